@@ -1,0 +1,127 @@
+import { GatewayError, type GatewayErrorInit } from './gateway-error.ts';
+
+/** What an {@link APIError} is made from. */
+export interface APIErrorInit extends GatewayErrorInit {
+  /** HTTP status. `undefined` when no status line was read. */
+  readonly status?: number | undefined;
+  /** Response headers. `undefined` when there was no response. */
+  readonly headers?: Headers | undefined;
+  /** The parsed error object, the text of the body, or `undefined` when it was empty. */
+  readonly error?: unknown;
+  readonly code?: string | null | undefined;
+  readonly param?: string | null | undefined;
+  readonly type?: string | undefined;
+  readonly requestID?: string | undefined;
+}
+
+/**
+ * A call to the gateway failed: it answered with an error, or gave no usable answer.
+ *
+ * Status, code, param, type, headers and request id keep the names of the `openai` package.
+ */
+export class APIError extends GatewayError {
+  static override readonly kind: string = 'APIError';
+
+  /** HTTP status, for example `429`; `undefined` when there was no response. */
+  readonly status: number | undefined;
+  /** Response headers; `undefined` when there was no response. */
+  readonly headers: Headers | undefined;
+  /** The gateway's error object, or the text of the body cut to 64 KiB, or `undefined`. */
+  readonly error: unknown;
+  /** The gateway's error code. Numbers become strings; `null` and `""` count as missing. */
+  readonly code: string | null | undefined;
+  /** The request field that the gateway complains of. */
+  readonly param: string | null | undefined;
+  /** The gateway's error type, for example `invalid_request_error`. */
+  readonly type: string | undefined;
+  /** The gateway's request id, from a header or from the end of the message. */
+  readonly requestID: string | undefined;
+
+  constructor(message: string, init: APIErrorInit) {
+    super(message, init);
+    this.status = init.status;
+    this.headers = init.headers;
+    this.error = init.error;
+    this.code = init.code;
+    this.param = init.param;
+    this.type = init.type;
+    this.requestID = init.requestID;
+  }
+
+  /** The same as `requestID`, in the spelling of the response headers. */
+  get request_id(): string | undefined {
+    return this.requestID;
+  }
+}
+
+/** HTTP 400: the request is malformed or names something that does not exist. */
+export class BadRequestError extends APIError {
+  static override readonly kind: string = 'BadRequestError';
+}
+
+/**
+ * HTTP 401: the key was not accepted.
+ *
+ * A `type` other than `new_api_error` usually means that the operator's own provider key failed,
+ * not yours.
+ */
+export class AuthenticationError extends APIError {
+  static override readonly kind: string = 'AuthenticationError';
+}
+
+/** HTTP 402: payment is required. */
+export class PaymentRequiredError extends APIError {
+  static override readonly kind: string = 'PaymentRequiredError';
+}
+
+/** HTTP 403: the key may not do this, or has no credit left (`insufficient_user_quota`). */
+export class PermissionDeniedError extends APIError {
+  static override readonly kind: string = 'PermissionDeniedError';
+}
+
+/** HTTP 404: no such route or resource. */
+export class NotFoundError extends APIError {
+  static override readonly kind: string = 'NotFoundError';
+}
+
+/** HTTP 409: the request conflicts with another one. */
+export class ConflictError extends APIError {
+  static override readonly kind: string = 'ConflictError';
+}
+
+/** HTTP 413: the body is larger than the gateway takes. */
+export class RequestTooLargeError extends APIError {
+  static override readonly kind: string = 'RequestTooLargeError';
+}
+
+/** HTTP 422: the request is well formed but cannot be processed. */
+export class UnprocessableEntityError extends APIError {
+  static override readonly kind: string = 'UnprocessableEntityError';
+}
+
+/** HTTP 429: too many requests, or a quota is used up. */
+export class RateLimitError extends APIError {
+  static override readonly kind: string = 'RateLimitError';
+}
+
+/** HTTP 500 and above. */
+export class InternalServerError extends APIError {
+  static override readonly kind: string = 'InternalServerError';
+}
+
+const classByStatus: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  402: PaymentRequiredError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  413: RequestTooLargeError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+};
+
+/** The error class that stands for an HTTP status. */
+export function errorClassForStatus(status: number): typeof APIError {
+  return classByStatus[status] ?? (status >= 500 ? InternalServerError : APIError);
+}

@@ -1,0 +1,36 @@
+import { APIError, type APIErrorInit } from './api-error.ts';
+
+/**
+ * No answer came: the connection was refused, reset or cut.
+ *
+ * `outcome` is `not_sent` only where the runtime proves it; see `evidence`.
+ */
+export class APIConnectionError extends APIError {
+  static override readonly kind: string = 'APIConnectionError';
+}
+
+/** An attempt took longer than `timeout`. The gateway may still be working on it. */
+export class APIConnectionTimeoutError extends APIConnectionError {
+  static override readonly kind: string = 'APIConnectionTimeoutError';
+
+  /** The limit that was passed, in milliseconds. */
+  readonly timeout: number;
+
+  constructor(message: string, init: APIErrorInit & { readonly timeout: number }) {
+    super(message, init);
+    this.timeout = init.timeout;
+  }
+}
+
+/** The caller's `signal` was aborted. `cause` is the signal's reason. */
+export class APIUserAbortError extends APIError {
+  static override readonly kind: string = 'APIUserAbortError';
+}
+
+/**
+ * The gateway answered with a redirect that this client does not follow: a paid request is never
+ * sent on to another place. The usual cause is a wrong `baseURL`.
+ */
+export class UnexpectedRedirectError extends APIError {
+  static override readonly kind: string = 'UnexpectedRedirectError';
+}

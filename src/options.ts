@@ -1,0 +1,165 @@
+import type { ResponseIssue } from './errors/response-error.ts';
+
+/** Log levels, from silent to most verbose. */
+export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
+
+/** Where log lines go. `console`, pino, winston, bunyan, consola and signale fit as they are. */
+export interface Logger {
+  error(message: string, ...details: unknown[]): void;
+  warn(message: string, ...details: unknown[]): void;
+  info(message: string, ...details: unknown[]): void;
+  debug(message: string, ...details: unknown[]): void;
+}
+
+/** An answer that differs from what this client expects. See `onDrift`. */
+export interface Drift extends ResponseIssue {
+  /** The operation that answered, for example `chat.completions.create`. */
+  readonly operation: string;
+}
+
+/** A bearer key, or a function that gives one. The function is called for every attempt. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** The `fetch` that this client calls. */
+export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+
+/** Extra options for `fetch`, for example undici's `dispatcher` or Bun's `proxy`. */
+export interface FetchOptions {
+  readonly [option: string]: unknown;
+}
+
+/** Header values; `null` removes a header that an outer level set. */
+export type HeaderValues = Headers | Readonly<Record<string, string | null | undefined>>;
+
+/** Query parameters; lists repeat the name, `undefined` and `null` are left out. */
+export type QueryValues = Readonly<
+  Record<
+    string,
+    string | number | boolean | readonly (string | number | boolean)[] | null | undefined
+  >
+>;
+
+/** Options that hold for a client and can be changed for one call. */
+export interface SharedOptions {
+  /**
+   * How often a failed attempt may be repeated, where repeating cannot pay twice.
+   *
+   * Charged calls (images, videos) are repeated only when the request provably never left or was
+   * refused before work; metered calls (chat, generation, embeddings, audio) also on 408, 429, 5xx
+   * and lost connections before the first byte of the answer. Integer, 0 to 100.
+   * @defaultValue 2
+   */
+  maxRetries?: number | undefined;
+  /**
+   * How long one attempt may take, in milliseconds: until the whole answer is read, or until the
+   * headers are there when the answer is a stream or a download. 1 to 2147483647.
+   * @defaultValue 600000
+   */
+  timeout?: number | undefined;
+  /**
+   * How long a stream may take from its headers to its first byte, in milliseconds; `null` for no
+   * limit. 1 to 2147483647.
+   * @defaultValue 300000
+   */
+  firstByteTimeout?: number | null | undefined;
+  /**
+   * How long a stream or a download may be silent, in milliseconds; `null` for no limit. Heartbeats
+   * (SSE comments) count as life. 1 to 2147483647.
+   * @defaultValue 300000
+   */
+  idleTimeout?: number | null | undefined;
+  /**
+   * How long a stream may go without an event, in milliseconds; heartbeats do not count. `null` for
+   * no limit. 1 to 2147483647.
+   * @defaultValue null
+   */
+  idleContentTimeout?: number | null | undefined;
+  /**
+   * How long a call may take in all, over every attempt and to the end of a stream, in milliseconds;
+   * `null` for no limit. 1 to 2147483647.
+   * @defaultValue null
+   */
+  totalTimeout?: number | null | undefined;
+  /**
+   * Whether a call may be repeated when it is not known if the gateway accepted it. `true` may pay
+   * twice; `false` puts metered calls under the strict rule of charged ones.
+   * @defaultValue `true` for metered calls, `false` for charged calls
+   */
+  retryUnknownOutcome?: boolean | undefined;
+  /**
+   * What to do with a stream that ends without proof that it is whole: throw
+   * `StreamTruncatedError`, log a warning, or accept it silently.
+   * @defaultValue "throw"
+   */
+  onIncomplete?: 'throw' | 'warn' | 'allow' | undefined;
+  /**
+   * The largest server-sent event that is accepted, in bytes. 1024 to 1073741824.
+   * @defaultValue 134217728 (128 MiB, the gateway's own limit)
+   */
+  maxEventBytes?: number | undefined;
+  /**
+   * How answers are checked: report differences and go on, throw `UnexpectedResponseError`, or do
+   * not look.
+   * @defaultValue "tolerant"
+   */
+  validation?: 'tolerant' | 'strict' | 'off' | undefined;
+}
+
+/** Options of the client. */
+export interface GatewayOptions extends SharedOptions {
+  /**
+   * The bearer key, or a function (it may be async) that gives one. The function is called for every
+   * attempt, and once more after a 401.
+   * @defaultValue the environment variable `GATEWAY_API_KEY`
+   */
+  apiKey?: ApiKey | undefined;
+  /**
+   * The root of the gateway, for example `https://gateway.example.com`. A trailing `/`, `/v1` or
+   * `/v1beta` is understood. There is no default host.
+   * @defaultValue the environment variable `GATEWAY_BASE_URL`
+   */
+  baseURL?: string | URL | null | undefined;
+  /** Headers for every request. `null` removes one that this client sets. */
+  defaultHeaders?: HeaderValues | undefined;
+  /** Query parameters for every request. */
+  defaultQuery?: QueryValues | undefined;
+  /**
+   * The `fetch` to call instead of the global one.
+   * @defaultValue `globalThis.fetch`
+   */
+  fetch?: Fetch | undefined;
+  /** Extra options for every `fetch`, for example `{ dispatcher }` in Node. */
+  fetchOptions?: FetchOptions | undefined;
+  /**
+   * Where log lines go.
+   * @defaultValue `console`
+   */
+  logger?: Logger | undefined;
+  /**
+   * What is logged. Keys never are; prompts and bodies never are.
+   * @defaultValue the environment variable `GATEWAY_LOG`, or `"warn"`
+   */
+  logLevel?: LogLevel | undefined;
+  /**
+   * Allows a key given as a string in a browser, where every visitor can read it. A key function is
+   * always allowed.
+   * @defaultValue false
+   */
+  dangerouslyAllowBrowser?: boolean | undefined;
+  /** Called once for each place where answers of an operation differ from what is expected. */
+  onDrift?: ((drift: Drift) => void) | undefined;
+}
+
+/** Options of one call. They override those of the client. */
+export interface RequestOptions extends SharedOptions {
+  /** Aborts the call, also while it waits between attempts or streams. */
+  signal?: AbortSignal | null | undefined;
+  /** Headers for this call. `null` removes one. */
+  headers?: HeaderValues | undefined;
+  /** Query parameters for this call. */
+  query?: QueryValues | undefined;
+  /** Fields to add to the body: request fields that this package does not know. They win. */
+  extraBody?: Readonly<Record<string, unknown>> | undefined;
+  /** Extra options for `fetch`. */
+  fetchOptions?: FetchOptions | undefined;
+}

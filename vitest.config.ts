@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  define: { __VERSION__: '"0.0.0-test"' },
+  test: {
+    include: ['test/**/*.test.ts'],
+    typecheck: { include: ['test/**/*.test-d.ts'] },
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
+  },
+});
