@@ -1,0 +1,48 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { ApiKey } from '../options.ts';
+
+/** A key that a header can carry, or an error that does not repeat the key. */
+function checkKey(key: unknown): string {
+  if (typeof key !== 'string' || key.trim() === '') {
+    throw new InvalidInputError('apiKey', 'is empty; give the key of your gateway account.');
+  }
+  const trimmed = key.trim();
+  if (/[\r\n]/.test(trimmed)) {
+    throw new InvalidInputError('apiKey', 'holds a line break; check how the key was read.');
+  }
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new InvalidInputError(
+      'apiKey',
+      'holds a space or a character that no HTTP header can carry; check how the key was read.',
+    );
+  }
+  return trimmed;
+}
+
+/** Where the bearer key comes from. The key itself is in a private field, so nothing prints it. */
+export class Credential {
+  readonly #source: string | (() => string | Promise<string>);
+
+  constructor(apiKey: ApiKey) {
+    this.#source = typeof apiKey === 'function' ? apiKey : checkKey(apiKey);
+  }
+
+  /** Whether asking again can give another key, so that one 401 is worth a second attempt. */
+  get canRefresh(): boolean {
+    return typeof this.#source === 'function';
+  }
+
+  /** The `authorization` header of one attempt. */
+  async authorization(): Promise<string> {
+    if (typeof this.#source === 'string') return `Bearer ${this.#source}`;
+    let key: unknown;
+    try {
+      key = await this.#source();
+    } catch (error) {
+      throw new InvalidInputError('apiKey', 'the function that gives the key failed.', {
+        cause: error,
+      });
+    }
+    return `Bearer ${checkKey(key)}`;
+  }
+}

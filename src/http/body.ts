@@ -1,0 +1,53 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { CallSpec } from './call-spec.ts';
+import { encodeMultipart, type FormFields } from './multipart.ts';
+
+/** A body that is ready to be sent. */
+export interface PreparedBody {
+  readonly body: string | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it can be sent a second time; a stream cannot. */
+  readonly replayable: boolean;
+}
+
+const noHeaders: Readonly<Record<string, string>> = {};
+// The gateway skips a JSON body unless the type begins with exactly this text.
+const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
+
+function toJSON(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new InvalidInputError(
+      'body',
+      'cannot be written as JSON; it may hold a cycle or a BigInt.',
+      {
+        cause: error,
+      },
+    );
+  }
+  if (text === undefined) throw new InvalidInputError('body', 'cannot be written as JSON.');
+  return text;
+}
+
+function withExtraFields(fields: FormFields, extra: Readonly<Record<string, unknown>>): FormFields {
+  const kept = fields.filter(([name]) => !(name in extra));
+  return [...kept, ...Object.entries(extra)];
+}
+
+/** Turns what the resource said into bytes, once per call. */
+export async function prepareBody(spec: CallSpec): Promise<PreparedBody> {
+  const extra = spec.options?.extraBody;
+  if (spec.form !== undefined) {
+    return encodeMultipart(extra === undefined ? spec.form : withExtraFields(spec.form, extra));
+  }
+  if (spec.json === undefined && extra === undefined) {
+    return { body: undefined, headers: noHeaders, replayable: true };
+  }
+  const value =
+    extra === undefined || typeof spec.json !== 'object' || spec.json === null
+      ? (spec.json ?? extra)
+      : { ...spec.json, ...extra };
+  return { body: toJSON(value), headers: jsonHeaders, replayable: true };
+}

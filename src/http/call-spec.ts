@@ -1,0 +1,70 @@
+import {
+  endpoints,
+  type BodyKind,
+  type ChargeClass,
+  type Endpoint,
+  type Operation,
+  type PathParameter,
+} from '../endpoints.ts';
+import type { RequestOptions } from '../options.ts';
+import type { FormFields } from './multipart.ts';
+import { buildQuery, fillPath } from './url.ts';
+import type { QueryValues } from '../options.ts';
+
+interface BodyFields {
+  none: { readonly json?: undefined; readonly form?: undefined };
+  json: { readonly json: object; readonly form?: undefined };
+  multipart: { readonly json?: undefined; readonly form: FormFields };
+}
+
+type BodyOf<Name extends Operation> = BodyFields[(typeof endpoints)[Name]['bodies'][number] &
+  BodyKind];
+
+type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never]
+  ? { readonly params?: undefined }
+  : { readonly params: Readonly<Record<PathParameter<Name>, string>> };
+
+/** What a resource says of one call: the path parameters and the body that its endpoint has. */
+export type OperationRequest<Name extends Operation> = ParametersOf<Name> & BodyOf<Name>;
+
+/** One logical call, ready to be sent any number of times. */
+export interface CallSpec {
+  /** The operation, or `METHOD path` of an undocumented route. */
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: QueryValues | undefined;
+  readonly charge: ChargeClass;
+  readonly accept: string;
+  readonly json?: unknown;
+  readonly form?: FormFields | undefined;
+  readonly options: RequestOptions | undefined;
+}
+
+/** Makes the call of a documented operation. */
+export function specOf<Name extends Operation>(
+  operation: Name,
+  request: OperationRequest<Name>,
+  accept: string,
+  options: RequestOptions | undefined,
+): CallSpec {
+  const endpoint: Endpoint = endpoints[operation];
+  return {
+    operation,
+    method: endpoint.method,
+    path: fillPath(endpoint.path, request.params),
+    query: endpoint.query,
+    charge: endpoint.charge,
+    accept,
+    json: request.json,
+    form: request.form,
+    options,
+  };
+}
+
+/** The query string of a call: the client's, then the operation's, then the caller's. */
+export function queryOf(spec: CallSpec, defaultQuery: QueryValues | undefined): string {
+  const own = spec.options?.query;
+  if (defaultQuery === undefined && spec.query === undefined && own === undefined) return '';
+  return buildQuery(defaultQuery, spec.query, own);
+}

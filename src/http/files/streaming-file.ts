@@ -1,0 +1,56 @@
+import { InvalidInputError } from '../../errors/gateway-error.ts';
+import {
+  streamingFileMark,
+  type StreamingFile,
+  type StreamingFileInput,
+} from '../../types/uploads.ts';
+import { baseName } from './file-name.ts';
+
+/** What `toStreamingFile` may be told besides the name. */
+export interface StreamingFileOptions {
+  /** The MIME type. Concluded from the name and the first bytes when left out. */
+  type?: string | undefined;
+  /**
+   * Length in bytes. With it the upload says how long it is, which some servers want; the upload
+   * fails when the stream turns out longer or shorter. Integer, at least 1.
+   */
+  size?: number | undefined;
+}
+
+/**
+ * Names a stream, so that it can be uploaded without being read into memory.
+ *
+ * A request with a stream is sent once and never repeated, because the stream cannot be read again.
+ * Browsers and most edge workers cannot stream an upload; there it is read into memory first.
+ *
+ * @param data - The content: a web stream, a Node stream or any async iterable of bytes or text.
+ * @param name - The file name, with its extension; folders are dropped.
+ * @param options - The MIME type and the length, where they are known.
+ * @throws `InvalidInputError` when `name` is empty, or `size` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * const file = toStreamingFile(recording, 'talk.mp3');
+ * await gateway.audio.translations.create({ model, file });
+ * ```
+ */
+export function toStreamingFile(
+  data: StreamingFileInput,
+  name: string,
+  options: StreamingFileOptions = {},
+): StreamingFile {
+  const fileName = baseName(name);
+  if (fileName === undefined) {
+    throw new InvalidInputError('name', 'Must be a file name, for example "talk.mp3".');
+  }
+  const { type, size } = options;
+  if (size !== undefined && (!Number.isSafeInteger(size) || size < 1)) {
+    throw new InvalidInputError('size', 'Must be the length in bytes, an integer of at least 1.');
+  }
+  return { [streamingFileMark]: true, data, name: fileName, type, size };
+}
+
+/** Whether a value was made by {@link toStreamingFile}, also by another copy of this package. */
+export function isStreamingFile(value: unknown): value is StreamingFile {
+  return typeof value === 'object' && value !== null && streamingFileMark in value;
+}

@@ -1,0 +1,195 @@
+import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
+import { explainStop, performAttempt } from './attempt.ts';
+import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
+import { prepareBody, type PreparedBody } from './body.ts';
+import { CallScope } from './call-scope.ts';
+import { queryOf, type CallSpec } from './call-spec.ts';
+import type { Answer } from './promise.ts';
+import { decide } from './retry.ts';
+import { mergeCallSettings, type CallSettings, type ClientSettings } from './settings.ts';
+import { toError, type ErrorContext, type FailedAttempt } from './to-error.ts';
+import { buildURL, displayURL } from './url.ts';
+
+/** Reads the body of an answer; `stays` says that the call lives on, as the value is a stream. */
+export type BodyReader<T> = (
+  answer: Answer,
+) => Promise<{ readonly value: T; readonly stays?: boolean } | { readonly failed: FailedAttempt }>;
+
+/** The id of one logical call, over all its attempts. It only has to be unique in logs. */
+function newCallId(): string {
+  const random = Math.random().toString(36).slice(2, 12).padEnd(10, '0');
+  return `call_${Date.now().toString(36)}${random}`;
+}
+
+/**
+ * One call of the caller's, from the first attempt to the last byte.
+ *
+ * It owns everything that has to be undone at the end (timers, the listener on the caller's signal)
+ * and the history that errors tell of.
+ */
+export class LogicalCall {
+  readonly id = newCallId();
+  readonly spec: CallSpec;
+  readonly client: ClientSettings;
+  readonly settings: CallSettings;
+  readonly scope: CallScope;
+  readonly #url: string;
+  readonly #attempts: AttemptEvidence[] = [];
+  #body: PreparedBody | undefined;
+  #retries = 0;
+  #refreshed = false;
+
+  constructor(spec: CallSpec, client: ClientSettings) {
+    this.spec = spec;
+    this.client = client;
+    this.settings = mergeCallSettings(client.call, spec.options);
+    this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
+    this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
+  }
+
+  /** Sends until there is an answer with a success status, or throws. */
+  async send(): Promise<Answer> {
+    try {
+      return await this.#sendUntilAnswered();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Reads the body of an answer. A read that fails is repeated from the start where that cannot cost
+   * anything.
+   */
+  async read<T>(answer: Answer, readBody: BodyReader<T>): Promise<T> {
+    try {
+      for (;;) {
+        // eslint-disable-next-line no-await-in-loop -- attempts are made one after the other
+        const result = await readBody(answer);
+        if ('value' in result) {
+          if (result.stays !== true) this.release();
+          return result.value;
+        }
+        // eslint-disable-next-line no-await-in-loop
+        await this.#afterFailure(this.explain(result.failed));
+        // eslint-disable-next-line no-await-in-loop
+        const next = await this.#sendUntilAnswered();
+        answer.response = next.response;
+        answer.requestId = next.requestId;
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** The error for a failure that ends the call. */
+  toError(failed: FailedAttempt, outcome: Outcome): Error {
+    return toError(failed, this.#errorContext(outcome));
+  }
+
+  /** What attempts have left behind so far. */
+  get attempts(): readonly AttemptEvidence[] {
+    return this.#attempts;
+  }
+
+  get displayURL(): string {
+    return displayURL(this.#url);
+  }
+
+  release(): void {
+    this.scope.release();
+  }
+
+  /** A failure while the body was read, corrected when it was we who stopped it. */
+  explain(failed: FailedAttempt): FailedAttempt {
+    return explainStop(failed, this.scope, this.settings);
+  }
+
+  async #sendUntilAnswered(): Promise<Answer> {
+    this.#body ??= await prepareBody(this.spec);
+    for (;;) {
+      // eslint-disable-next-line no-await-in-loop -- attempts are made one after the other
+      const result = await performAttempt({
+        spec: this.spec,
+        client: this.client,
+        settings: this.settings,
+        scope: this.scope,
+        url: this.#url,
+        body: this.#body,
+      });
+      if ('response' in result) return result;
+      // eslint-disable-next-line no-await-in-loop
+      await this.#afterFailure(result);
+    }
+  }
+
+  /** Returns when the call may be sent again; throws otherwise. */
+  async #afterFailure(failed: FailedAttempt): Promise<void> {
+    const { phase, code, status, requestId } = failed;
+    if (failed.kind !== 'invalid_input') {
+      this.#attempts.push({ phase, code: failed.body?.code ?? code, status, requestId });
+    }
+    const decision = decide(failed, {
+      charge: this.spec.charge,
+      retryUnknownOutcome: this.settings.retryUnknownOutcome,
+      maxRetries: this.settings.maxRetries,
+      retries: this.#retries,
+      refreshed: this.#refreshed,
+      canRefresh: this.client.credential.canRefresh,
+      replayable: this.#body?.replayable ?? true,
+    });
+    const error = this.toError(failed, decision.outcome);
+    if (decision.action === 'throw' || this.scope.stopped === 'total') throw this.#logged(error);
+    if (decision.action === 'refresh') {
+      this.#refreshed = true;
+      return;
+    }
+    const pause = this.#pauseBefore(failed);
+    if (pause === undefined) throw this.#logged(error);
+    this.client.log.write('info', 'Retrying', {
+      callId: this.id,
+      operation: this.spec.operation,
+      kind: failed.kind,
+      status,
+      pause,
+    });
+    this.#retries += 1;
+    if (!(await this.scope.pause(pause))) {
+      throw this.#logged(this.toError(this.explain(failed), decision.outcome));
+    }
+  }
+
+  /** The pause before the next attempt, or `undefined` when waiting so long makes no sense. */
+  #pauseBefore(failed: FailedAttempt): number | undefined {
+    const asked =
+      failed.headers === undefined ? undefined : retryAfterFrom(failed.headers, Date.now());
+    if (asked !== undefined && asked > longestRetryAfter) return undefined;
+    // A middlebox that says nothing is given at least a second.
+    const least = failed.kind === 'bare_rate_limited' ? 1_000 : 0;
+    const pause = asked ?? Math.max(least, backoffPause(this.#retries, Math.random()));
+    const { remaining } = this.scope;
+    return remaining !== undefined && pause >= remaining ? undefined : pause;
+  }
+
+  #errorContext(outcome: Outcome): ErrorContext {
+    return {
+      operation: this.spec.operation,
+      method: this.spec.method,
+      url: this.displayURL,
+      callId: this.id,
+      charge: this.spec.charge,
+      outcome,
+      attempts: this.#attempts,
+    };
+  }
+
+  #logged(error: Error): Error {
+    this.client.log.write('debug', 'Call failed', {
+      callId: this.id,
+      operation: this.spec.operation,
+      error: error.name,
+    });
+    return error;
+  }
+}

@@ -1,0 +1,88 @@
+/** An answer whose headers have come, and what is known of it. */
+export interface Answer {
+  /** Replaced when a read that broke off was repeated. */
+  response: Response;
+  requestId: string | undefined;
+}
+
+/** A parsed answer together with the raw one. */
+export interface WithResponse<T> {
+  data: T;
+  response: Response;
+  /** The gateway's request id, or `null` when none could be read. */
+  request_id: string | null;
+}
+
+/** How a {@link GatewayPromise} turns an answer into what the caller gets. */
+export interface AnswerReader<T> {
+  /** Reads the body. Called at most once. */
+  parse(answer: Answer): Promise<T>;
+  /** Hands the body over unread. */
+  raw(answer: Answer): Response;
+}
+
+/**
+ * A promise for a parsed answer that also gives access to the raw `Response`.
+ *
+ * The request is sent at once, whether or not the promise is awaited.
+ */
+export class GatewayPromise<T> extends Promise<T> {
+  readonly #answer: Promise<Answer>;
+  readonly #reader: AnswerReader<T>;
+  #parsed: Promise<T> | undefined;
+  #raw: Response | undefined;
+
+  constructor(answer: Promise<Answer>, reader: AnswerReader<T>) {
+    // `then` is overridden, so the inner promise is never looked at and never settles.
+    super(() => {});
+    this.#answer = answer;
+    this.#reader = reader;
+  }
+
+  /** `then` must give plain promises: a derived promise has no response of its own. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  /**
+   * The raw `Response`, as soon as its headers have come and its status is a success. The body is
+   * not read and not checked; read it or cancel it.
+   *
+   * @throws the same errors as awaiting the promise, up to the headers
+   */
+  async asResponse(): Promise<Response> {
+    const answer = await this.#answer;
+    if (this.#parsed !== undefined) return answer.response;
+    this.#raw ??= this.#reader.raw(answer);
+    return this.#raw;
+  }
+
+  /** The parsed answer, the raw `Response` (its body is used up) and the request id. */
+  async withResponse(): Promise<WithResponse<T>> {
+    const data = await this.#data();
+    const { response, requestId } = await this.#answer;
+    return { data, response, request_id: requestId ?? null };
+  }
+
+  override then<Fulfilled = T, Rejected = never>(
+    onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.#data().then(onFulfilled, onRejected);
+  }
+
+  override catch<Rejected = never>(
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<T | Rejected> {
+    return this.#data().catch(onRejected);
+  }
+
+  override finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.#data().finally(onFinally);
+  }
+
+  #data(): Promise<T> {
+    this.#parsed ??= this.#answer.then((answer) => this.#reader.parse(answer));
+    return this.#parsed;
+  }
+}

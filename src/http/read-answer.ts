@@ -1,0 +1,67 @@
+import { isFields, parseJSON, readErrorInSuccess, readErrorText } from './error-body.ts';
+import type { Answer } from './promise.ts';
+import { errorBodyLimit } from './read-text.ts';
+import type { FailedAttempt } from './to-error.ts';
+
+/** What the text of a success answer turned out to be. */
+export type TextReading = { readonly text: string } | { readonly failed: FailedAttempt };
+
+/** A success answer that is not usable. The status line was read, so a charge is likely. */
+export function unusable(answer: Answer, problem: string, text?: string): FailedAttempt {
+  return {
+    kind: 'unusable_answer',
+    phase: 'body',
+    status: answer.response.status,
+    headers: answer.response.headers,
+    requestId: answer.requestId,
+    problem,
+    text: text?.slice(0, errorBodyLimit),
+  };
+}
+
+/** Reads a whole success body as text. A body that breaks off is a failure. */
+export async function readText(answer: Answer): Promise<TextReading> {
+  try {
+    return { text: await answer.response.text() };
+  } catch (cause) {
+    return { failed: { ...unusable(answer, 'the answer broke off before its end.'), cause } };
+  }
+}
+
+/** Reads an error answer that came with a success status. */
+export function errorInSuccess(value: unknown, answer: Answer): FailedAttempt | undefined {
+  const body = readErrorInSuccess(value);
+  if (body === undefined) return undefined;
+  const { status, headers } = answer.response;
+  // The gateway repeats a provider's 201 here, although the provider has created the job.
+  const kind = body.code === 'fail_to_fetch_task' ? 'task_refused' : 'error_in_success';
+  const requestId = answer.requestId ?? body.requestId;
+  return { kind, phase: 'body', status, headers, body, requestId };
+}
+
+/** Says why text is not the JSON that was promised. */
+export function notJSON(text: string, answer: Answer): FailedAttempt {
+  const body = readErrorText(text);
+  if (body.envelope === 'empty') return unusable(answer, 'the answer is empty.');
+  if (body.envelope === 'html') {
+    return unusable(
+      answer,
+      'the answer is an HTML page instead of JSON. The gateway answers so on paths that it does not know: check baseURL, and the vendor prefix if there is one.',
+      text,
+    );
+  }
+  return unusable(answer, 'the answer is not JSON.', text);
+}
+
+/** Parses text by its content, whatever its content type says. */
+export function readJSON(
+  text: string,
+  answer: Answer,
+): { readonly value: unknown } | { readonly failed: FailedAttempt } {
+  const value = parseJSON(text.replace(/^\uFEFF/, ''));
+  if (value === undefined || (!isFields(value) && !Array.isArray(value))) {
+    return { failed: notJSON(text, answer) };
+  }
+  const failed = errorInSuccess(value, answer);
+  return failed === undefined ? { value } : { failed };
+}

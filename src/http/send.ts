@@ -1,0 +1,92 @@
+import ky from 'ky';
+import type { Fetch, FetchOptions } from '../options.ts';
+
+/** One request, ready to go. */
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly redirect: RequestRedirect;
+  readonly signal: AbortSignal;
+  readonly fetch: Fetch;
+  readonly fetchOptions: FetchOptions | undefined;
+}
+
+/** A request that failed, and whether `fetch` had been called for it. */
+export interface SendFailure {
+  readonly error: unknown;
+  readonly dispatched: boolean;
+}
+
+/** The answer, or what the platform threw. */
+export type SendResult =
+  | { readonly response: Response; readonly failure?: undefined }
+  | { readonly response?: undefined; readonly failure: SendFailure };
+
+const runtimeVersions: unknown = Reflect.get(globalThis, 'process')?.versions;
+const isNode =
+  typeof runtimeVersions === 'object' &&
+  runtimeVersions !== null &&
+  'node' in runtimeVersions &&
+  !('bun' in runtimeVersions) &&
+  !('deno' in runtimeVersions);
+
+/** How redirects are handled and uploads are kept out of memory. */
+function transferOptions(request: OutgoingRequest): RequestInit {
+  if (typeof request.body === 'string' || request.body === undefined) {
+    return { redirect: request.redirect };
+  }
+  // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
+  // needed again: a 512 MiB file then grows the heap by 512 MiB.
+  return isNode ? { redirect: 'error', window: null } : { redirect: request.redirect };
+}
+
+/** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
+export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
+
+/**
+ * Sends one request, once. The only place that names ky.
+ *
+ * ky's own timeout, retries and HTTP errors are off: they would retry what must not be retried, and
+ * its errors hold the request with its key. What it throws is therefore dropped, and what the
+ * platform threw is handed out instead.
+ */
+export async function send(request: OutgoingRequest): Promise<SendResult> {
+  let dispatched = false;
+  let platformError: unknown;
+  const { method, headers, body, signal } = request;
+  try {
+    const response = await ky(request.url, {
+      ...request.fetchOptions,
+      method,
+      headers,
+      signal,
+      timeout: false,
+      retry: 0,
+      throwHttpErrors: false,
+      // The body is added here, and the URL given as text, because another `fetch` (undici's, a test's)
+      // does not accept a `Request` of the runtime's own class, and making one would lock a stream.
+      fetch: async (_, init) => {
+        dispatched = true;
+        try {
+          return await request.fetch(request.url, {
+            ...init,
+            method,
+            headers,
+            signal,
+            ...transferOptions(request),
+            ...(body === undefined ? {} : { body }),
+            ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+          });
+        } catch (error) {
+          platformError = error;
+          throw error;
+        }
+      },
+    });
+    return { response };
+  } catch (error) {
+    return { failure: { error: dispatched ? platformError : error, dispatched } };
+  }
+}

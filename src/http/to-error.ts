@@ -1,0 +1,208 @@
+import type { ChargeClass } from '../endpoints.ts';
+import { APIError, errorClassForStatus, type APIErrorInit } from '../errors/api-error.ts';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+  UnexpectedRedirectError,
+} from '../errors/connection-error.ts';
+import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { VideoSubmitUnknownError } from '../errors/video-error.ts';
+import type { ErrorBody } from './error-body.ts';
+import type { Failure } from './failure.ts';
+import { specialErrorOf } from './operation-errors.ts';
+
+/** A failure together with what was read of the answer. */
+export interface FailedAttempt extends Failure {
+  readonly headers?: Headers | undefined;
+  readonly body?: ErrorBody | undefined;
+  /** The text of a body that was expected to be something else. */
+  readonly text?: string | undefined;
+  /** The limit that was passed, in milliseconds. */
+  readonly timeout?: number | undefined;
+  /** What is wrong with the answer, for `unusable_answer`. */
+  readonly problem?: string | undefined;
+}
+
+/** What an error needs to know of the call. */
+export interface ErrorContext {
+  readonly operation: string;
+  readonly method: string;
+  /** The URL without query. */
+  readonly url: string;
+  readonly callId: string;
+  readonly charge: ChargeClass;
+  readonly outcome: Outcome;
+  readonly attempts: readonly AttemptEvidence[];
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  402: 'Payment required',
+  403: 'Permission denied',
+  404: 'Not found',
+  408: 'Request timeout',
+  409: 'Conflict',
+  413: 'Request too large',
+  422: 'Unprocessable entity',
+  425: 'Too early',
+  429: 'Too many requests',
+  500: 'Internal server error',
+  501: 'Not implemented',
+  502: 'Bad gateway',
+  503: 'Service unavailable',
+  504: 'Gateway timeout',
+  524: 'The proxy in front of the gateway timed out',
+};
+
+function adviceFor(failed: FailedAttempt, context: ErrorContext): string | undefined {
+  if (failed.kind === 'unauthorized') {
+    const isGatewayKey = failed.body?.type === undefined || failed.body.type === 'new_api_error';
+    return isGatewayKey
+      ? 'Check apiKey: the gateway did not accept it.'
+      : "The gateway's own key for the model's provider was refused; tell its operator. Your key may be fine.";
+  }
+  if (failed.kind === 'redirected') {
+    return 'It was not followed, because a request is never sent on to another place. Check baseURL.';
+  }
+  if (failed.kind === 'tls_failed') {
+    return 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.';
+  }
+  if (failed.kind === 'host_not_found') return 'Nothing was sent. Check baseURL.';
+  if (failed.kind === 'rate_limited' || failed.kind === 'bare_rate_limited') {
+    return 'It was refused before any work; wait before you send it again.';
+  }
+  if (context.charge === 'free' && context.outcome === 'unknown') {
+    return 'The call only reads, so it is safe to repeat.';
+  }
+  if (failed.kind === 'server_error') {
+    return 'The gateway reports that the work failed and usually refunds it; check the account before sending it again.';
+  }
+  return undefined;
+}
+
+function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
+  const { phase, code, status, requestId } = failed;
+  return {
+    outcome: context.outcome,
+    evidence: { phase, code, status, requestId, attempts: context.attempts },
+    callId: context.callId,
+    advice: adviceFor(failed, context),
+    cause: failed.cause,
+    status,
+    headers: failed.headers,
+    error: failed.body?.error ?? failed.text,
+    code: failed.body?.code ?? undefined,
+    param: failed.body?.param,
+    type: failed.body?.type,
+    requestID: requestId,
+  };
+}
+
+function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext): APIError {
+  const text = failed.body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
+  const special = specialErrorOf(context.operation, status, text);
+  const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
+  const init = initOf(failed, context);
+  return new ErrorClass(`${status} ${text}`.replace(/([^.!?…)])$/, '$1.'), {
+    ...init,
+    advice: special?.advice ?? init.advice,
+  });
+}
+
+function codeSuffix(failed: FailedAttempt): string {
+  return failed.code === undefined ? '' : ` (${failed.code})`;
+}
+
+function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
+  const init = initOf(failed, context);
+  const target = `${context.method} ${context.url}`;
+  switch (failed.kind) {
+    case 'aborted_before_send':
+    case 'aborted':
+      return new APIUserAbortError(`${target} was aborted.`, init);
+    case 'timed_out':
+      return new APIConnectionTimeoutError(
+        `${target} took longer than ${failed.timeout ?? 0} ms.`,
+        { ...init, timeout: failed.timeout ?? 0 },
+      );
+    case 'redirected':
+      return new UnexpectedRedirectError(`${target} was answered with a redirect.`, init);
+    case 'cannot_connect':
+    case 'host_not_found':
+    case 'refused_stream':
+      return new APIConnectionError(`${target} could not connect${codeSuffix(failed)}.`, init);
+    case 'tls_failed':
+      return new APIConnectionError(
+        `${target} could not open a TLS connection${codeSuffix(failed)}.`,
+        init,
+      );
+    default:
+      return new APIConnectionError(
+        `${target} lost its connection${codeSuffix(failed)}.${nodeHint(failed)}`,
+        init,
+      );
+  }
+}
+
+/** Node gives up on headers and on silent bodies after 300 s, whatever `timeout` says. */
+function nodeHint(failed: FailedAttempt): string {
+  return failed.code === 'UND_ERR_HEADERS_TIMEOUT' || failed.code === 'UND_ERR_BODY_TIMEOUT'
+    ? " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0)."
+    : '';
+}
+
+function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
+  const target = `${context.method} ${context.url}`;
+  return new UnexpectedResponseError(
+    `${target}: ${failed.problem ?? 'the answer is not usable.'}`,
+    {
+      ...initOf(failed, context),
+      body: failed.text,
+    },
+  );
+}
+
+/** Makes the error that the caller gets. It holds nothing of the request. */
+export function toError(
+  failed: FailedAttempt,
+  context: ErrorContext,
+): APIError | InvalidInputError {
+  if (failed.kind === 'invalid_input') {
+    return failed.cause instanceof InvalidInputError
+      ? failed.cause
+      : new InvalidInputError(
+          'request',
+          'cannot be sent; check the headers, the body and the URL.',
+          {
+            cause: failed.cause,
+          },
+        );
+  }
+  const error = makeError(failed, context);
+  const isSubmission =
+    context.operation === 'videos.create' || context.operation === 'videos.remix';
+  if (!isSubmission || context.outcome !== 'unknown' || failed.kind === 'aborted') return error;
+  return new VideoSubmitUnknownError(
+    `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
+    {
+      ...initOf(failed, context),
+      advice:
+        'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.',
+      cause: error,
+    },
+  );
+}
+
+function makeError(failed: FailedAttempt, context: ErrorContext): APIError {
+  if (failed.kind === 'unusable_answer') return ofAnswer(failed, context);
+  if (failed.kind === 'redirected' || failed.status === undefined) {
+    return withoutStatus(failed, context);
+  }
+  if (failed.kind === 'timed_out' || failed.kind === 'aborted') {
+    return withoutStatus(failed, context);
+  }
+  return ofStatus(failed, failed.status, context);
+}

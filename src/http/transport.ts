@@ -1,0 +1,206 @@
+import type { OperationReturning } from '../endpoints.ts';
+import { UnexpectedResponseError } from '../errors/response-error.ts';
+import type { RequestOptions } from '../options.ts';
+import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
+import { binaryAnswer, rawAnswer } from './binary-answer.ts';
+import { specOf, type CallSpec, type OperationRequest } from './call-spec.ts';
+import { LogicalCall, type BodyReader } from './logical-call.ts';
+import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
+import { readJSON, readText, unusable } from './read-answer.ts';
+import { attachRequestId } from './request-id.ts';
+import type { ClientSettings } from './settings.ts';
+import type { FailedAttempt } from './to-error.ts';
+
+/** What is known of a call besides its answer. */
+export interface CallInfo {
+  readonly callId: string;
+  /** The root of the gateway that answered. */
+  readonly baseURL: string;
+  readonly requestId: string | undefined;
+  readonly headers: Headers;
+}
+
+/** How the JSON answer of an operation becomes what the caller gets. */
+export interface JSONAnswer<T> {
+  readonly reader: Reader<T>;
+  /** Adds to the value what the answer itself does not say. */
+  readonly finish?: (value: T, info: CallInfo) => void;
+}
+
+/** How the text answer of an operation becomes what the caller gets; a string is a complaint. */
+export type TextAnswer<T> = (
+  text: string,
+  response: Response,
+) => { readonly value: T } | { readonly problem: string };
+
+/** A call that has been sent, as a `GatewayPromise` or one of its subclasses takes it. */
+export interface SentCall<T> {
+  readonly answer: Promise<Answer>;
+  readonly reader: AnswerReader<T>;
+}
+
+/** All that a resource knows of HTTP. */
+export class Transport {
+  readonly #client: ClientSettings;
+
+  constructor(client: ClientSettings) {
+    this.#client = client;
+  }
+
+  /** The root of the gateway. */
+  get baseURL(): string {
+    return this.#client.base.root;
+  }
+
+  /** Calls an operation that answers with JSON. */
+  json<Name extends OperationReturning<'json'>, T>(
+    operation: Name,
+    request: OperationRequest<Name>,
+    answer: JSONAnswer<T>,
+    options: RequestOptions | undefined,
+  ): GatewayPromise<T> {
+    const { answer: sent, reader } = this.sendJSON(operation, request, answer, options);
+    return new GatewayPromise(sent, reader);
+  }
+
+  /** The same as `json`, for a resource that has a promise class of its own. */
+  sendJSON<Name extends OperationReturning<'json'>, T>(
+    operation: Name,
+    request: OperationRequest<Name>,
+    answer: JSONAnswer<T>,
+    options: RequestOptions | undefined,
+  ): SentCall<T> {
+    return this.#send(
+      () => specOf(operation, request, 'application/json', options),
+      (call) => (received) => this.#readJSON(call, received, answer),
+    );
+  }
+
+  /** Calls an operation that may answer with text. */
+  text<Name extends OperationReturning<'text'>, T>(
+    operation: Name,
+    request: OperationRequest<Name>,
+    read: TextAnswer<T>,
+    options: RequestOptions | undefined,
+  ): GatewayPromise<T> {
+    const { answer, reader } = this.#send(
+      () => specOf(operation, request, '*/*', options),
+      () => (received) => this.#readText(received, read),
+    );
+    return new GatewayPromise(answer, reader);
+  }
+
+  /** Calls an operation that answers with a file. */
+  binary<Name extends OperationReturning<'binary'>>(
+    operation: Name,
+    request: OperationRequest<Name>,
+    options: RequestOptions | undefined,
+  ): GatewayPromise<Response> {
+    const { answer, reader } = this.#send(
+      () => specOf(operation, request, '*/*', options),
+      (call) => (received) => binaryAnswer(call, received),
+    );
+    return new GatewayPromise(answer, reader);
+  }
+
+  /** Calls a route that is not documented; gives parsed JSON, or text when it is not JSON. */
+  raw(makeSpec: (client: ClientSettings) => CallSpec): GatewayPromise<unknown> {
+    const { answer, reader } = this.#send<unknown>(
+      () => makeSpec(this.#client),
+      () => async (received) => {
+        const reading = await readText(received);
+        if ('failed' in reading) return reading;
+        const type = received.response.headers.get('content-type') ?? '';
+        const isJSON = /\bjson\b/i.test(type) || /^\s*[[{]/.test(reading.text);
+        return isJSON && reading.text !== ''
+          ? readJSON(reading.text, received)
+          : { value: reading.text };
+      },
+    );
+    return new GatewayPromise(answer, reader);
+  }
+
+  #send<T>(
+    makeSpec: () => CallSpec,
+    makeReader: (call: LogicalCall) => BodyReader<T>,
+  ): SentCall<T> {
+    let call: LogicalCall;
+    try {
+      call = new LogicalCall(makeSpec(), this.#client);
+    } catch (error) {
+      // Bad input rejects like everything else, so that one `catch` serves for all.
+      return {
+        answer: Promise.reject(error),
+        reader: { parse: () => Promise.reject(error), raw: ({ response }) => response },
+      };
+    }
+    return {
+      answer: call.send(),
+      reader: {
+        parse: (answer) => call.read(answer, makeReader(call)),
+        raw: (answer) => rawAnswer(call, answer),
+      },
+    };
+  }
+
+  async #readJSON<T>(
+    call: LogicalCall,
+    received: Answer,
+    { reader, finish }: JSONAnswer<T>,
+  ): Promise<{ value: T } | { failed: FailedAttempt }> {
+    const reading = await readText(received);
+    if ('failed' in reading) return reading;
+    const parsed = readJSON(reading.text, received);
+    if ('failed' in parsed) return parsed;
+    const value = this.#check(call, received, parsed.value, reader);
+    attachRequestId(value, received.requestId);
+    finish?.(value, this.#infoOf(call, received));
+    return { value };
+  }
+
+  async #readText<T>(
+    received: Answer,
+    read: TextAnswer<T>,
+  ): Promise<{ value: T } | { failed: FailedAttempt }> {
+    const reading = await readText(received);
+    if ('failed' in reading) return reading;
+    if (/^\s*[{[]/.test(reading.text)) {
+      const parsed = readJSON(reading.text, received);
+      if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
+    }
+    const result = read(reading.text, received.response);
+    if ('problem' in result) return { failed: unusable(received, result.problem, reading.text) };
+    attachRequestId(result.value, received.requestId);
+    return result;
+  }
+
+  /** Checks an answer and reports what differs; in strict mode a difference is an error. */
+  #check<T>(call: LogicalCall, received: Answer, value: unknown, reader: Reader<T>): T {
+    try {
+      return readValue(value, reader, {
+        validation: call.settings.validation,
+        onIssue: (issue) => this.#client.drift.report(call.spec.operation, issue),
+      });
+    } catch (error) {
+      if (!(error instanceof ShapeMismatch)) throw error;
+      throw new UnexpectedResponseError(error.message, {
+        outcome: 'unknown',
+        callId: call.id,
+        status: received.response.status,
+        headers: received.response.headers,
+        requestID: received.requestId,
+        issues: error.issues,
+        data: value,
+      });
+    }
+  }
+
+  #infoOf(call: LogicalCall, received: Answer): CallInfo {
+    return {
+      callId: call.id,
+      baseURL: this.baseURL,
+      requestId: received.requestId,
+      headers: received.response.headers,
+    };
+  }
+}

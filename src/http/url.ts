@@ -1,0 +1,144 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { QueryValues } from '../options.ts';
+
+/** A base URL, taken apart. */
+export interface BaseURL {
+  /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */
+  readonly root: string;
+  /** The version that the base URL ended with, or `""`. */
+  readonly version: '' | '/v1' | '/v1beta';
+}
+
+/**
+ * Checks a base URL and takes the version off its end.
+ *
+ * Both spellings are in use: `openai` wants `/v1` at the end, the interface document leaves it out.
+ */
+export function parseBaseURL(value: string | URL): BaseURL {
+  const text = String(value).trim();
+  const example = 'for example "https://gateway.example.com"';
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new InvalidInputError('baseURL', `is not a URL; give the gateway's root, ${example}.`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new InvalidInputError(
+      'baseURL',
+      `must begin with http:// or https://, not ${url.protocol}//; ${example}.`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new InvalidInputError(
+      'baseURL',
+      'may not hold a user name or password; give the key as apiKey.',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new InvalidInputError(
+      'baseURL',
+      'may not hold a query or a fragment; give query parameters as defaultQuery.',
+    );
+  }
+  const path = url.pathname.replace(/\/+$/, '');
+  const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
+  const root = path.slice(0, path.length - version.length).replace(/\/+$/, '');
+  return { root: url.origin + root, version };
+}
+
+/**
+ * The path of an undocumented route, below the root.
+ *
+ * A client whose base URL ended with `/v1` means paths below `/v1`, as `openai` does; a path that
+ * names its version itself is taken as it is.
+ */
+export function resolvePath(path: string, version: BaseURL['version']): string {
+  if (typeof path !== 'string' || path.trim() === '') {
+    throw new InvalidInputError('path', 'is empty; give a path such as "/v1/models".');
+  }
+  if (/^[a-z][a-z\d+.-]*:/i.test(path) || path.startsWith('//')) {
+    throw new InvalidInputError(
+      'path',
+      'must be a path below baseURL, not a URL: the key is never sent to another place.',
+    );
+  }
+  const rooted = path.startsWith('/') ? path : `/${path}`;
+  const segments = rooted.split(/[?#]/, 1)[0]?.split('/') ?? [];
+  if (segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
+    throw new InvalidInputError('path', 'may not hold "." or ".." segments.');
+  }
+  return /^\/v1(beta)?(\/|$)/.test(rooted) ? rooted : version + rooted;
+}
+
+/**
+ * One escaped path segment.
+ *
+ * `.`, `..` and the empty string would change which route is called, even when escaped, because URL
+ * parsers resolve them.
+ */
+export function escapePathSegment(field: string, value: string): string {
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw new InvalidInputError(field, 'is empty; give the value that the gateway returned.');
+  }
+  if (value === '.' || value === '..') {
+    throw new InvalidInputError(field, `may not be "${value}", which is not an identifier.`);
+  }
+  try {
+    return encodeURIComponent(value);
+  } catch (error) {
+    throw new InvalidInputError(field, 'holds half of a surrogate pair and cannot be escaped.', {
+      cause: error,
+    });
+  }
+}
+
+/** Fills a path template. Every name between braces becomes one escaped segment. */
+export function fillPath(
+  template: string,
+  parameters: Readonly<Record<string, string>> | undefined,
+): string {
+  if (!template.includes('{')) return template;
+  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    escapePathSegment(name, parameters?.[name] ?? ''),
+  );
+}
+
+/** The query string of several levels, the later ones winning name by name; `""` when empty. */
+export function buildQuery(...levels: readonly (QueryValues | undefined)[]): string {
+  const merged = new Map<string, QueryValues[string]>();
+  for (const level of levels) {
+    if (level === undefined) continue;
+    for (const [name, value] of Object.entries(level)) merged.set(name, value);
+  }
+  const parameters = new URLSearchParams();
+  for (const [name, value] of merged) {
+    if (value === undefined || value === null) continue;
+    const values = typeof value === 'object' ? value : [value];
+    for (const item of values) parameters.append(name, String(item));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** The full URL of a path below the base URL, whose own `/v1` is understood. */
+export function buildURL(baseURL: string, path: string, query: string): string {
+  const rooted = path.startsWith('/') ? path : `/${path}`;
+  if (query === '') return baseURL + rooted;
+  return baseURL + rooted + (rooted.includes('?') ? `&${query.slice(1)}` : query);
+}
+
+/** Whether two absolute URLs have the same scheme, host and port. */
+export function isSameOrigin(first: string, second: string): boolean {
+  return new URL(first).origin === new URL(second).origin;
+}
+
+/** A URL that can be shown: without query, fragment, user name and password, which may hold secrets. */
+export function displayURL(url: string): string {
+  try {
+    const parsed = new URL(url);
+    return parsed.origin + parsed.pathname;
+  } catch {
+    return url.split(/[?#]/, 1)[0] ?? '';
+  }
+}
