@@ -33,9 +33,11 @@ export interface ChatCompletionChunkToolCall {
 export interface ChatCompletionChunkDelta {
   /** The next piece of the text. */
   content?: string | null | undefined;
+  /** The content as it came, where the provider sends typed parts; `content` has their text. */
+  content_parts?: unknown[] | undefined;
   /** The next piece of a refusal. */
   refusal?: string | null | undefined;
-  role?: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | undefined;
+  role?: OpenString<'developer' | 'system' | 'user' | 'assistant' | 'tool'> | undefined;
   /** The next piece of the model's thoughts, where the provider shows them. */
   reasoning_content?: string | null | undefined;
   /** The same as `reasoning_content`, in the spelling of other providers. */

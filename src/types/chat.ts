@@ -85,6 +85,8 @@ export interface ChatCompletionMessage {
   role: 'assistant';
   /** The text, or `null` when there is none, for example next to tool calls. */
   content: string | null;
+  /** The content as it came, where the provider sends typed parts; `content` has their text. */
+  content_parts?: unknown[] | undefined;
   /** The words of a refusal, or `null`. */
   refusal: string | null;
   /** What the model thought, where the provider shows it. */

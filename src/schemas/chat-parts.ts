@@ -1,0 +1,142 @@
+import * as z from 'zod/mini';
+import type { ChatCompletionFunctionCall } from '../types/chat-messages.ts';
+import type {
+  ChatCompletionAudio,
+  ChatCompletionLogprobs,
+  CompletionUsage,
+} from '../types/chat.ts';
+import type { JsonObject } from '../types/common.ts';
+import { isObject } from './accepts.ts';
+import {
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  optionalTextOr,
+  type ShapeOf,
+  unread,
+} from './shape-of.ts';
+
+export const usageSchema = optionalObject({
+  prompt_tokens: optionalNumber,
+  completion_tokens: optionalNumber,
+  total_tokens: optionalNumber,
+  prompt_tokens_details: optionalObject({}),
+  completion_tokens_details: optionalObject({}),
+} satisfies ShapeOf<CompletionUsage>);
+
+export const logprobsSchema = optionalObject({
+  content: optionalList(unread),
+  refusal: optionalList(unread),
+} satisfies ShapeOf<ChatCompletionLogprobs>);
+
+export const audioSchema = optionalObject({
+  id: optionalText,
+  data: optionalText,
+  expires_at: optionalNumber,
+  transcript: optionalText,
+} satisfies ShapeOf<ChatCompletionAudio>);
+
+/** Arguments are promised as JSON text; some providers send the object itself. */
+export const functionCallSchema = optionalObject({
+  name: optionalText,
+  arguments: optionalTextOr(isObject, 'string or object'),
+} satisfies ShapeOf<ChatCompletionFunctionCall>);
+
+/** The fields of both kinds of tool call, whose `type` is concluded from them when it is missing. */
+interface ToolCallFields {
+  id: string;
+  type: 'function' | 'custom';
+  function: ChatCompletionFunctionCall;
+  custom: { name: string; input: string };
+}
+
+export const toolCallShape = {
+  id: optionalText,
+  type: unread,
+  function: functionCallSchema,
+  custom: optionalObject({ name: optionalText, input: optionalText }),
+} satisfies ShapeOf<ToolCallFields>;
+
+/** Text is promised; some providers send a list of typed parts. */
+export const contentSchema = optionalTextOr(Array.isArray, 'string or array');
+
+/** Unix seconds; some gateways send them as text. */
+export const timestampSchema = z.optional(
+  z.nullable(z.union([z.number(), z.any().check(z.refine(isNumeric, 'number'))])),
+);
+
+function isNumeric(value: unknown): boolean {
+  return typeof value === 'string' && Number.isFinite(Number(value));
+}
+
+/** Fills the counts of a usage object that is there. */
+export function repairUsage(owner: JsonObject): void {
+  const { usage } = owner;
+  if (!isObject(usage)) return;
+  usage['prompt_tokens'] ??= 0;
+  usage['completion_tokens'] ??= 0;
+  usage['total_tokens'] ??= Number(usage['prompt_tokens']) + Number(usage['completion_tokens']);
+  dropNull(usage, 'prompt_tokens_details');
+  dropNull(usage, 'completion_tokens_details');
+}
+
+/** Fills the fields that a completion and its chunks share. */
+export function repairHead(value: JsonObject, object: string): void {
+  value['id'] ??= '';
+  value['model'] ??= '';
+  value['object'] ||= object;
+  const { created } = value;
+  if (typeof created !== 'number') value['created'] = isNumeric(created) ? Number(created) : 0;
+  dropNull(value, 'system_fingerprint');
+}
+
+/** Makes `null` missing, where the type promises one way to say nothing. */
+export function dropNull(value: JsonObject, key: string): void {
+  if (value[key] === null) value[key] = undefined;
+}
+
+/** The objects of a list; what is no object cannot be read. A single object counts as a list of one. */
+export function objectsOf(value: unknown): JsonObject[] {
+  if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
+  return isObject(value) ? [value] : [];
+}
+
+/**
+ * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
+ * are kept as `content_parts`, as they can also hold images and the like.
+ */
+export function repairContent(message: JsonObject): void {
+  const { content } = message;
+  if (!Array.isArray(content)) return;
+  const parts = objectsOf(content);
+  const thinking = parts.filter((part) => 'thinking' in part).map(thinkingOf);
+  message['content_parts'] = content;
+  message['content'] = joinTexts(parts.map((part) => part['text']));
+  if (thinking.length > 0) message['reasoning_content'] ??= joinTexts(thinking);
+}
+
+/** Thinking comes as text or as a list of text parts. */
+function thinkingOf({ thinking }: JsonObject): unknown {
+  if (typeof thinking === 'string') return thinking;
+  return joinTexts(objectsOf(thinking).map((part) => part['text']));
+}
+
+function joinTexts(values: readonly unknown[]): string | null {
+  const texts = values.filter((value) => typeof value === 'string');
+  return texts.length === 0 ? null : texts.join('');
+}
+
+/** Makes the arguments of a function call text, and says which kind of tool call it is. */
+export function repairToolCall(call: JsonObject): void {
+  if (call['type'] !== 'function' && call['type'] !== 'custom') {
+    call['type'] = isObject(call['custom']) ? 'custom' : 'function';
+  }
+  repairFunction(call['function']);
+}
+
+/** Makes the arguments of a function text. */
+export function repairFunction(call: unknown): void {
+  if (!isObject(call)) return;
+  if (isObject(call['arguments'])) call['arguments'] = JSON.stringify(call['arguments']);
+}

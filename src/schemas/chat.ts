@@ -1,0 +1,109 @@
+import * as z from 'zod/mini';
+import type {
+  ChatCompletion,
+  ChatCompletionAnnotation,
+  ChatCompletionChoice,
+  ChatCompletionMessage,
+} from '../types/chat.ts';
+import type { JsonObject } from '../types/common.ts';
+import { isObject } from './accepts.ts';
+import {
+  audioSchema,
+  contentSchema,
+  dropNull,
+  functionCallSchema,
+  logprobsSchema,
+  objectsOf,
+  repairContent,
+  repairFunction,
+  repairHead,
+  repairToolCall,
+  repairUsage,
+  timestampSchema,
+  toolCallShape,
+  usageSchema,
+} from './chat-parts.ts';
+import type { Reader } from './reader.ts';
+import {
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  type ShapeOf,
+  unread,
+} from './shape-of.ts';
+
+const annotationShape = {
+  type: optionalText,
+  url_citation: unread,
+} satisfies ShapeOf<ChatCompletionAnnotation>;
+
+const messageShape = {
+  role: z.optional(z.nullable(z.literal('assistant'))),
+  content: contentSchema,
+  content_parts: unread,
+  refusal: optionalText,
+  reasoning_content: optionalText,
+  reasoning: optionalText,
+  tool_calls: optionalList(z.looseObject(toolCallShape)),
+  annotations: optionalList(z.looseObject(annotationShape)),
+  audio: audioSchema,
+  function_call: functionCallSchema,
+} satisfies ShapeOf<ChatCompletionMessage>;
+
+const choiceShape = {
+  index: optionalNumber,
+  finish_reason: optionalText,
+  message: optionalObject(messageShape),
+  logprobs: logprobsSchema,
+} satisfies ShapeOf<ChatCompletionChoice>;
+
+const completionShape = {
+  id: optionalText,
+  object: optionalText,
+  created: timestampSchema,
+  model: optionalText,
+  choices: optionalList(z.looseObject(choiceShape)),
+  service_tier: optionalText,
+  system_fingerprint: optionalText,
+  usage: usageSchema,
+} satisfies ShapeOf<Omit<ChatCompletion, '_request_id'>>;
+
+function repairMessage(message: JsonObject): void {
+  message['role'] ??= 'assistant';
+  repairContent(message);
+  message['content'] ??= null;
+  message['refusal'] ??= null;
+  dropNull(message, 'annotations');
+  repairFunction(message['function_call']);
+  dropNull(message, 'tool_calls');
+  if (message['tool_calls'] === undefined) return;
+  const calls = objectsOf(message['tool_calls']);
+  for (const call of calls) {
+    call['id'] ??= '';
+    repairToolCall(call);
+  }
+  message['tool_calls'] = calls;
+}
+
+/** Makes one choice of a whole completion complete. */
+function repairChoice(choice: JsonObject, position: number): void {
+  choice['index'] ??= position;
+  choice['finish_reason'] ??= '';
+  choice['logprobs'] ??= null;
+  if (!isObject(choice['message'])) choice['message'] = {};
+  if (isObject(choice['message'])) repairMessage(choice['message']);
+}
+
+/** Reads a whole completion. */
+export const chatCompletionReader: Reader<ChatCompletion> = {
+  schema: z.looseObject(completionShape),
+  repair(value) {
+    repairHead(value, 'chat.completion');
+    const choices = objectsOf(value['choices']);
+    choices.forEach(repairChoice);
+    value['choices'] = choices;
+    dropNull(value, 'usage');
+    repairUsage(value);
+  },
+};

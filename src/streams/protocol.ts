@@ -1,0 +1,68 @@
+import type { Evidence } from '../errors/gateway-error.ts';
+import type { ReadCheck, Reader } from '../schemas/reader.ts';
+
+/** How long a stream may take, in milliseconds; `null` for no limit. */
+export interface StreamLimits {
+  readonly firstByteTimeout: number | null;
+  readonly idleTimeout: number | null;
+  readonly idleContentTimeout: number | null;
+  /** Counted from `StreamContext.startedAt`, so over every attempt. */
+  readonly totalTimeout: number | null;
+}
+
+/** What every error of a stream carries. */
+export interface StreamErrorBase {
+  /** The operation, for messages, for example `chat.completions.create`. */
+  readonly operation: string;
+  readonly callId?: string | undefined;
+  readonly requestID?: string | undefined;
+  readonly status?: number | undefined;
+  readonly headers?: Headers | undefined;
+  readonly evidence?: Evidence | undefined;
+}
+
+/** What a stream needs to know of the call that it answers. */
+export interface StreamContext {
+  /** Aborts the request. The stream aborts it too, when it is left before its end. */
+  readonly controller: AbortController;
+  /** The caller's own signal. When it is aborted the stream throws `APIUserAbortError`. */
+  readonly signal?: AbortSignal | null | undefined;
+  readonly limits: StreamLimits;
+  /** When the call began, on the clock of `monotonicNow()`. */
+  readonly startedAt: number;
+  readonly onIncomplete: 'throw' | 'warn' | 'allow';
+  readonly maxEventBytes: number;
+  readonly check: ReadCheck;
+  readonly error: StreamErrorBase;
+  /** Writes a warning to the caller's logger. Details hold no text of prompts or answers. */
+  readonly warn: (
+    message: string,
+    details: Readonly<Record<string, string | number | boolean | undefined>>,
+  ) => void;
+  /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
+  readonly release: () => void;
+}
+
+/** Follows one stream: puts its pieces together and knows whether they are whole. */
+export interface StreamProgress<Item> {
+  /** Takes the next piece, and may fill fields of it that earlier pieces hold. */
+  add(item: Item): void;
+  /** Whether there was anything of an answer; usage alone is not. */
+  readonly started: boolean;
+  /** Whether there is proof that the answer is whole. */
+  readonly finished: boolean;
+  /** What has been received so far, in the form of a whole answer; `undefined` before anything. */
+  readonly partial: unknown;
+  /** The last token usage that was reported. */
+  readonly usage: unknown;
+}
+
+/** What the events of a kind of stream mean. */
+export interface StreamProtocol<Item> {
+  /** Reads one event. */
+  readonly reader: Reader<Item>;
+  /** Starts to follow a stream. `terminated` tells whether `[DONE]` has been seen. */
+  follow(): StreamProgress<Item>;
+  /** Makes events of a whole JSON answer, for gateways that do not stream although asked to. */
+  fromAnswer(answer: unknown): readonly unknown[];
+}
