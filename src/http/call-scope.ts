@@ -62,6 +62,12 @@ export class CallScope {
     clearTimeout(this.#attemptTimer);
   }
 
+  /** Takes every limit of ours off, because a stream takes over with limits of its own. */
+  handOver(): void {
+    clearTimeout(this.#attemptTimer);
+    clearTimeout(this.#totalTimer);
+  }
+
   /** Waits between attempts; `false` when the caller or the total limit stopped the call meanwhile. */
   async pause(milliseconds: number): Promise<boolean> {
     this.endAttempt();

@@ -101,9 +101,9 @@ function kindOfAll(errors: readonly unknown[]): FailureKind | undefined {
   const kinds = errors.map((error) =>
     typeof error === 'object' && error !== null ? kindFromSigns(signsOf(error)) : undefined,
   );
-  const isConnect = (kind: FailureKind | undefined): boolean =>
-    kind === 'cannot_connect' || kind === 'host_not_found';
-  return kinds.every(isConnect) ? 'cannot_connect' : undefined;
+  return kinds.every((kind) => kind === 'cannot_connect' || kind === 'host_not_found')
+    ? 'cannot_connect'
+    : undefined;
 }
 
 /**

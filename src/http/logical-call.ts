@@ -3,6 +3,7 @@ import { explainStop, performAttempt } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { prepareBody, type PreparedBody } from './body.ts';
 import { CallScope } from './call-scope.ts';
+import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import type { Answer } from './promise.ts';
 import { decide } from './retry.ts';
@@ -29,6 +30,8 @@ function newCallId(): string {
  */
 export class LogicalCall {
   readonly id = newCallId();
+  /** On the clock of `monotonicNow`. */
+  readonly startedAt = monotonicNow();
   readonly spec: CallSpec;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
@@ -64,15 +67,12 @@ export class LogicalCall {
   async read<T>(answer: Answer, readBody: BodyReader<T>): Promise<T> {
     try {
       for (;;) {
-        // eslint-disable-next-line no-await-in-loop -- attempts are made one after the other
         const result = await readBody(answer);
         if ('value' in result) {
           if (result.stays !== true) this.release();
           return result.value;
         }
-        // eslint-disable-next-line no-await-in-loop
         await this.#afterFailure(this.explain(result.failed));
-        // eslint-disable-next-line no-await-in-loop
         const next = await this.#sendUntilAnswered();
         answer.response = next.response;
         answer.requestId = next.requestId;
@@ -109,7 +109,6 @@ export class LogicalCall {
   async #sendUntilAnswered(): Promise<Answer> {
     this.#body ??= await prepareBody(this.spec);
     for (;;) {
-      // eslint-disable-next-line no-await-in-loop -- attempts are made one after the other
       const result = await performAttempt({
         spec: this.spec,
         client: this.client,
@@ -119,7 +118,6 @@ export class LogicalCall {
         body: this.#body,
       });
       if ('response' in result) return result;
-      // eslint-disable-next-line no-await-in-loop
       await this.#afterFailure(result);
     }
   }

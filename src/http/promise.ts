@@ -64,6 +64,7 @@ export class GatewayPromise<T> extends Promise<T> {
     return { data, response, request_id: requestId ?? null };
   }
 
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise: awaiting is what reads the body
   override then<Fulfilled = T, Rejected = never>(
     onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,

@@ -1,5 +1,5 @@
 import type { ChargeClass } from '../endpoints.ts';
-import { APIError, errorClassForStatus, type APIErrorInit } from '../errors/api-error.ts';
+import { errorClassForStatus, type APIError, type APIErrorInit } from '../errors/api-error.ts';
 import {
   APIConnectionError,
   APIConnectionTimeoutError,

@@ -2,8 +2,11 @@ import type { OperationReturning } from '../endpoints.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { RequestOptions } from '../options.ts';
 import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
+import type { StreamProtocol } from '../streams/protocol.ts';
+import type { Stream } from '../streams/stream.ts';
 import { binaryAnswer, rawAnswer } from './binary-answer.ts';
 import { specOf, type CallSpec, type OperationRequest } from './call-spec.ts';
+import { eventAnswer } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
 import { readJSON, readText, unusable } from './read-answer.ts';
@@ -99,6 +102,20 @@ export class Transport {
     const { answer, reader } = this.#send(
       () => specOf(operation, request, '*/*', options),
       (call) => (received) => binaryAnswer(call, received),
+    );
+    return new GatewayPromise(answer, reader);
+  }
+
+  /** Calls an operation and opens its event stream. */
+  events<Name extends OperationReturning<'events'>, T>(
+    operation: Name,
+    request: OperationRequest<Name>,
+    protocol: StreamProtocol<T>,
+    options: RequestOptions | undefined,
+  ): GatewayPromise<Stream<T>> {
+    const { answer, reader } = this.#send(
+      () => specOf(operation, request, 'text/event-stream', options),
+      (call) => (received) => eventAnswer(call, received, protocol, this.#client.drift),
     );
     return new GatewayPromise(answer, reader);
   }

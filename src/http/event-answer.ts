@@ -1,0 +1,98 @@
+import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
+import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
+import type { DriftReporter } from './drift.ts';
+import type { LogicalCall } from './logical-call.ts';
+import { firstCharacter, peekBody, reopenBody, type OpenBody } from './peek.ts';
+import type { Answer } from './promise.ts';
+import { notJSON, readJSON, readText, unusable } from './read-answer.ts';
+import { withBody } from './guard-body.ts';
+import type { FailedAttempt } from './to-error.ts';
+
+/** What a stream has to know of its call. */
+export function streamContextOf(
+  call: LogicalCall,
+  answer: Answer,
+  drift: DriftReporter,
+): StreamContext {
+  const { settings, spec, scope } = call;
+  const { status, headers } = answer.response;
+  const evidence = { phase: 'body', status, requestId: answer.requestId } as const;
+  return {
+    controller: scope.controller,
+    signal: scope.signal,
+    limits: settings,
+    startedAt: call.startedAt,
+    onIncomplete: settings.onIncomplete,
+    maxEventBytes: settings.maxEventBytes,
+    check: {
+      validation: settings.validation,
+      onIssue: (issue) => drift.report(spec.operation, issue),
+    },
+    error: {
+      operation: spec.operation,
+      callId: call.id,
+      requestID: answer.requestId,
+      status,
+      headers,
+      evidence: { ...evidence, attempts: [...call.attempts, evidence] },
+    },
+    warn: (message, details) =>
+      call.client.log.write('warn', message, { callId: call.id, ...details }),
+    release: () => call.release(),
+  };
+}
+
+type EventReading<T> =
+  | { readonly value: Stream<T>; readonly stays: true }
+  | { readonly failed: FailedAttempt };
+
+/** A gateway that was asked to stream and answered whole: its answer becomes a stream. */
+async function readWhole<T>(
+  answer: Answer,
+  body: OpenBody,
+  context: StreamContext,
+  protocol: StreamProtocol<T>,
+): Promise<EventReading<T>> {
+  const whole = { ...answer, response: withBody(answer.response, reopenBody(body)) };
+  const reading = await readText(whole);
+  if ('failed' in reading) return reading;
+  const parsed = readJSON(reading.text, answer);
+  if ('failed' in parsed) return parsed;
+  const values = protocol.fromAnswer(parsed.value);
+  if (values.length === 0) return { failed: notJSON(reading.text, answer) };
+  return { value: streamFromValues(values, context, protocol), stays: true };
+}
+
+/**
+ * Opens an event stream. What came is told by its first byte: gateways label JSON errors as event
+ * streams and event streams as anything.
+ */
+export async function eventAnswer<T>(
+  call: LogicalCall,
+  answer: Answer,
+  protocol: StreamProtocol<T>,
+  drift: DriftReporter,
+): Promise<EventReading<T>> {
+  const { body, headers } = answer.response;
+  if (body === null) return { failed: unusable(answer, 'the answer is empty.') };
+  const context = streamContextOf(call, answer, drift);
+  const type = headers.get('content-type') ?? '';
+  if (/\bevent-stream\b/i.test(type)) {
+    call.scope.handOver();
+    return { value: createStream(answer.response, context, protocol), stays: true };
+  }
+  let open: OpenBody;
+  try {
+    open = await peekBody(body);
+  } catch (cause) {
+    return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
+  }
+  if (open.first === undefined) return { failed: unusable(answer, 'the answer is empty.') };
+  const first = firstCharacter(open.first);
+  if (first === '{' || first === '[' || first === '<') {
+    return readWhole(answer, open, context, protocol);
+  }
+  call.scope.handOver();
+  const response = withBody(answer.response, reopenBody(open));
+  return { value: createStream(response, context, protocol), stays: true };
+}
