@@ -7,7 +7,7 @@ export interface ByteSource {
   read(): Promise<Uint8Array | undefined>;
   /** Reads until `length` bytes are there or the stream ends. What is read here is read again. */
   peek(length: number): Promise<{ readonly head: Uint8Array; readonly ended: boolean }>;
-  /** Stops the stream and frees what it holds. */
+  /** Stops the stream and frees what it holds. Later reads fail with `reason`. */
   close(reason: unknown): void;
 }
 
@@ -65,19 +65,25 @@ function readerOf(stream: StreamingFileInput): RawReader {
 export function openSource(stream: StreamingFileInput): ByteSource {
   const reader = readerOf(stream);
   const peeked: Uint8Array[] = [];
-  let isOpen = true;
+  let state: 'open' | 'ended' | 'closed' = 'open';
+  let closeReason: unknown;
 
+  const nextChunk = async (): Promise<unknown> => {
+    if (state === 'ended') return undefined;
+    const { done, value } = await reader.next();
+    if (done !== true) return value;
+    if (state === 'open') state = 'ended';
+    return undefined;
+  };
   const pull = async (): Promise<Uint8Array | undefined> => {
-    while (isOpen) {
-      const { done, value } = await reader.next();
-      if (done === true) {
-        isOpen = false;
-        return undefined;
-      }
-      const bytes = await chunkBytes(value);
+    for (;;) {
+      const chunk = await nextChunk();
+      // A stream that was stopped may not look like one that ended: half a file would be sent.
+      if (state === 'closed') throw closeReason;
+      if (state === 'ended') return undefined;
+      const bytes = await chunkBytes(chunk);
       if (bytes.byteLength > 0) return bytes;
     }
-    return undefined;
   };
 
   return {
@@ -92,12 +98,13 @@ export function openSource(stream: StreamingFileInput): ByteSource {
         peeked.push(bytes);
         total += bytes.byteLength;
       }
-      return { head: concat(peeked, total), ended: !isOpen };
+      return { head: concat(peeked, total), ended: state === 'ended' };
     },
     close(reason) {
-      if (!isOpen) return;
-      isOpen = false;
-      reader.close(reason);
+      if (state !== 'open') return;
+      state = 'closed';
+      closeReason = reason ?? new Error('The stream was stopped.');
+      reader.close(closeReason);
     },
   };
 }

@@ -38,11 +38,9 @@ export function nameFromDisposition(header: string): string | undefined {
 
 function textOf(value: object, property: string): string | undefined {
   const found: unknown = Reflect.get(value, property);
-  if (typeof found === 'string') return found === '' ? undefined : found;
-  // The path of an fs stream can be a Buffer or a URL.
-  return typeof found === 'object' && found !== null && property === 'path'
-    ? String(found)
-    : undefined;
+  // The path of an fs stream can be bytes.
+  const text = found instanceof Uint8Array ? new TextDecoder().decode(found) : found;
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { ResponseLike, StreamingFileInput, UploadData } from '../../types/uploads.ts';
 import { bytesOf, openSource, type ByteSource } from './byte-source.ts';
-import { extensionOf, nameOf } from './file-name.ts';
+import { baseName, extensionOf, nameOf } from './file-name.ts';
 import { formatOfExtension, mainExtension } from './formats.ts';
 import { isBinary, isBlob, isResponse, isStream, isUploadData } from './kinds.ts';
 import { sniff, sniffLength } from './sniff.ts';
@@ -33,7 +33,8 @@ function blobPart(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> 
 
 /** A `Blob` of the runtime's own class. Only these can be parts of files and forms. */
 async function nativeBlob(blob: Blob): Promise<Blob> {
-  return blob instanceof Blob ? blob : new Blob([await blob.arrayBuffer()], { type: blob.type });
+  const isNative: boolean = blob instanceof Blob;
+  return isNative ? blob : new Blob([await blob.arrayBuffer()], { type: blob.type });
 }
 
 /** Reads a stream to its end. */
@@ -70,7 +71,11 @@ export async function bufferContent(
     typeof data === 'string'
       ? { blob: new Blob([data]), name: undefined, type: '' }
       : await bufferContent(data);
-  return { blob: inner.blob, name: filename ?? inner.name, type: type ?? inner.type };
+  return {
+    blob: inner.blob,
+    name: baseName(filename ?? '') ?? inner.name,
+    type: type ?? inner.type,
+  };
 }
 
 async function readAny(value: unknown): Promise<BufferedContent> {
@@ -141,7 +146,8 @@ export async function toFile(
 
 /** What to say of a file that cannot be read. */
 export function unreadable(error: unknown): string {
-  return `The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+  const reason = error instanceof Error ? error.message : String(error);
+  return `The file cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 
 function isUnchanged(

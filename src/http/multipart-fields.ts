@@ -1,0 +1,87 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { Uploadable } from '../types/uploads.ts';
+import type { FilePurpose } from './files/formats.ts';
+import { isUploadable } from './files/kinds.ts';
+
+/**
+ * One field of a form.
+ *
+ * - Text, numbers and booleans become text; `undefined` and `null` are left out.
+ * - A list repeats the field, under the same name.
+ * - A file becomes a file part. A purpose says that the field is for files: then only text and files
+ *   may stand in it, and name and MIME type are made to fit the purpose.
+ * - Any other object becomes JSON text.
+ */
+export type FormField = readonly [name: string, value: unknown, purpose?: FilePurpose];
+
+/** The fields of a form, in the order in which they are sent. */
+export type FormFields = readonly FormField[];
+
+/** A field that is sent as text. */
+export interface TextPart {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A field that is sent as a file. */
+export interface FilePart {
+  readonly name: string;
+  readonly value: Uploadable;
+  readonly purpose: FilePurpose;
+  /** How errors call it: the parameter, with its position when there are several. */
+  readonly field: string;
+}
+
+export type FormPart = TextPart | FilePart;
+
+/** Turns fields into parts, one for every value that is sent. */
+export function toParts(fields: FormFields): FormPart[] {
+  const parts: FormPart[] = [];
+  const seen = new Map<string, number>();
+
+  const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {
+    if (value === undefined || value === null) return;
+    if (Array.isArray(value)) {
+      for (const item of value) add(name, item, purpose);
+      return;
+    }
+    const parameter = name.replace(/\[\]$/, '');
+    const position = seen.get(name) ?? 0;
+    seen.set(name, position + 1);
+    const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
+    if (isUploadable(value)) {
+      parts.push({ name, value, purpose: purpose ?? 'any', field });
+      return;
+    }
+    if (purpose !== undefined && typeof value !== 'string') {
+      throw new InvalidInputError(
+        field,
+        'Must be a file: a File, a Blob, bytes, a Response, a stream, or ' +
+          '{ data, filename, type }. Wrap anything else with toFile().',
+      );
+    }
+    parts.push({ name, text: toText(field, value) });
+  };
+
+  for (const [name, value, purpose] of fields) add(name, value, purpose);
+  return parts;
+}
+
+function toText(field: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') {
+    if (Number.isFinite(value)) return String(value);
+    throw new InvalidInputError(field, `Must be a finite number, not ${value}.`);
+  }
+  if (typeof value === 'object') {
+    try {
+      return JSON.stringify(value);
+    } catch (error) {
+      throw new InvalidInputError(field, 'Must be an object that can be written as JSON.', {
+        cause: error,
+      });
+    }
+  }
+  throw new InvalidInputError(field, `Must be text, a number, an object or a file.`);
+}
