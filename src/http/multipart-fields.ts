@@ -56,7 +56,7 @@ export function toParts(fields: FormFields): FormPart[] {
     if (purpose !== undefined && typeof value !== 'string') {
       throw new InvalidInputError(
         field,
-        'Must be a file: a File, a Blob, bytes, a Response, a stream, or ' +
+        'must be a file: a File, a Blob, bytes, a Response, a stream, or ' +
           '{ data, filename, type }. Wrap anything else with toFile().',
       );
     }
@@ -72,16 +72,16 @@ function toText(field: string, value: unknown): string {
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return String(value);
-    throw new InvalidInputError(field, `Must be a finite number, not ${value}.`);
+    throw new InvalidInputError(field, `must be a finite number, not ${value}.`);
   }
   if (typeof value === 'object') {
     try {
       return JSON.stringify(value);
     } catch (error) {
-      throw new InvalidInputError(field, 'Must be an object that can be written as JSON.', {
+      throw new InvalidInputError(field, 'must be an object that can be written as JSON.', {
         cause: error,
       });
     }
   }
-  throw new InvalidInputError(field, `Must be text, a number, an object or a file.`);
+  throw new InvalidInputError(field, 'must be text, a number, an object or a file.');
 }

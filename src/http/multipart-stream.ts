@@ -94,7 +94,7 @@ async function* contentOf(file: StreamedFile): AsyncGenerator<Uint8Array, void, 
 function wrongLength(file: StreamedFile, finding: string): InvalidInputError {
   return new InvalidInputError(
     file.field,
-    `The file was announced with ${file.size} bytes and ${finding}. Do not write to it during the ` +
+    `was announced with ${file.size} bytes and ${finding}. Do not write to it during the ` +
       'upload, and leave `size` out when it is not exact.',
   );
 }

@@ -114,11 +114,11 @@ export function describeFile(facts: FileFacts): FileDescription {
 }
 
 function unknownAudio(field: string, name: string | undefined): InvalidInputError {
-  const subject = name === undefined ? 'the file has no name' : `"${name}" does not end in one`;
+  const subject = name === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
   return new InvalidInputError(
     field,
-    `The gateway recognises audio by the extension of its file name, ${subject}, and its first bytes ` +
-      `are of no known audio format. Name it with one of .${audioExtensions.join(' .')}, for example ` +
-      'toFile(data, "speech.mp3").',
+    'is not recognised as audio: the gateway goes by the extension of the file name, ' +
+      `${subject}, and its first bytes are of no audio format that could be told. Name it with one ` +
+      `of .${audioExtensions.join(' .')}, for example toFile(data, "speech.mp3").`,
   );
 }

@@ -95,7 +95,7 @@ function describe(
   if (head.byteLength > 0) return describeFile({ field, purpose, name, type, head });
   throw new InvalidInputError(
     field,
-    'The file is empty (0 bytes). Check its path, and that nothing has read it before.',
+    'is empty (0 bytes); check its path, and that nothing has read it before.',
   );
 }
 

@@ -41,11 +41,11 @@ export function toStreamingFile(
 ): StreamingFile {
   const fileName = baseName(name);
   if (fileName === undefined) {
-    throw new InvalidInputError('name', 'Must be a file name, for example "talk.mp3".');
+    throw new InvalidInputError('name', 'must be a file name, for example "talk.mp3".');
   }
   const { type, size } = options;
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 1)) {
-    throw new InvalidInputError('size', 'Must be the length in bytes, an integer of at least 1.');
+    throw new InvalidInputError('size', 'must be the length in bytes, an integer of at least 1.');
   }
   return { [streamingFileMark]: true, data, name: fileName, type, size };
 }

@@ -147,7 +147,7 @@ export async function toFile(
 /** What to say of a file that cannot be read. */
 export function unreadable(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
-  return `The file cannot be read: ${reason.replace(/\.$/, '')}.`;
+  return `cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 
 function isUnchanged(
