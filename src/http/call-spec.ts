@@ -27,6 +27,11 @@ type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never
 /** What a resource says of one call: the path parameters and the body that its endpoint has. */
 export type OperationRequest<Name extends Operation> = ParametersOf<Name> & BodyOf<Name>;
 
+/** A request, or what makes it. A function may throw: bad input then rejects the call. */
+export type RequestSource<Name extends Operation> =
+  | OperationRequest<Name>
+  | (() => OperationRequest<Name>);
+
 /** One logical call, ready to be sent any number of times. */
 export interface CallSpec {
   /** The operation, or `METHOD path` of an undocumented route. */
@@ -44,11 +49,12 @@ export interface CallSpec {
 /** Makes the call of a documented operation. */
 export function specOf<Name extends Operation>(
   operation: Name,
-  request: OperationRequest<Name>,
+  source: RequestSource<Name>,
   accept: string,
   options: RequestOptions | undefined,
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
+  const request = typeof source === 'function' ? source() : source;
   return {
     operation,
     method: endpoint.method,

@@ -5,7 +5,7 @@ import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import { binaryAnswer, rawAnswer } from './binary-answer.ts';
-import { specOf, type CallSpec, type OperationRequest } from './call-spec.ts';
+import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
 import { eventAnswer } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
@@ -30,10 +30,14 @@ export interface JSONAnswer<T> {
   readonly finish?: (value: T, info: CallInfo) => void;
 }
 
+/** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
+export type ReadParsed = <T>(value: unknown, reader: Reader<T>) => T;
+
 /** How the text answer of an operation becomes what the caller gets; a string is a complaint. */
 export type TextAnswer<T> = (
   text: string,
   response: Response,
+  read: ReadParsed,
 ) => { readonly value: T } | { readonly problem: string };
 
 /** A call that has been sent, as a `GatewayPromise` or one of its subclasses takes it. */
@@ -58,7 +62,7 @@ export class Transport {
   /** Calls an operation that answers with JSON. */
   json<Name extends OperationReturning<'json'>, T>(
     operation: Name,
-    request: OperationRequest<Name>,
+    request: RequestSource<Name>,
     answer: JSONAnswer<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
@@ -69,7 +73,7 @@ export class Transport {
   /** The same as `json`, for a resource that has a promise class of its own. */
   sendJSON<Name extends OperationReturning<'json'>, T>(
     operation: Name,
-    request: OperationRequest<Name>,
+    request: RequestSource<Name>,
     answer: JSONAnswer<T>,
     options: RequestOptions | undefined,
   ): SentCall<T> {
@@ -82,13 +86,13 @@ export class Transport {
   /** Calls an operation that may answer with text. */
   text<Name extends OperationReturning<'text'>, T>(
     operation: Name,
-    request: OperationRequest<Name>,
+    request: RequestSource<Name>,
     read: TextAnswer<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
     const { answer, reader } = this.#send(
       () => specOf(operation, request, '*/*', options),
-      () => (received) => this.#readText(received, read),
+      (call) => (received) => this.#readText(call, received, read),
     );
     return new GatewayPromise(answer, reader);
   }
@@ -96,7 +100,7 @@ export class Transport {
   /** Calls an operation that answers with a file. */
   binary<Name extends OperationReturning<'binary'>>(
     operation: Name,
-    request: OperationRequest<Name>,
+    request: RequestSource<Name>,
     options: RequestOptions | undefined,
   ): GatewayPromise<Response> {
     const { answer, reader } = this.#send(
@@ -109,7 +113,7 @@ export class Transport {
   /** Calls an operation and opens its event stream. */
   events<Name extends OperationReturning<'events'>, T>(
     operation: Name,
-    request: OperationRequest<Name>,
+    request: RequestSource<Name>,
     protocol: StreamProtocol<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<Stream<T>> {
@@ -176,6 +180,7 @@ export class Transport {
   }
 
   async #readText<T>(
+    call: LogicalCall,
     received: Answer,
     read: TextAnswer<T>,
   ): Promise<{ value: T } | { failed: FailedAttempt }> {
@@ -185,7 +190,9 @@ export class Transport {
       const parsed = readJSON(reading.text, received);
       if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
     }
-    const result = read(reading.text, received.response);
+    const result = read(reading.text, received.response, (value, reader) =>
+      this.#check(call, received, value, reader),
+    );
     if ('problem' in result) return { failed: unusable(received, result.problem, reading.text) };
     attachRequestId(result.value, received.requestId);
     return result;
