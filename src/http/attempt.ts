@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { PreparedBody } from './body.ts';
 import type { CallScope } from './call-scope.ts';
 import type { CallSpec } from './call-spec.ts';
@@ -85,7 +84,6 @@ async function followRedirects(
       if (!isSameOrigin(url, next)) headers = new Headers({ accept: '*/*' });
       url = next;
     }
-    // eslint-disable-next-line no-await-in-loop -- each hop needs the one before
     const result = await send({ ...request, url, headers, redirect });
     if (result.failure !== undefined) throw result.failure.error;
     response = result.response;
@@ -141,9 +139,9 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
     if (!dispatched && scope.stopped === undefined) {
       return { kind: 'invalid_input', phase: 'local', cause: error };
     }
-    // A multipart source that turns out to be unusable while it is sent says so itself.
-    if (InvalidInputError.isInstance(error)) {
-      return { kind: 'invalid_input', phase: 'local', cause: error };
+    const sourceError = input.body.sourceError?.();
+    if (sourceError !== undefined && scope.stopped === undefined) {
+      return { kind: 'invalid_input', phase: 'local', cause: sourceError };
     }
     return explainStop(classifyThrown(error), scope, settings);
   }

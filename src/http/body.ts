@@ -8,6 +8,10 @@ export interface PreparedBody {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it can be sent a second time; a stream cannot. */
   readonly replayable: boolean;
+  /** Frees what the body is read from. To be called when the call has ended. */
+  release?(): void;
+  /** What the source of the body failed with: the gateway never saw a complete request then. */
+  sourceError?(): unknown;
 }
 
 const noHeaders: Readonly<Record<string, string>> = {};
@@ -40,7 +44,8 @@ function withExtraFields(fields: FormFields, extra: Readonly<Record<string, unkn
 export async function prepareBody(spec: CallSpec): Promise<PreparedBody> {
   const extra = spec.options?.extraBody;
   if (spec.form !== undefined) {
-    return encodeMultipart(extra === undefined ? spec.form : withExtraFields(spec.form, extra));
+    const fields = extra === undefined ? spec.form : withExtraFields(spec.form, extra);
+    return encodeMultipart(fields, { signal: spec.options?.signal });
   }
   if (spec.json === undefined && extra === undefined) {
     return { body: undefined, headers: noHeaders, replayable: true };

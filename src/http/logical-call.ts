@@ -99,6 +99,7 @@ export class LogicalCall {
 
   release(): void {
     this.scope.release();
+    this.#body?.release?.();
   }
 
   /** A failure while the body was read, corrected when it was we who stopped it. */

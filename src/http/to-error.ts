@@ -175,7 +175,7 @@ export function toError(
       ? failed.cause
       : new InvalidInputError(
           'request',
-          'cannot be sent; check the headers, the body and the URL.',
+          'cannot be sent; check the headers, the body and whatever the body is read from.',
           {
             cause: failed.cause,
           },

@@ -58,7 +58,7 @@ function openBody(source: Savable): { body: Readable; total: number | undefined 
     return { body: Readable.from([source]), total: source.byteLength };
   }
   if (source instanceof Blob) {
-    return { body: Readable.fromWeb(source.stream()), total: source.size };
+    return { body: Readable.from(source.stream()), total: source.size };
   }
   if (source.body === null || source.bodyUsed) {
     throw new InvalidInputError('response', 'has no body left to save; it was already read.');
@@ -66,7 +66,17 @@ function openBody(source: Savable): { body: Readable; total: number | undefined 
   const length = source.headers.get('content-length');
   const isEncoded = source.headers.has('content-encoding');
   const total = length === null || isEncoded ? undefined : Number(length);
-  return { body: Readable.fromWeb(source.body), total };
+  return { body: Readable.from(source.body), total };
+}
+
+/** Without it a crash right after the rename could leave an empty file under the final name. */
+async function flush(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /**
@@ -106,9 +116,7 @@ export async function saveTo(
     await pipeline(body, createWriteStream(temporary, { flags: 'wx' }), {
       signal: options.signal,
     });
-    const file = await open(temporary, 'r+');
-    // Without it a crash right after the rename could leave an empty file under the final name.
-    await file.sync().finally(() => file.close());
+    await flush(temporary);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
