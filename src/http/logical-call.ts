@@ -107,8 +107,17 @@ export class LogicalCall {
     return explainStop(failed, this.scope, this.settings);
   }
 
+  async #prepareBody(): Promise<PreparedBody> {
+    try {
+      return await prepareBody(this.spec);
+    } catch (cause) {
+      if (this.scope.stopped !== 'signal') throw cause;
+      throw this.toError({ kind: 'aborted_before_send', phase: 'local', cause }, 'not_sent');
+    }
+  }
+
   async #sendUntilAnswered(): Promise<Answer> {
-    this.#body ??= await prepareBody(this.spec);
+    this.#body ??= await this.#prepareBody();
     for (;;) {
       const result = await performAttempt({
         spec: this.spec,
