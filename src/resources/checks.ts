@@ -1,0 +1,29 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+
+/** Refuses parameters that are no object, as plain JavaScript can pass them. */
+export function checkParams(method: string, params: unknown): void {
+  if (typeof params !== 'object' || params === null || Array.isArray(params)) {
+    throw new InvalidInputError('params', `must be an object; see the parameters of ${method}().`);
+  }
+}
+
+/** Refuses a missing or empty model. */
+export function checkModel(model: unknown): void {
+  if (typeof model !== 'string' || model.trim() === '') {
+    throw new InvalidInputError('model', 'is empty; give a model id as models.list() returns it.');
+  }
+}
+
+/** Refuses missing or blank text. */
+export function checkText(field: string, value: unknown, purpose: string): void {
+  if (typeof value !== 'string' || value.trim() === '') {
+    throw new InvalidInputError(field, `is empty; give ${purpose}.`);
+  }
+}
+
+/** Refuses a list that is missing or has nothing in it. */
+export function checkList(field: string, value: unknown, purpose: string): void {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new InvalidInputError(field, `must be a list with at least one entry; give ${purpose}.`);
+  }
+}

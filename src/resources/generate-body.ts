@@ -1,0 +1,57 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { Content } from '../types/generate-content.ts';
+import type {
+  ContentsInput,
+  GenerateContentParams,
+  SystemInstructionInput,
+} from '../types/generate-params.ts';
+import { checkModel, checkParams } from './checks.ts';
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
+  return isList(value) ? value : [value];
+}
+
+function toContent(value: string | Content): Content {
+  return typeof value === 'string' ? { role: 'user', parts: [{ text: value }] } : value;
+}
+
+function toContents(contents: ContentsInput): readonly Content[] {
+  const list = toList(contents);
+  const isEmpty = (content: unknown): boolean =>
+    content === undefined || content === null || content === '';
+  if (list.length === 0 || list.some(isEmpty)) {
+    throw new InvalidInputError(
+      'contents',
+      'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
+    );
+  }
+  return list.map(toContent);
+}
+
+function toInstruction(instruction: SystemInstructionInput): Content {
+  if (typeof instruction === 'string') return { parts: [{ text: instruction }] };
+  return isList(instruction) ? { parts: [...instruction] } : instruction;
+}
+
+/**
+ * The body of a generation. The gateway takes lists and camel case only, so single objects are
+ * wrapped for the caller; the model goes into the path.
+ */
+export function generateBody(params: GenerateContentParams, method: string): object {
+  checkParams(method, params);
+  const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
+  checkModel(model);
+  return {
+    ...rest,
+    contents: toContents(contents),
+    ...(systemInstruction === undefined
+      ? {}
+      : { systemInstruction: toInstruction(systemInstruction) }),
+    ...(safetySettings === undefined ? {} : { safetySettings: toList(safetySettings) }),
+    ...(tools === undefined ? {} : { tools: toList(tools) }),
+  };
+}

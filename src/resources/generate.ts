@@ -1,0 +1,75 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { generateContentReader } from '../schemas/generate.ts';
+import { generateProtocol } from '../streams/generate-protocol.ts';
+import type { Stream } from '../streams/stream.ts';
+import type { GenerateContentParams } from '../types/generate-params.ts';
+import type { GenerateContentResponse } from '../types/generate.ts';
+import { generateBody } from './generate-body.ts';
+
+/** Content generation in Gemini's format (interface document, 4.4). */
+export class Generate {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Generates an answer in one piece: `POST /v1beta/models/{model}:generateContent`.
+   *
+   * Metered: it is repeated on 408, 429, 5xx and lost connections before the answer begins.
+   *
+   * @returns The answer with the getters `text`, `functionCalls` and `blockReason`. A refused prompt
+   *   is an answer without candidates, not an error.
+   * @throws `InvalidInputError` when the model or the contents are empty
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * const answer = await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hello!' });
+   * console.log(answer.text);
+   */
+  content(
+    params: GenerateContentParams,
+    options?: RequestOptions,
+  ): GatewayPromise<GenerateContentResponse> {
+    return this.#transport.json(
+      'generate.content',
+      () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
+      { reader: generateContentReader },
+      options,
+    );
+  }
+
+  /**
+   * Generates an answer piece by piece:
+   * `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`.
+   *
+   * Metered: it is repeated only before the first byte of the answer. Leaving the loop early closes
+   * the connection.
+   *
+   * @returns A stream whose pieces have the same form as a whole answer. It throws
+   *   `StreamTruncatedError` when it ends without a finish reason.
+   * @throws `InvalidInputError` when the model or the contents are empty
+   *
+   * @example
+   * const stream = await client.generate.contentStream({ model: 'gemini-2.5-flash', contents: 'Hi' });
+   * for await (const piece of stream) process.stdout.write(piece.text ?? '');
+   */
+  contentStream(
+    params: GenerateContentParams,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<GenerateContentResponse>> {
+    return this.#transport.events(
+      'generate.contentStream',
+      () => ({
+        json: generateBody(params, 'generate.contentStream'),
+        params: { model: params.model },
+      }),
+      generateProtocol,
+      options,
+    );
+  }
+}
