@@ -42,6 +42,11 @@ export function streamContextOf(
   };
 }
 
+/** Whether text is an event stream: some gateways stream although a whole answer was asked for. */
+export function looksLikeEvents(text: string): boolean {
+  return /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
+}
+
 type EventReading<T> =
   | { readonly value: Stream<T>; readonly stays: true }
   | { readonly failed: FailedAttempt };

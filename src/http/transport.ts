@@ -2,11 +2,11 @@ import type { OperationReturning } from '../endpoints.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { RequestOptions } from '../options.ts';
 import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
-import type { StreamProtocol } from '../streams/protocol.ts';
+import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import { binaryAnswer, rawAnswer } from './binary-answer.ts';
 import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
-import { eventAnswer } from './event-answer.ts';
+import { eventAnswer, looksLikeEvents, streamContextOf } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
 import { readJSON, readText, unusable } from './read-answer.ts';
@@ -26,6 +26,8 @@ export interface CallInfo {
 /** How the JSON answer of an operation becomes what the caller gets. */
 export interface JSONAnswer<T> {
   readonly reader: Reader<T>;
+  /** Puts an event stream together that came although a whole answer was asked for. */
+  readonly fromEvents?: (response: Response, context: StreamContext) => Promise<T>;
   /** Adds to the value what the answer itself does not say. */
   readonly finish?: (value: T, info: CallInfo) => void;
 }
@@ -167,10 +169,16 @@ export class Transport {
   async #readJSON<T>(
     call: LogicalCall,
     received: Answer,
-    { reader, finish }: JSONAnswer<T>,
+    { reader, fromEvents, finish }: JSONAnswer<T>,
   ): Promise<{ value: T } | { failed: FailedAttempt }> {
     const reading = await readText(received);
     if ('failed' in reading) return reading;
+    if (fromEvents !== undefined && looksLikeEvents(reading.text)) {
+      const context = streamContextOf(call, received, this.#client.drift);
+      const whole = await fromEvents(new Response(reading.text), context);
+      attachRequestId(whole, received.requestId);
+      return { value: whole };
+    }
     const parsed = readJSON(reading.text, received);
     if ('failed' in parsed) return parsed;
     const value = this.#check(call, received, parsed.value, reader);
