@@ -27,3 +27,24 @@ export function checkList(field: string, value: unknown, purpose: string): void 
     throw new InvalidInputError(field, `must be a list with at least one entry; give ${purpose}.`);
   }
 }
+
+/** Refuses a count that is no integer of at least 1. It may be left out. */
+export function checkCount(field: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (Number.isInteger(value) && Number(value) >= 1) return;
+  throw new InvalidInputError(field, `must be an integer of at least 1, not ${show(value)}.`);
+}
+
+/** Refuses what is no number: JSON would turn `NaN` into `null` without a word. It may be left out. */
+export function checkNumber(field: string, value: unknown): void {
+  if (value === undefined || value === null || Number.isFinite(value)) return;
+  throw new InvalidInputError(field, `must be a finite number, not ${show(value)}.`);
+}
+
+/** A number, or the kind of any other value: what callers pass may be private. */
+export function show(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

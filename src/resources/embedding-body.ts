@@ -1,0 +1,62 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { EmbeddingCreateParams } from '../types/embeddings.ts';
+import { checkCount, checkModel, checkParams, show } from './checks.ts';
+
+/** The body of a request for embeddings, checked. */
+export function embeddingBody(
+  method: string,
+  params: EmbeddingCreateParams,
+): EmbeddingCreateParams {
+  checkParams(method, params);
+  checkModel(params.model);
+  checkCount('dimensions', params.dimensions);
+  checkInput(params.input);
+  return params;
+}
+
+/** How many vectors an input asks for: a list of numbers is one text in tokens. */
+export function countInputs(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
+}
+
+function checkInput(input: unknown): void {
+  if (typeof input === 'string' && input !== '') return;
+  if (input === '' || (Array.isArray(input) && input.length === 0)) {
+    throw new InvalidInputError('input', 'is empty; give at least one text that is not empty.');
+  }
+  if (!Array.isArray(input)) {
+    throw new InvalidInputError('input', `must be a text or a list of texts, not ${show(input)}.`);
+  }
+  const list: readonly unknown[] = input;
+  const first = kindOf(list[0]);
+  for (const [position, item] of list.entries()) checkItem(`input[${position}]`, item, first);
+}
+
+function checkItem(field: string, item: unknown, first: string | undefined): void {
+  if (item === '' || (Array.isArray(item) && item.length === 0)) {
+    throw new InvalidInputError(field, 'is empty; leave it out, as it fails the whole request.');
+  }
+  const kind = kindOf(item);
+  if (kind === undefined) {
+    throw new InvalidInputError(
+      field,
+      'must be a text, a token (an integer of at least 0) or a list of tokens.',
+    );
+  }
+  if (kind !== first) {
+    throw new InvalidInputError(
+      field,
+      `is ${kind}, but input[0] is ${first}; send each kind in a request of its own, because some providers skip what they do not expect.`,
+    );
+  }
+}
+
+function kindOf(item: unknown): string | undefined {
+  if (typeof item === 'string') return 'a text';
+  if (isToken(item)) return 'a token';
+  return Array.isArray(item) && item.every(isToken) ? 'a list of tokens' : undefined;
+}
+
+function isToken(item: unknown): boolean {
+  return Number.isInteger(item) && Number(item) >= 0;
+}

@@ -1,0 +1,99 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { base64EmbeddingsReader, embeddingsReader } from '../schemas/embeddings.ts';
+import type { Reader } from '../schemas/reader.ts';
+import type {
+  Base64EmbeddingResponse,
+  CreateEmbeddingResponse,
+  EmbeddingCreateParams,
+} from '../types/embeddings.ts';
+import { countInputs, embeddingBody } from './embedding-body.ts';
+
+type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
+type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
+
+/** Turns texts into vectors. Billed by use. */
+export class Embeddings {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Creates one vector per input.
+   *
+   * Billed by tokens. Repeated on 408, 429, 5xx and lost connections, see `maxRetries`. `float` is
+   * what is asked for unless you say otherwise; each vector is read by what it is, because some
+   * providers ignore the format, so you always get lists of numbers, or base64 text when you asked
+   * for that. The vectors are in the order of the inputs.
+   *
+   * @param params - The model and what to embed. Nothing in `input` may be empty.
+   * @returns The vectors. When a provider skipped inputs, `missing` says how many.
+   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   * @throws `UnexpectedResponseError` with `validation: "strict"` when there is not one vector per
+   * input; `error.data` holds those that came
+   *
+   * @example
+   * ```ts
+   * const { data } = await client.embeddings.create({ model, input: ['first', 'second'] });
+   * const [first, second] = data.map((item) => item.embedding);
+   * ```
+   */
+  create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
+  create(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<CreateEmbeddingResponse>;
+  create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
+    return this.#transport.json(
+      'embeddings.create',
+      () => ({ json: embeddingBody('embeddings.create', params) }),
+      { reader: readerFor(params) },
+      options,
+    );
+  }
+
+  /**
+   * The same as `create`, on the engine-style path, where the model is part of the path.
+   *
+   * Many gateways have this path without serving it: they answer that `contents is required`, and the
+   * error then says to use `create`. It is not sent there for you, because a second call could be
+   * billed too.
+   *
+   * @param params - As for `create`.
+   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   */
+  createForEngine(
+    params: Base64Params,
+    options?: RequestOptions,
+  ): GatewayPromise<Base64EmbeddingResponse>;
+  createForEngine(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<CreateEmbeddingResponse>;
+  createForEngine(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<AnyResponse> {
+    return this.#transport.json(
+      'embeddings.createForEngine',
+      () => {
+        const json = embeddingBody('embeddings.createForEngine', params);
+        return { params: { model: json.model }, json };
+      },
+      { reader: readerFor(params) },
+      options,
+    );
+  }
+}
+
+/** What was asked for decides what the caller gets; what came decides how it is read. */
+function readerFor(params: EmbeddingCreateParams): Reader<AnyResponse> {
+  const inputs = countInputs(params?.input);
+  return params?.encoding_format === 'base64'
+    ? base64EmbeddingsReader(inputs)
+    : embeddingsReader(inputs);
+}

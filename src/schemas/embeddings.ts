@@ -1,0 +1,113 @@
+import * as z from 'zod/mini';
+import type { JsonObject } from '../types/common.ts';
+import type {
+  Base64EmbeddingResponse,
+  CreateEmbeddingResponse,
+  Embedding,
+  EmbeddingUsage,
+} from '../types/embeddings.ts';
+import { isObject } from './accepts.ts';
+import { objectsOf } from './chat-parts.ts';
+import type { Reader } from './reader.ts';
+import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
+import { base64OfVector, vectorOf } from './vectors.ts';
+
+// A vector is one check, because a schema per number takes longer than the JSON parser.
+const vectorSchema = z.any().check(z.refine(isVector, 'array of numbers or base64'));
+
+const itemShape = {
+  embedding: vectorSchema,
+  index: optionalNumber,
+  object: unread,
+} satisfies ShapeOf<Embedding>;
+
+const usageShape = {
+  prompt_tokens: optionalNumber,
+  total_tokens: optionalNumber,
+} satisfies ShapeOf<EmbeddingUsage>;
+
+type Body = Omit<CreateEmbeddingResponse, '_request_id' | 'missing'>;
+
+/** The schema of an answer to so many inputs. */
+function schemaFor(inputs: number) {
+  const items = z.array(z.looseObject(itemShape));
+  const isWhole = (data: readonly unknown[]): boolean => isOnePerInput(data, inputs);
+  return z.looseObject({
+    object: unread,
+    data: items.check(z.refine(isWhole, 'one item per input')),
+    model: optionalText,
+    usage: optionalObject(usageShape),
+  } satisfies ShapeOf<Body>);
+}
+
+function isVector(value: unknown): boolean {
+  if (!Array.isArray(value)) return vectorOf(value) !== undefined;
+  for (let index = 0; index < value.length; index++) {
+    if (typeof value[index] !== 'number') return false;
+  }
+  return true;
+}
+
+function isOnePerInput(data: readonly unknown[], inputs: number): boolean {
+  const positions = data.map((item, position) => indexOf(item) ?? position);
+  return data.length === inputs && isNumbered(positions.toSorted((a, b) => a - b));
+}
+
+function indexOf(item: unknown): number | undefined {
+  const index = isObject(item) ? item['index'] : undefined;
+  return typeof index === 'number' ? index : undefined;
+}
+
+function isNumbered(positions: readonly number[]): boolean {
+  return positions.every((position, expected) => position === expected);
+}
+
+/**
+ * Brings the vectors into the order of the inputs. Where there is one for each, they are also
+ * numbered anew: some providers give every item the index 0, and some count from 1.
+ */
+function sortItems(items: readonly JsonObject[], inputs: number): JsonObject[] {
+  for (const [position, item] of items.entries()) item['index'] ??= position;
+  const sorted = items.toSorted((a, b) => (indexOf(a) ?? 0) - (indexOf(b) ?? 0));
+  if (sorted.length === inputs) {
+    for (const [position, item] of sorted.entries()) item['index'] = position;
+  }
+  return sorted;
+}
+
+function repairBody(
+  value: JsonObject,
+  inputs: number,
+  convert: (embedding: unknown) => unknown,
+): void {
+  value['object'] ||= 'list';
+  value['model'] ??= '';
+  if (!isObject(value['usage'])) value['usage'] = {};
+  const usage = isObject(value['usage']) ? value['usage'] : {};
+  usage['prompt_tokens'] ??= 0;
+  usage['total_tokens'] ??= usage['prompt_tokens'];
+  const items = sortItems(objectsOf(value['data']), inputs);
+  for (const item of items) {
+    item['object'] ||= 'embedding';
+    // What cannot be read stays as it came: it is paid for.
+    item['embedding'] = convert(item['embedding']) ?? item['embedding'];
+  }
+  value['data'] = items;
+  if (items.length < inputs) value['missing'] = inputs - items.length;
+}
+
+/** Reads the vectors of so many inputs as numbers, whatever form each of them came in. */
+export function embeddingsReader(inputs: number): Reader<CreateEmbeddingResponse> {
+  return {
+    schema: schemaFor(inputs),
+    repair: (value) => repairBody(value, inputs, vectorOf),
+  };
+}
+
+/** Reads the vectors of so many inputs as base64, whatever form each of them came in. */
+export function base64EmbeddingsReader(inputs: number): Reader<Base64EmbeddingResponse> {
+  return {
+    schema: schemaFor(inputs),
+    repair: (value) => repairBody(value, inputs, base64OfVector),
+  };
+}

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import type { JsonObject } from '../types/common.ts';
+import type { Model, ModelList } from '../types/models.ts';
+import { dropNull, objectsOf, timestampSchema } from './chat-parts.ts';
+import type { Reader } from './reader.ts';
+import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
+
+const modelShape = {
+  id: optionalText,
+  object: unread,
+  created: timestampSchema,
+  owned_by: optionalText,
+  supported_endpoint_types: optionalList(z.string()),
+  type: optionalText,
+} satisfies ShapeOf<Model>;
+
+const listShape = {
+  object: unread,
+  data: optionalList(z.looseObject(modelShape)),
+} satisfies ShapeOf<Omit<ModelList, '_request_id'>>;
+
+/** Unix seconds of an ISO 8601 date, or 0. */
+function secondsOf(date: unknown): number {
+  const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1_000);
+}
+
+/** Lists in Gemini's form call the id `name`, and some put `models/` in front of it. */
+function idOf({ name }: JsonObject): string {
+  return typeof name === 'string' ? name.replace(/^models\//, '') : '';
+}
+
+function repairModel(model: JsonObject): void {
+  model['id'] ||= idOf(model);
+  model['object'] = 'model';
+  const { created } = model;
+  if (typeof created !== 'number') {
+    model['created'] = Number(created ?? Number.NaN) || secondsOf(model['created_at']);
+  }
+  model['owned_by'] ??= '';
+  model['supported_endpoint_types'] ??= [];
+  dropNull(model, 'type');
+}
+
+/** Reads a list of models in OpenAI's, Gemini's or Anthropic's form. */
+export const modelListReader: Reader<ModelList> = {
+  schema: z.looseObject(listShape),
+  repair(value) {
+    value['object'] = 'list';
+    const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
+    const models = objectsOf(isGemini ? value['models'] : value['data']);
+    models.forEach(repairModel);
+    value['data'] = models;
+    // Otherwise a printed page would show every model twice.
+    if (isGemini) delete value['models'];
+  },
+};
