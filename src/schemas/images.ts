@@ -1,0 +1,75 @@
+import * as z from 'zod/mini';
+import type { JsonObject } from '../types/common.ts';
+import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from '../types/images.ts';
+import { isObject } from './accepts.ts';
+import { dropNull, objectsOf, timestampSchema } from './chat-parts.ts';
+import type { Reader } from './reader.ts';
+import {
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  type ShapeOf,
+} from './shape-of.ts';
+
+const imageShape = {
+  b64_json: optionalText,
+  url: optionalText,
+  revised_prompt: optionalText,
+} satisfies ShapeOf<Image>;
+
+const detailsShape = {
+  image_tokens: optionalNumber,
+  text_tokens: optionalNumber,
+} satisfies ShapeOf<ImageTokenDetails>;
+
+/** What an image request used. */
+export const imageUsageSchema = optionalObject({
+  input_tokens: optionalNumber,
+  output_tokens: optionalNumber,
+  total_tokens: optionalNumber,
+  input_tokens_details: optionalObject(detailsShape),
+  output_tokens_details: optionalObject(detailsShape),
+} satisfies ShapeOf<ImageUsage>);
+
+const responseShape = {
+  created: timestampSchema,
+  data: optionalList(z.looseObject(imageShape)),
+  background: optionalText,
+  output_format: optionalText,
+  quality: optionalText,
+  size: optionalText,
+  usage: imageUsageSchema,
+} satisfies ShapeOf<Omit<ImagesResponse, '_request_id'>>;
+
+/** Some gateways send every key, with `""` for what is not there; `'url' in image` then misleads. */
+function repairImage(image: JsonObject): void {
+  for (const key of ['b64_json', 'url', 'revised_prompt']) {
+    if (image[key] === '' || image[key] === null) delete image[key];
+  }
+}
+
+/** Fills the counts of a usage object that is there. */
+export function repairImageUsage(owner: JsonObject): void {
+  dropNull(owner, 'usage');
+  const { usage } = owner;
+  if (!isObject(usage)) return;
+  usage['input_tokens'] ??= 0;
+  usage['output_tokens'] ??= 0;
+  usage['total_tokens'] ??= Number(usage['input_tokens']) + Number(usage['output_tokens']);
+  dropNull(usage, 'input_tokens_details');
+  dropNull(usage, 'output_tokens_details');
+}
+
+/** Reads the answer to generating or editing images. */
+export const imagesReader: Reader<ImagesResponse> = {
+  schema: z.looseObject(responseShape),
+  repair(value) {
+    if (typeof value['created'] !== 'number') value['created'] = Number(value['created']) || 0;
+    const images = objectsOf(value['data']);
+    images.forEach(repairImage);
+    value['data'] = images;
+    for (const key of ['background', 'output_format', 'quality', 'size']) dropNull(value, key);
+    repairImageUsage(value);
+  },
+};
