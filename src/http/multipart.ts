@@ -20,12 +20,12 @@ export interface EncodedMultipart {
    * Stops what is still being read, and frees it. To be called when the call has ended, in whatever
    * way: an answer may come before the body was read, and a failed connection reads nothing.
    */
-  release(reason?: unknown): void;
+  readonly release: (reason?: unknown) => void;
   /**
    * What a source of the body failed with, or `undefined`. Such a body was cut off before its closing
    * boundary, so the gateway never saw a complete request.
    */
-  sourceError(): unknown;
+  readonly sourceError: () => unknown;
 }
 
 /** What {@link encodeMultipart} may be told besides the fields. */
