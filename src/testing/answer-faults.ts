@@ -1,0 +1,105 @@
+import { withBodyFault } from './body-faults.ts';
+import { fileURL, type Call } from './call.ts';
+import { ConnectionLoss } from './connection-loss.ts';
+import { errorBody, refusal, taskRefusal, withRequestId } from './errors.ts';
+import type { AnswerFault } from './faults.ts';
+import { wait, waitForever } from './waiting.ts';
+
+const page = (title: string): string =>
+  `<!doctype html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
+
+function html(status: number, title: string): Response {
+  return new Response(page(title), {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+  });
+}
+
+/** The index page of the gateway's web console, which answers every path that is not an API path. */
+export function consolePage(): Response {
+  return html(200, 'Model gateway console');
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Time-out',
+  524: 'A timeout occurred',
+};
+
+function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Response {
+  const { status, contentType = 'application/json', headers, message, ...details } = fault;
+  const isTask =
+    call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
+  const envelope = fault.envelope ?? (isTask ? 'task' : 'openai');
+  const words = message ?? 'The emulator was told to fail.';
+  const full = envelope === 'task' ? words : withRequestId(words, call.requestId);
+  const body = errorBody(envelope, status, { ...details, message: full });
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': contentType, ...headers },
+  });
+}
+
+function replacedAnswer(fault: AnswerFault, call: Call): Response {
+  switch (fault.type) {
+    case 'error':
+      return errorResponse(fault, call);
+    case 'html':
+      return fault.status < 300
+        ? consolePage()
+        : html(fault.status, `${fault.status} ${reasons[fault.status] ?? 'Error'}`);
+    case 'bare':
+      return new Response(null, { status: fault.status, headers: { ...fault.headers } });
+    case 'rate-limit': {
+      const answer = refusal(429, 'rate_limit_exceeded', 'Rate limit reached').toResponse(
+        call.requestId,
+      );
+      answer.headers.set('retry-after', String(fault.retryAfter));
+      return answer;
+    }
+    case 'redirect': {
+      const location = fault.location ?? fileURL(call, '/files/elsewhere', 'other');
+      return new Response(null, { status: fault.status ?? 302, headers: { location } });
+    }
+  }
+}
+
+/**
+ * Answers a call with its fault.
+ *
+ * @param work - Does the work and charges for it. Faults of event streams and of tasks happen in there.
+ */
+export async function answerWithFault(
+  call: Call,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  const { fault, request } = call;
+  switch (fault?.type) {
+    case 'reset':
+      if (fault.when === 'after-charge') await work();
+      throw ConnectionLoss.beforeAnswer();
+    case 'hang':
+      if (fault.charged === true) await work();
+      return waitForever(request.signal);
+    case 'slow':
+      await wait(fault.milliseconds, request.signal);
+      return work();
+    case 'error':
+    case 'html':
+    case 'bare':
+      if (fault.charged === true) await work();
+      return replacedAnswer(fault, call);
+    case 'rate-limit':
+    case 'redirect':
+      return replacedAnswer(fault, call);
+    case 'cut':
+    case 'stall':
+    case 'drip':
+      return withBodyFault(await work(), fault, request.signal);
+    case 'task-not-exist':
+      throw taskRefusal(400, 'task_not_exist', 'task_not_exist');
+    default:
+      return work();
+  }
+}

@@ -1,0 +1,38 @@
+/** Bytes that a `Response` takes as its body. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+const encoder = new TextEncoder();
+
+/** The UTF-8 bytes of a text. */
+export function utf8(value: string): Bytes {
+  return encoder.encode(value);
+}
+
+/** One byte sequence after the other. */
+export function concat(parts: readonly Uint8Array[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** Base64 of some bytes, in pieces that fit the argument limit of a call. */
+export function base64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  }
+  return btoa(binary);
+}
+
+/** The bytes of base64 text, or nothing when it is not base64. */
+export function fromBase64(value: string): Bytes | undefined {
+  try {
+    return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,142 @@
+import { answerText, thoughtsOf } from './answers.ts';
+import type { ChatRequest, Tool } from './chat-request.ts';
+import { hash } from './hash.ts';
+import type { Ids } from './ids.ts';
+import { markers } from './markers.ts';
+import { SchemaValues } from './schema-values.ts';
+import { countTokens, tokensOf } from './tokens.ts';
+
+/** A call of a tool, with its arguments as an object. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** One of the answers to a chat request. */
+export interface ChatChoice {
+  readonly index: number;
+  readonly thoughts: string;
+  /** The answer in tokens. */
+  readonly tokens: readonly string[];
+  readonly refusal?: string | undefined;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+}
+
+/** Everything that a chat answer says, before it is given a form. */
+export interface ChatAnswer {
+  readonly id: string;
+  readonly model: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly choices: readonly ChatChoice[];
+  readonly usage: ChatUsage;
+}
+
+/** The tokens of a chat answer. */
+export interface ChatUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+}
+
+/** The tools that the prompt names, or the first ones. */
+function chosenTools({ tools, question }: ChatRequest, count: number): Tool[] {
+  const prompt = question.prompt.toLowerCase();
+  const isNamed = ({ name }: Tool): boolean =>
+    name
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .some((word) => word.length > 3 && prompt.includes(word));
+  return [...tools.filter(isNamed), ...tools.filter((tool) => !isNamed(tool))].slice(0, count);
+}
+
+function cutAt(value: string, stops: readonly string[]): string {
+  const ends = stops.map((stop) => value.indexOf(stop)).filter((end) => end >= 0);
+  return value.slice(0, Math.min(value.length, ...ends));
+}
+
+function fullText(request: ChatRequest, index: number): string {
+  if (request.schema !== undefined) {
+    const isAny = Object.keys(Object(request.schema)).length === 0;
+    const schema = isAny
+      ? { type: 'object', properties: { answer: { type: 'string' } } }
+      : request.schema;
+    return JSON.stringify(new SchemaValues(schema, request.question.prompt).make());
+  }
+  const answer = answerText(request.question);
+  return index === 0 ? answer : `(${index + 1}) ${answer}`;
+}
+
+function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: number): ChatChoice {
+  const { question, maxTokens, tools } = request;
+  const thoughts = thoughtsOf(question);
+  const plain = { index, thoughts, tokens: [], toolCalls: [] };
+  if (question.prompt.includes(markers.refuse)) {
+    return { ...plain, refusal: 'I cannot help with that.', finishReason: 'stop' };
+  }
+  if (tools.length > 0 && question.toolResults.length === 0) {
+    const chosen = chosenTools(request, request.parallel ? toolCount : 1);
+    const toolCalls = chosen.map(({ name, parameters }) => ({
+      id: ids.next('call_', 24),
+      name,
+      input: new SchemaValues(parameters ?? { type: 'object' }, question.prompt).make() ?? {},
+    }));
+    return { ...plain, toolCalls, finishReason: 'tool_calls' };
+  }
+  const tokens = tokensOf(cutAt(fullText(request, index), request.stop));
+  if (question.prompt.includes(markers.filter)) {
+    const half = tokens.slice(0, Math.ceil(tokens.length / 2));
+    return { ...plain, tokens: half, finishReason: 'content_filter' };
+  }
+  const left = Math.max(0, maxTokens - countTokens(thoughts));
+  const isCut = tokens.length > left;
+  return { ...plain, tokens: tokens.slice(0, left), finishReason: isCut ? 'length' : 'stop' };
+}
+
+/** How many tokens a choice has besides its thoughts. */
+function sizeOf({ tokens, refusal = '', toolCalls }: ChatChoice): number {
+  const calls = toolCalls.map(({ name, input }) => countTokens(name + JSON.stringify(input)));
+  return tokens.length + countTokens(refusal) + calls.reduce((sum, size) => sum + size, 0);
+}
+
+/** Answers a chat request. */
+export function answerChat(
+  request: ChatRequest,
+  { ids, now, toolCount }: { ids: Ids; now: number; toolCount: number },
+): ChatAnswer {
+  const count = Math.max(1, request.n);
+  const choices = Array.from({ length: count }, (_, index) =>
+    makeChoice(request, index, ids, toolCount),
+  );
+  const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
+  const completion = choices.reduce((sum, choice) => sum + sizeOf(choice), reasoning);
+  return {
+    id: ids.next('chatcmpl-', 24),
+    model: request.question.model,
+    created: Math.floor(now / 1000),
+    choices,
+    usage: {
+      prompt_tokens: request.promptTokens,
+      completion_tokens: completion,
+      total_tokens: request.promptTokens + completion,
+      prompt_tokens_details: { cached_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
+  };
+}
+
+/** The probability of a token, in the form of the `logprobs` field. */
+export function logprobOf(token: string, top: number): unknown {
+  const logprob = -(hash(token) % 1000) / 1000;
+  const entry = { token, logprob, bytes: [...new TextEncoder().encode(token)] };
+  const others = Array.from({ length: Math.max(0, top - 1) }, (_, index) => ({
+    token: `${token}${index}`,
+    logprob: logprob - 1 - index,
+    bytes: null,
+  }));
+  return { ...entry, top_logprobs: top === 0 ? [] : [entry, ...others] };
+}

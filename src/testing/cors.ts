@@ -1,0 +1,28 @@
+/** The headers that let a page of any origin call the emulator. */
+const shared: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  // A star would not cover `Authorization`, so the names are spelled out.
+  'access-control-allow-headers': 'authorization, content-type, accept',
+};
+
+/** The answer to a preflight request. */
+export function preflightResponse(): Response {
+  return new Response(null, {
+    status: 204,
+    headers: { ...shared, 'access-control-max-age': '0' },
+  });
+}
+
+/** Adds the headers that every answer of the gateway carries. */
+export function withCommonHeaders(response: Response, requestId: string): Response {
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(shared)) headers.set(name, value);
+  if (!headers.has('x-oneapi-request-id')) headers.set('x-oneapi-request-id', requestId);
+  headers.set('x-new-api-version', 'emulator');
+  return new Response(response.body, {
+    status: response.status,
+    statusText: response.statusText,
+    headers,
+  });
+}

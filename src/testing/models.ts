@@ -1,0 +1,62 @@
+import { present } from './json.ts';
+
+/** A model in the list of the emulator. */
+export interface EmulatorModel {
+  readonly id: string;
+  readonly owned_by?: string | undefined;
+  /** Which kinds of route it serves; `null` is sent as it stands. */
+  readonly supported_endpoint_types?: readonly string[] | null | undefined;
+  readonly type?: string | undefined;
+}
+
+/** A model name that is never available, whatever the list says. */
+export const missingModel = 'missing-model';
+
+/** The models that are listed unless the options name others. */
+export const defaultModels: readonly EmulatorModel[] = [
+  { id: 'm-large', owned_by: 'openai', supported_endpoint_types: ['openai', 'gemini'] },
+  { id: 'm-reasoning', owned_by: 'custom', supported_endpoint_types: ['openai'] },
+  { id: 'm-flash', owned_by: 'google', supported_endpoint_types: ['gemini', 'openai'] },
+  { id: 'm-embedding', owned_by: 'openai', supported_endpoint_types: ['embeddings'] },
+  { id: 'm-image', owned_by: 'custom', supported_endpoint_types: ['image-generation'] },
+  { id: 'm-speech', owned_by: 'openai', supported_endpoint_types: null },
+  { id: 'm-translation', owned_by: 'openai' },
+  { id: 'm-video', owned_by: 'custom', supported_endpoint_types: ['openai-video'], type: 'video' },
+];
+
+/** Whether a model thinks before it answers, by its name. */
+export function isReasoning(model: string): boolean {
+  return /reason|think|(^|[-/])(o\d|r\d)\b/i.test(model);
+}
+
+/** The gateway sends one date for every model, in seconds since 1970. */
+export const modelsCreated = 1626777600;
+
+/** One model in the general form. */
+export function modelBody(model: EmulatorModel): unknown {
+  return present({
+    id: model.id,
+    object: 'model',
+    created: modelsCreated,
+    owned_by: model.owned_by ?? 'custom',
+    supported_endpoint_types: model.supported_endpoint_types,
+    type: model.type,
+  });
+}
+
+/** The list in the Gemini form: names without prefix, every other field empty. */
+export function geminiModels(models: readonly EmulatorModel[]): unknown {
+  return {
+    models: models.map(({ id }) => ({
+      name: id,
+      displayName: id,
+      baseModelId: null,
+      version: null,
+      description: null,
+      inputTokenLimit: null,
+      outputTokenLimit: null,
+      supportedGenerationMethods: null,
+    })),
+    nextPageToken: null,
+  };
+}

@@ -1,0 +1,197 @@
+/**
+ * Behaviour in which gateways of this family differ. Every default is the common behaviour.
+ *
+ * `emulator.quirks` can be changed at any time and holds for the requests that come after.
+ */
+export interface Quirks extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQuirks, VideoQuirks {
+  /** The shape of `GET /v1/models`; `failure` is `success: false` with status 200. @defaultValue "openai" */
+  modelList: 'openai' | 'gemini' | 'anthropic' | 'failure';
+  /** Status of a refused body; older builds say 500. @defaultValue 400 */
+  invalidRequestStatus: 400 | 500;
+  /** Status when the credit is used up; older builds say 401. @defaultValue 403 */
+  exhaustedCreditStatus: 403 | 401;
+  /** Whether base64 embeddings are given when asked; converting channels always send numbers. @defaultValue "honoured" */
+  embeddingEncoding: 'honoured' | 'ignored';
+  /** The order of the items of an embeddings answer. @defaultValue "by-index" */
+  embeddingOrder: 'by-index' | 'reversed';
+  /** What the engine path does; recent builds reject its body. @defaultValue "embeddings" */
+  enginePath: 'embeddings' | 'contents-required';
+}
+
+/** How event streams are written. */
+export interface StreamQuirks {
+  /** What ends a line of an event stream. @defaultValue "lf" */
+  lineEnding: 'lf' | 'crlf' | 'cr';
+  /** Sends a heartbeat comment before every n-th event, from the first on; 0 for none. @defaultValue 0 */
+  heartbeatEvery: number;
+  /** The text of a heartbeat, without line ends. @defaultValue ": PING" */
+  heartbeatText: string;
+  /** Cuts the bytes of a stream into pieces of this size, wherever that falls; 0 for one piece per event. @defaultValue 0 */
+  pieceBytes: number;
+  /** How long to wait before each event, in milliseconds. @defaultValue 0 */
+  eventDelay: number;
+}
+
+/** How chat answers look. */
+export interface ChatQuirks {
+  /** Whether the answer text is a string or a list of typed parts. @defaultValue "string" */
+  chatContent: 'string' | 'parts';
+  /** Where reasoning models put their thoughts. @defaultValue "reasoning_content" */
+  chatReasoning: 'reasoning_content' | 'reasoning' | 'think-tags';
+  /** Where a stream carries its usage. @defaultValue "last-chunk" */
+  chatUsage: 'last-chunk' | 'finish-chunk' | 'both' | 'in-choice' | 'missing';
+  /**
+   * How tool calls are streamed: in pieces, in one delta, in pieces that repeat empty ids and names,
+   * without an index, counted from 1, or with the arguments as an object. @defaultValue "split"
+   */
+  chatToolCalls: 'split' | 'whole' | 'empty-names' | 'no-index' | 'from-one' | 'object';
+  /** How many tools a chat answer calls at once, as far as there are tools. @defaultValue 1 */
+  chatToolCallCount: number;
+  /** A stream that begins with a chunk without choices, id and model. @defaultValue false */
+  chatEmptyFirstChunk: boolean;
+  /** Leaves `id`, `created`, `model` and `object` out of later chunks. @defaultValue false */
+  chatBareChunks: boolean;
+  /** Sends the chunk with `finish_reason` twice. @defaultValue false */
+  chatFinishTwice: boolean;
+  /** Whether `choices` is `null` where it has no elements. @defaultValue false */
+  chatNullChoices: boolean;
+  /** `created` as a whole number, with a fraction, or as text. @defaultValue "integer" */
+  chatCreated: 'integer' | 'float' | 'string';
+  /** Whether a stream ends with `data: [DONE]`. @defaultValue true */
+  chatDone: boolean;
+  /** Answers `stream: false` with events, or `stream: true` with JSON. @defaultValue "as-asked" */
+  chatMode: 'as-asked' | 'always-events' | 'always-json';
+}
+
+/** How answers of the generateContent routes look. */
+export interface GenerateQuirks {
+  /** Keys in camel case or in snake case. @defaultValue "camel" */
+  generateKeys: 'camel' | 'snake';
+  /** Which chunks of a stream carry `usageMetadata`. @defaultValue "every-chunk" */
+  generateUsage: 'every-chunk' | 'last-chunk' | 'missing';
+  /** How a stream ends: with text and reason in one chunk, or with an extra chunk without parts. @defaultValue "with-text" */
+  generateFinish: 'with-text' | 'extra-chunk';
+  /** Whether a stream ends with `data: [DONE]`. @defaultValue false */
+  generateDone: boolean;
+}
+
+/** How image and audio answers look. */
+export interface MediaQuirks {
+  /** What an image item holds unless `response_format` asks for something. @defaultValue "url" */
+  imageFormat: 'url' | 'b64_json' | 'data-url';
+  /** Whether items carry every key, with empty strings for what is missing. @defaultValue "present" */
+  imageKeys: 'present' | 'all';
+  /** How many images are left out of each answer, as a safety filter does. @defaultValue 0 */
+  imagesFiltered: number;
+  /** What `stream: true` gives for images. @defaultValue "completed" */
+  imageStream: 'completed' | 'partial' | 'json';
+  /** Whether `response_format` is refused as an unknown parameter. @defaultValue false */
+  imageFormatRefused: boolean;
+  /** Content type of speech: the true one, a general one, or none. @defaultValue "true" */
+  speechType: 'true' | 'octet-stream' | 'missing';
+  /** Speech as the answer itself, or as a redirect to a file. @defaultValue "body" */
+  speechDelivery: 'body' | 'redirect';
+  /** Whether files are served from another origin than the gateway. @defaultValue "same" */
+  fileOrigin: 'same' | 'other';
+}
+
+/** How video tasks look on the wire. */
+export interface VideoQuirks {
+  /** Status of an accepted submission. @defaultValue 200 */
+  videoSubmitStatus: 200 | 201;
+  /** Where bodies carry the task id. @defaultValue "both" */
+  videoId: 'both' | 'id' | 'task_id' | 'video_id' | 'data.task_id' | 'data.id';
+  /** Whether later bodies carry the provider's own id as `task_id`. @defaultValue false */
+  videoForeignId: boolean;
+  /**
+   * The status words for `unknown`, `queued`, `in_progress`, `completed` and `failed`, for example
+   * `{ completed: "succeed" }`. @defaultValue `{}`
+   */
+  videoWords: Readonly<Partial<Record<VideoState, string>>>;
+  /** Whether `status` is at the top or inside `data`. @defaultValue "top" */
+  videoNesting: 'top' | 'data';
+  /** Progress as `85`, as `"85%"`, or not at all. @defaultValue "integer" */
+  videoProgress: 'integer' | 'percent' | 'missing';
+  /** Times in seconds or in milliseconds. @defaultValue "seconds" */
+  videoTimes: 'seconds' | 'milliseconds';
+  /** Where a completed task carries the address of its result. @defaultValue "metadata.url" */
+  videoUrl: 'metadata.url' | 'url' | 'video_url' | 'data-url' | 'missing';
+  /** How a failed task says why. @defaultValue "object" */
+  videoError: 'object' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
+  /** Whether the charge of a failed task is given back. @defaultValue true */
+  videoRefund: boolean;
+  /** The content as the answer itself, or as a redirect to another origin. @defaultValue "body" */
+  contentDelivery: 'body' | 'redirect';
+  /** Whether `Range` is honoured; many builds ignore it and still send `Accept-Ranges`. @defaultValue "ignored" */
+  contentRange: 'ignored' | 'honoured';
+  /** The content type of the content. @defaultValue "video/mp4" */
+  contentType: 'video/mp4' | 'application/octet-stream';
+  /** Whether the content route states `Content-Length`. @defaultValue true */
+  contentLength: boolean;
+  /** Whether the content route asks for a key. @defaultValue true */
+  contentNeedsKey: boolean;
+  /**
+   * The body of the vendor's status route: `task` is the gateway's own record, `simple` its short
+   * form, `flat` the short form without the wrapper, `native` the vendor's body, `null` an empty
+   * record, `video` the same object as on `/v1/videos`. @defaultValue "task"
+   */
+  vendorBody: 'task' | 'simple' | 'flat' | 'native' | 'null' | 'video';
+}
+
+/** The states that a video task of the emulator goes through. */
+export type VideoState = 'unknown' | 'queued' | 'in_progress' | 'completed' | 'failed';
+
+/** The common behaviour. */
+export const defaultQuirks: Quirks = {
+  modelList: 'openai',
+  invalidRequestStatus: 400,
+  exhaustedCreditStatus: 403,
+  embeddingEncoding: 'honoured',
+  embeddingOrder: 'by-index',
+  enginePath: 'embeddings',
+  lineEnding: 'lf',
+  heartbeatEvery: 0,
+  heartbeatText: ': PING',
+  pieceBytes: 0,
+  eventDelay: 0,
+  chatContent: 'string',
+  chatReasoning: 'reasoning_content',
+  chatUsage: 'last-chunk',
+  chatToolCalls: 'split',
+  chatToolCallCount: 1,
+  chatEmptyFirstChunk: false,
+  chatBareChunks: false,
+  chatFinishTwice: false,
+  chatNullChoices: false,
+  chatCreated: 'integer',
+  chatDone: true,
+  chatMode: 'as-asked',
+  generateKeys: 'camel',
+  generateUsage: 'every-chunk',
+  generateFinish: 'with-text',
+  generateDone: false,
+  imageFormat: 'url',
+  imageKeys: 'present',
+  imagesFiltered: 0,
+  imageStream: 'completed',
+  imageFormatRefused: false,
+  speechType: 'true',
+  speechDelivery: 'body',
+  fileOrigin: 'same',
+  videoSubmitStatus: 200,
+  videoId: 'both',
+  videoForeignId: false,
+  videoWords: {},
+  videoNesting: 'top',
+  videoProgress: 'integer',
+  videoTimes: 'seconds',
+  videoUrl: 'metadata.url',
+  videoError: 'object',
+  videoRefund: true,
+  contentDelivery: 'body',
+  contentRange: 'ignored',
+  contentType: 'video/mp4',
+  contentLength: true,
+  contentNeedsKey: true,
+  vendorBody: 'task',
+};

@@ -1,0 +1,151 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { piecesOf } from './byte-stream.ts';
+import { ConnectionLoss } from './connection-loss.ts';
+import { wait } from './waiting.ts';
+
+/** A running server of the emulator. */
+export interface EmulatorServer extends AsyncDisposable {
+  /** The root of the gateway, for example `http://127.0.0.1:4010`. */
+  readonly url: string;
+  readonly port: number;
+  /** A second origin that serves only files. */
+  readonly filesURL: string;
+  /** Stops it at once and cuts every open connection. */
+  close(): Promise<void>;
+}
+
+type Handle = (request: Request) => Promise<Response>;
+
+// After a reset the system throws away what was not sent yet; this lets the last bytes go out.
+const flushMilliseconds = 20;
+
+function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      message.on('data', (piece: Uint8Array) => {
+        controller.enqueue(new Uint8Array(piece));
+        if ((controller.desiredSize ?? 0) <= 0) message.pause();
+      });
+      message.once('end', () => controller.close());
+      message.once('error', (error) => controller.error(error));
+      message.pause();
+    },
+    pull() {
+      message.resume();
+    },
+  });
+}
+
+function toRequest(message: IncomingMessage, address: string, signal: AbortSignal): Request {
+  const { method = 'GET', url = '/', headers } = message;
+  const host = headers.host ?? address;
+  const pairs = Object.entries(message.headersDistinct).flatMap(([name, values]) =>
+    (values ?? []).map((value): [string, string] => [name, value]),
+  );
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Request(`http://${host}${url}`, {
+    method,
+    headers: pairs,
+    signal,
+    ...(hasBody ? { body: bodyOf(message), duplex: 'half' } : {}),
+  });
+}
+
+function written(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error('The client has gone'));
+    response.once('close', stop);
+    // The callback comes when the system has taken the bytes, so a slow client slows the emulator.
+    response.write(piece, (error) => {
+      response.off('close', stop);
+      if (error === undefined || error === null) resolve();
+      else reject(error);
+    });
+  });
+}
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.flushHeaders();
+  let sent = 0;
+  if (answer.body !== null) {
+    for await (const piece of piecesOf(answer.body)) {
+      await written(response, piece);
+      sent += piece.length;
+    }
+  }
+  const stated = answer.headers.get('content-length');
+  if (stated !== null && sent < Number(stated)) throw ConnectionLoss.inBody('end');
+  response.end();
+}
+
+async function cut(response: ServerResponse, how: 'reset' | 'end'): Promise<void> {
+  await wait(flushMilliseconds, new AbortController().signal);
+  if (how === 'reset') response.socket?.resetAndDestroy();
+  else response.socket?.destroy();
+}
+
+async function serve(
+  handle: Handle,
+  address: string,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const connection = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) connection.abort(new Error('The client has gone'));
+  });
+  try {
+    await send(await handle(toRequest(message, address, connection.signal)), response);
+  } catch (error) {
+    if (error instanceof ConnectionLoss) await cut(response, error.how);
+    else response.socket?.destroy();
+  }
+}
+
+function start(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+function stopServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/** Serves the emulator on a port, and its files on a second one. */
+export async function startServer(
+  handle: Handle,
+  port: number,
+  host: string,
+): Promise<EmulatorServer> {
+  // Not an import: bundlers for browsers would stumble over it.
+  const http = globalThis.process?.getBuiltinModule?.('node:http');
+  if (http === undefined)
+    throw new TypeError('listen() needs Node, Bun or Deno; use fetch instead');
+  const named = host.includes(':') ? `[${host}]` : host;
+  const create = (): Server =>
+    http.createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (message, response) => {
+      void serve(handle, `${named}:${port}`, message, response);
+    });
+  const [main, files] = [create(), create()];
+  const mainPort = await start(main, port, host);
+  const filesPort = await start(files, 0, host);
+  const close = async (): Promise<void> => {
+    await Promise.all([stopServer(main), stopServer(files)]);
+  };
+  return {
+    url: `http://${named}:${mainPort}`,
+    port: mainPort,
+    filesURL: `http://${named}:${filesPort}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
