@@ -38,7 +38,6 @@ export type ReadParsed = <T>(value: unknown, reader: Reader<T>) => T;
 /** How the text answer of an operation becomes what the caller gets; a string is a complaint. */
 export type TextAnswer<T> = (
   text: string,
-  response: Response,
   read: ReadParsed,
 ) => { readonly value: T } | { readonly problem: string };
 
@@ -198,7 +197,7 @@ export class Transport {
       const parsed = readJSON(reading.text, received);
       if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
     }
-    const result = read(reading.text, received.response, (value, reader) =>
+    const result = read(reading.text, (value, reader) =>
       this.#check(call, received, value, reader),
     );
     if ('problem' in result) return { failed: unusable(received, result.problem, reading.text) };
