@@ -1,0 +1,17 @@
+import type { Transport } from '../http/transport.ts';
+import { Speech } from './speech.ts';
+import { Translations } from './translations.ts';
+
+/** Turns text into speech, and speech into English text. */
+export class Audio {
+  /** Text to speech. */
+  readonly speech: Speech;
+  /** Speech to English text. */
+  readonly translations: Translations;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.speech = new Speech(transport);
+    this.translations = new Translations(transport);
+  }
+}
