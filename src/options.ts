@@ -31,7 +31,7 @@ export interface FetchOptions {
 /** Header values; `null` removes a header that an outer level set. */
 export type HeaderValues = Headers | Readonly<Record<string, string | null | undefined>>;
 
-/** Query parameters; lists repeat the name, `undefined` and `null` are left out. */
+/** Query parameters; lists repeat the name, `null` removes one that an outer level set. */
 export type QueryValues = Readonly<
   Record<
     string,

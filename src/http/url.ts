@@ -47,28 +47,39 @@ export function parseBaseURL(value: string | URL): BaseURL {
   return { root: url.origin + root, version };
 }
 
+/** The characters that URL parsers drop or turn into a slash, so that `..` could hide behind them. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
+
 /**
  * The path of an undocumented route, below the root.
  *
  * A client whose base URL ended with `/v1` means paths below `/v1`, as `openai` does; a path that
- * names its version itself is taken as it is.
+ * names its version itself, also behind a vendor prefix, is taken as it is.
  */
 export function resolvePath(path: string, version: BaseURL['version']): string {
-  if (typeof path !== 'string' || path.trim() === '') {
+  const text = typeof path === 'string' ? path.trim() : '';
+  if (text === '') {
     throw new InvalidInputError('path', 'is empty; give a path such as "/v1/models".');
   }
-  if (/^[a-z][a-z\d+.-]*:/i.test(path) || path.startsWith('//')) {
+  if (/^[a-z][a-z\d+.-]*:/i.test(text) || text.startsWith('//')) {
     throw new InvalidInputError(
       'path',
       'must be a path below baseURL, not a URL: the key is never sent to another place.',
     );
   }
-  const rooted = path.startsWith('/') ? path : `/${path}`;
-  const segments = rooted.split(/[?#]/, 1)[0]?.split('/') ?? [];
+  if (hiddenCharacters.test(path)) {
+    throw new InvalidInputError('path', 'may not hold a backslash or a control character.');
+  }
+  if (text.includes('#')) {
+    throw new InvalidInputError('path', 'may not hold "#"; write %23 if it belongs to a name.');
+  }
+  const rooted = text.startsWith('/') ? text : `/${text}`;
+  const segments = rooted.split('?', 1)[0]?.split('/') ?? [];
   if (segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
     throw new InvalidInputError('path', 'may not hold "." or ".." segments.');
   }
-  return /^\/v1(beta)?(\/|$)/.test(rooted) ? rooted : version + rooted;
+  return /^(\/[^/?]+)?\/v1(beta)?([/?]|$)/.test(rooted) ? rooted : version + rooted;
 }
 
 /**
@@ -109,16 +120,23 @@ export function buildQuery(...levels: readonly (QueryValues | undefined)[]): str
   const merged = new Map<string, QueryValues[string]>();
   for (const level of levels) {
     if (level === undefined) continue;
-    for (const [name, value] of Object.entries(level)) merged.set(name, value);
+    for (const [name, value] of Object.entries(level)) {
+      if (value !== undefined) merged.set(name, value);
+    }
   }
   const parameters = new URLSearchParams();
   for (const [name, value] of merged) {
     if (value === undefined || value === null) continue;
-    const values = typeof value === 'object' ? value : [value];
-    for (const item of values) parameters.append(name, String(item));
+    for (const item of listOf(name, value)) parameters.append(name, String(item));
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
+}
+
+function listOf(name: string, value: NonNullable<QueryValues[string]>): readonly unknown[] {
+  if (typeof value !== 'object') return [value];
+  if (Array.isArray(value)) return value;
+  throw new InvalidInputError('query', `"${name}" must be text, a number, a boolean or a list.`);
 }
 
 /** The full URL of a path below the base URL, whose own `/v1` is understood. */
