@@ -25,6 +25,17 @@ export class APIConnectionTimeoutError extends APIConnectionError {
 /** The caller's `signal` was aborted. `cause` is the signal's reason. */
 export class APIUserAbortError extends APIError {
   static override readonly kind: string = 'APIUserAbortError';
+
+  /** What a stream had received, as on `StreamError`; `undefined` when it was no stream. */
+  readonly partial: unknown;
+  /** The last token usage that the stream reported, or `undefined`. */
+  readonly usage: unknown;
+
+  constructor(message: string, init: APIErrorInit & { partial?: unknown; usage?: unknown }) {
+    super(message, init);
+    this.partial = init.partial;
+    this.usage = init.usage;
+  }
 }
 
 /**

@@ -25,7 +25,8 @@ export function compileAccepts(schema: z.core.$ZodType): Accepts {
     const inner = compileAccepts(schema.def.innerType);
     return (value) => value === null || inner(value);
   }
-  if (hasChecks(schema)) return askSchema(schema);
+  const checks = schema instanceof z.ZodMiniType ? schema.def.checks : undefined;
+  if (checks !== undefined && checks.length > 0) return askSchema(schema);
   if (schema instanceof z.ZodMiniString) return (value) => typeof value === 'string';
   if (schema instanceof z.ZodMiniNumber) return (value) => Number.isFinite(value);
   if (schema instanceof z.ZodMiniBoolean) return (value) => typeof value === 'boolean';
@@ -34,11 +35,6 @@ export function compileAccepts(schema: z.core.$ZodType): Accepts {
   if (schema instanceof z.ZodMiniUnion) return acceptsAny(schema.def.options.map(compileAccepts));
   if (schema instanceof z.ZodMiniObject) return acceptsObject(schema.def.shape);
   return askSchema(schema);
-}
-
-function hasChecks(schema: z.core.$ZodType): boolean {
-  const { checks } = schema._zod.def;
-  return checks !== undefined && checks.length > 0;
 }
 
 function askSchema(schema: z.core.$ZodType): Accepts {

@@ -13,6 +13,8 @@ export interface Reader<T> {
    * spelled differently. It never drops or alters data.
    */
   readonly repair?: ((value: JsonObject) => void) | undefined;
+  /** Whether values that are no objects are accepted too. */
+  readonly takesAnyValue?: true | undefined;
 }
 
 /** How strictly answers are read, and who is told of differences. */
@@ -56,6 +58,10 @@ function acceptsOf(schema: z.ZodMiniType): Accepts {
  */
 export function readValue<T>(value: unknown, reader: Reader<T>, check: ReadCheck): T {
   if (!isObject(value)) {
+    if (reader.takesAnyValue === true) {
+      trust(value, reader);
+      return value;
+    }
     throw new ShapeMismatch([{ path: '', expected: 'object', received: typeName(value) }]);
   }
   if (check.validation !== 'off' && !acceptsOf(reader.schema)(value)) {
@@ -66,6 +72,11 @@ export function readValue<T>(value: unknown, reader: Reader<T>, check: ReadCheck
   reader.repair?.(value);
   trust(value, reader);
   return value;
+}
+
+/** Takes values for what their sender, a program of the caller's own, says they are. */
+export function uncheckedReader<T>(): Reader<T> {
+  return { schema: z.any(), takesAnyValue: true };
 }
 
 /**

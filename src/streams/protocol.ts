@@ -1,5 +1,8 @@
 import type { Evidence } from '../errors/gateway-error.ts';
-import type { ReadCheck, Reader } from '../schemas/reader.ts';
+import type { ReadCheck } from '../schemas/reader.ts';
+import type { ChatCompletionChunk } from '../types/chat-stream.ts';
+import type { ChatCompletion, CompletionUsage } from '../types/chat.ts';
+import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
 
 /** How long a stream may take, in milliseconds; `null` for no limit. */
 export interface StreamLimits {
@@ -43,26 +46,47 @@ export interface StreamContext {
   readonly release: () => void;
 }
 
+/** What the items of a stream add up to. */
+export type WholeOf<Item> = Item extends ChatCompletionChunk
+  ? ChatCompletion
+  : Item extends GenerateContentResponse
+    ? GenerateContentResponse
+    : unknown;
+
+/** How a stream of such items reports its token usage. */
+export type UsageOf<Item> = Item extends ChatCompletionChunk
+  ? CompletionUsage
+  : Item extends GenerateContentResponse
+    ? UsageMetadata
+    : unknown;
+
 /** Follows one stream: puts its pieces together and knows whether they are whole. */
 export interface StreamProgress<Item> {
-  /** Takes the next piece, and may fill fields of it that earlier pieces hold. */
+  /** Takes the next item, and may fill fields of it that earlier ones hold. */
   add(item: Item): void;
   /** Whether there was anything of an answer; usage alone is not. */
   readonly started: boolean;
-  /** Whether there is proof that the answer is whole. */
-  readonly finished: boolean;
+  /** Whether there is proof that the answer is whole, given whether a terminator came. */
+  isFinished(terminated: boolean): boolean;
   /** What has been received so far, in the form of a whole answer; `undefined` before anything. */
-  readonly partial: unknown;
+  readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
-  readonly usage: unknown;
+  readonly usage: UsageOf<Item> | undefined;
 }
 
 /** What the events of a kind of stream mean. */
 export interface StreamProtocol<Item> {
-  /** Reads one event. */
-  readonly reader: Reader<Item>;
-  /** Starts to follow a stream. `terminated` tells whether `[DONE]` has been seen. */
+  /** Makes an item of the parsed data of one event: checks it, reports differences, repairs it. */
+  read(value: unknown, check: ReadCheck): Item;
+  /** Starts to follow a stream. */
   follow(): StreamProgress<Item>;
-  /** Makes events of a whole JSON answer, for gateways that do not stream although asked to. */
+  /**
+   * Makes events of a whole JSON answer, for gateways that do not stream although asked to. Empty
+   * when the value is no answer.
+   */
   fromAnswer(answer: unknown): readonly unknown[];
+  /** Whether every value is an item: no error, ping or terminator is looked for. */
+  readonly isPlain?: boolean | undefined;
+  /** Whether a clean end is proof enough that the answer is whole. */
+  readonly endIsProof?: boolean | undefined;
 }

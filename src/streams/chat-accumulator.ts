@@ -1,0 +1,167 @@
+import type {
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionChunkDelta,
+} from '../types/chat-stream.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionAudio,
+  ChatCompletionChoice,
+  ChatCompletionLogprobs,
+  ChatCompletionMessage,
+  CompletionUsage,
+} from '../types/chat.ts';
+import { ToolCallAssembler } from './chat-tool-calls.ts';
+import type { StreamProgress } from './protocol.ts';
+import { copyUnknownFields } from './unknown-fields.ts';
+
+const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
+const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
+const deltaFields = new Set([
+  'role',
+  'content',
+  'content_parts',
+  'refusal',
+  'reasoning_content',
+  'reasoning',
+  'tool_calls',
+  'audio',
+  'function_call',
+]);
+
+/** A choice that is being put together. */
+interface OpenChoice {
+  readonly choice: ChatCompletionChoice;
+  readonly toolCalls: ToolCallAssembler;
+}
+
+/** Puts the chunks of a streamed completion together. */
+export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
+  readonly #expectedChoices: number;
+  readonly #choices = new Map<number, OpenChoice>();
+  #whole: ChatCompletion | undefined;
+  #unfinished = 0;
+
+  /** @param expectedChoices - How many answers were asked for. */
+  constructor(expectedChoices: number) {
+    this.#expectedChoices = expectedChoices;
+  }
+
+  get started(): boolean {
+    return this.#choices.size > 0;
+  }
+
+  get partial(): ChatCompletion | undefined {
+    return this.#whole;
+  }
+
+  get usage(): CompletionUsage | undefined {
+    return this.#whole?.usage;
+  }
+
+  /** Some providers write one answer after the other: without a terminator all must have come. */
+  isFinished(terminated: boolean): boolean {
+    if (this.#unfinished > 0) return false;
+    return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+  }
+
+  add(chunk: ChatCompletionChunk): void {
+    const whole = (this.#whole ??= {
+      id: '',
+      object: 'chat.completion',
+      created: 0,
+      model: '',
+      choices: [],
+    });
+    fillHead(whole, chunk);
+    if (chunk.usage) whole.usage = chunk.usage;
+    copyUnknownFields(chunk, whole, chunkFields);
+    for (const piece of chunk.choices) this.#addChoice(whole, piece);
+  }
+
+  #addChoice(whole: ChatCompletion, piece: ChatCompletionChunkChoice): void {
+    const { choice, toolCalls } = this.#choices.get(piece.index) ?? this.#begin(whole, piece.index);
+    const { message } = choice;
+    addDelta(message, piece.delta);
+    if (piece.delta.tool_calls !== undefined) {
+      toolCalls.add(piece.delta.tool_calls);
+      if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
+    }
+    if (piece.logprobs) choice.logprobs = addLogprobs(choice.logprobs, piece.logprobs);
+    copyUnknownFields(piece, choice, choiceFields);
+    // A spoken answer ends with its time of expiry instead of a reason.
+    const reason = piece.finish_reason || (piece.delta.audio?.expires_at ? 'stop' : '');
+    if (reason === '') return;
+    if (choice.finish_reason === '') this.#unfinished -= 1;
+    choice.finish_reason = reason;
+  }
+
+  #begin(whole: ChatCompletion, index: number): OpenChoice {
+    const choice: ChatCompletionChoice = {
+      index,
+      message: { role: 'assistant', content: null, refusal: null },
+      finish_reason: '',
+      logprobs: null,
+    };
+    const place = whole.choices.findIndex((other) => other.index > index);
+    whole.choices.splice(place === -1 ? whole.choices.length : place, 0, choice);
+    const open: OpenChoice = { choice, toolCalls: new ToolCallAssembler() };
+    this.#choices.set(index, open);
+    this.#unfinished += 1;
+    return open;
+  }
+}
+
+/** Carries what the chunks share in both directions: some chunks come without it. */
+function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
+  if (whole.id === '') whole.id = chunk.id;
+  else if (chunk.id === '') chunk.id = whole.id;
+  if (whole.model === '') whole.model = chunk.model;
+  else if (chunk.model === '') chunk.model = whole.model;
+  if (whole.created === 0) whole.created = chunk.created;
+  else if (chunk.created === 0) chunk.created = whole.created;
+}
+
+function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
+  const { content, refusal, reasoning_content: thoughts, reasoning, audio } = delta;
+  // Tolerant reading lets wrong types through; only text can be added to text.
+  if (typeof content === 'string') message.content = (message.content ?? '') + content;
+  if (typeof refusal === 'string') message.refusal = (message.refusal ?? '') + refusal;
+  if (typeof thoughts === 'string') {
+    message.reasoning_content = (message.reasoning_content ?? '') + thoughts;
+  }
+  if (typeof reasoning === 'string') message.reasoning = (message.reasoning ?? '') + reasoning;
+  if (delta.content_parts !== undefined) {
+    message.content_parts = [...(message.content_parts ?? []), ...delta.content_parts];
+  }
+  if (audio) message.audio = addAudio(message.audio, audio);
+  if (delta.function_call) {
+    const { name, arguments: text } = delta.function_call;
+    const call = (message.function_call ??= { name: '', arguments: '' });
+    if (name) call.name = name;
+    if (typeof text === 'string') call.arguments += text;
+  }
+  copyUnknownFields(delta, message, deltaFields, true);
+}
+
+function addAudio(
+  before: ChatCompletionAudio | null | undefined,
+  piece: Partial<ChatCompletionAudio>,
+): ChatCompletionAudio {
+  const audio = before ?? { id: '', data: '', expires_at: 0, transcript: '' };
+  audio.id ||= piece.id ?? '';
+  audio.data += piece.data ?? '';
+  audio.expires_at ||= piece.expires_at ?? 0;
+  audio.transcript += piece.transcript ?? '';
+  return audio;
+}
+
+function addLogprobs(
+  before: ChatCompletionLogprobs | null,
+  piece: ChatCompletionLogprobs,
+): ChatCompletionLogprobs {
+  const logprobs = before ?? { content: null, refusal: null };
+  if (piece.content) (logprobs.content ??= []).push(...piece.content);
+  if (piece.refusal) (logprobs.refusal ??= []).push(...piece.refusal);
+  return logprobs;
+}

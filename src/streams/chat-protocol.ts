@@ -1,0 +1,43 @@
+import { isObject } from '../schemas/accepts.ts';
+import { chatChunkReader } from '../schemas/chat-chunk.ts';
+import { readValue } from '../schemas/reader.ts';
+import type { ChatCompletionChunk } from '../types/chat-stream.ts';
+import type { JsonObject } from '../types/common.ts';
+import { ChatAccumulator } from './chat-accumulator.ts';
+import type { StreamProtocol } from './protocol.ts';
+
+/** How streamed chat completions are read, when `choices` answers were asked for. */
+export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionChunk> {
+  return {
+    read: (value, check) => readValue(value, chatChunkReader, check),
+    follow: () => new ChatAccumulator(choices),
+    fromAnswer: (answer) =>
+      (Array.isArray(answer) ? answer : [answer]).filter(isCompletion).map(toChunk),
+  };
+}
+
+/** How streamed chat completions are read. */
+export const chatProtocol: StreamProtocol<ChatCompletionChunk> = chatProtocolFor(1);
+
+function isCompletion(value: unknown): value is JsonObject {
+  return isObject(value) && Array.isArray(value['choices']);
+}
+
+/** Makes one chunk of a whole completion. */
+function toChunk(completion: JsonObject): JsonObject {
+  const { choices } = completion;
+  return {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
+  };
+}
+
+function toChunkChoice(choice: unknown): unknown {
+  if (!isObject(choice) || !isObject(choice['message'])) return choice;
+  const { message, ...rest } = choice;
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return { ...rest, delta: message };
+  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
+  return { ...rest, delta: { ...message, tool_calls: pieces } };
+}

@@ -1,0 +1,128 @@
+import type { ReadCheck } from '../schemas/reader.ts';
+import type { StreamProgress, StreamProtocol } from './protocol.ts';
+import type { ServerSentEvent } from './read-events.ts';
+import { errorFromText, parseJSON, SentError } from './sent-error.ts';
+import { isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
+
+const terminator = '[DONE]';
+
+/** Turns the data of events into checked items and follows how far the answer has come. */
+export class EventDecoder<Item> {
+  readonly #protocol: StreamProtocol<Item>;
+  readonly #check: ReadCheck;
+  readonly #onItem: (item: Item) => void;
+  readonly progress: StreamProgress<Item>;
+  /** Whether a terminator came. */
+  terminated = false;
+  /** Whether an event was cut by the end of the stream. */
+  isCut = false;
+  #hasEvents = false;
+  #hasHollowChunk = false;
+  #isWhole = false;
+
+  constructor(protocol: StreamProtocol<Item>, check: ReadCheck, onItem: (item: Item) => void) {
+    this.#protocol = protocol;
+    this.#check = check;
+    this.#onItem = onItem;
+    this.progress = protocol.follow();
+  }
+
+  /** Whether the answer is whole and nothing of it can follow. */
+  get isOver(): boolean {
+    return this.terminated && this.progress.isFinished(true);
+  }
+
+  /** Whether there is proof that the answer is whole. */
+  get isFinished(): boolean {
+    return this.#isWhole || this.progress.isFinished(this.terminated);
+  }
+
+  /**
+   * Takes one event.
+   *
+   * @throws `SentError` for an error event, `ShapeMismatch` in strict mode.
+   */
+  readonly take = ({ name, data, isOpen }: ServerSentEvent): void => {
+    // What comes after the end of a whole answer says nothing about it.
+    if (data === '' || this.isOver) return;
+    if (this.#isTerminator(data)) {
+      this.terminated = true;
+      return;
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch {
+      if (isOpen) this.isCut = true;
+      else if (!isPing(undefined, name)) throw new SentError(errorFromText(data));
+      return;
+    }
+    this.#takeValue(value, name);
+  };
+
+  #isTerminator(data: string): boolean {
+    if (this.#protocol.isPlain === true || !data.startsWith(terminator)) return false;
+    return data.trim() === terminator;
+  }
+
+  /**
+   * Takes the text that belonged to no event, at the end of the stream: a late error, or a whole
+   * answer in place of events.
+   *
+   * @throws `SentError` when it is an error.
+   */
+  takeStrayText(text: string): void {
+    const trimmed = text.trim();
+    if (trimmed === '' || this.isOver) return;
+    const whole = parseJSON(trimmed);
+    const values = whole === undefined ? trimmed.split('\n').map(parseJSON) : [whole];
+    for (const value of values) {
+      const error = readErrorEvent(value, undefined);
+      if (error !== undefined) throw new SentError(error);
+    }
+    if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
+    if (!this.isFinished && !this.progress.started) throw new SentError(errorFromText(trimmed));
+  }
+
+  /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */
+  checkEnding(): void {
+    if (!this.#hasHollowChunk || this.isFinished) return;
+    throw new SentError({
+      error: undefined,
+      message: 'the gateway forwarded an error of the provider, but lost what it said',
+    });
+  }
+
+  /** Takes an answer that came in one piece; it is whole because its JSON is. */
+  #takeAnswer(answer: unknown): void {
+    const values = this.#protocol.fromAnswer(answer);
+    for (const value of values) this.#takeValue(value, undefined);
+    this.#isWhole = values.length > 0;
+  }
+
+  #takeValue(value: unknown, name: string | undefined): void {
+    this.#hasEvents = true;
+    if (this.#protocol.isPlain === true) {
+      this.#takeItem(value);
+      return;
+    }
+    const error = readErrorEvent(value, name);
+    if (error !== undefined) throw new SentError(error);
+    if (Array.isArray(value)) {
+      for (const item of value) this.#takeValue(item, name);
+      return;
+    }
+    if (isPing(value, name)) return;
+    if (isHollow(value)) {
+      this.#hasHollowChunk = true;
+      return;
+    }
+    this.#takeItem(value);
+  }
+
+  #takeItem(value: unknown): void {
+    const item = this.#protocol.read(value, this.#check);
+    this.progress.add(item);
+    this.#onItem(item);
+  }
+}

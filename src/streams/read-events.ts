@@ -1,0 +1,138 @@
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+
+/** One server-sent event. */
+export interface ServerSentEvent {
+  /** The event name; `undefined` when none was given. */
+  readonly name: string | undefined;
+  readonly data: string;
+  /** Whether the stream ended before the blank line that closes an event: it may be cut. */
+  readonly isOpen: boolean;
+}
+
+/** Cuts bytes into events. */
+export interface Framing {
+  /**
+   * Takes the next bytes; hands out every event that is complete with them.
+   *
+   * @throws `EventTooLarge`, and whatever the receiver of the events throws.
+   */
+  push(bytes: Uint8Array): void;
+  /** Ends the stream: an event that is not closed is handed out as it is. */
+  end(): void;
+  /** Text that belonged to no event. */
+  readonly strayText: string;
+}
+
+/** A stream tried to send an event that is larger than allowed. */
+export class EventTooLarge extends Error {
+  override readonly name = 'EventTooLarge';
+
+  constructor(limit: number) {
+    super(`an event is larger than ${limit} bytes (maxEventBytes).`);
+  }
+}
+
+/** Text beyond this is only kept when it can be JSON, of which all is needed. */
+const maxPlainTextLength = 65_536;
+
+const fieldPrefix = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
+
+/**
+ * Turns bytes into server-sent events, whatever the line ends and wherever the bytes are cut.
+ *
+ * Lines that belong to no event are collected: gateways write late errors as bare JSON.
+ */
+export class EventReader implements Framing {
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #parser: EventSourceParser;
+  readonly #maxEventBytes: number;
+  readonly #onEvent: (event: ServerSentEvent) => void;
+  /** The beginning of a line whose end has not come yet. */
+  #held: string[] = [];
+  #heldBytes = 0;
+  #isEnding = false;
+  readonly #strayLines: string[] = [];
+  #strayLength = 0;
+
+  constructor(maxEventBytes: number, onEvent: (event: ServerSentEvent) => void) {
+    this.#maxEventBytes = maxEventBytes;
+    this.#onEvent = onEvent;
+    this.#parser = createParser({
+      maxBufferSize: maxEventBytes,
+      onEvent: ({ event, data }) => this.#dispatch(event, data),
+      onError: ({ type, line }) => {
+        if (type === 'max-buffer-size-exceeded') this.#refuse();
+        if (type === 'unknown-field' && line !== undefined) this.#collect(line);
+      },
+    });
+  }
+
+  get strayText(): string {
+    return this.#strayLines.join('\n');
+  }
+
+  push(bytes: Uint8Array): void {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    // The parser gets whole lines only: it drops the beginning of a line that is no field.
+    const end = endOfLastLine(text);
+    if (end === 0) {
+      this.#hold(text, bytes.byteLength);
+      return;
+    }
+    const whole = end === text.length ? text : text.slice(0, end);
+    if (this.#held.length === 0) {
+      this.#parser.feed(whole);
+    } else {
+      this.#held.push(whole);
+      const lines = this.#held.join('');
+      this.#release();
+      this.#parser.feed(lines);
+    }
+    if (end < text.length) this.#hold(text.slice(end), text.length - end);
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    const rest = this.#held.join('') + this.#decoder.decode();
+    this.#release();
+    this.#parser.feed(fieldPrefix.test(rest) ? '\n\n' : `${rest}\n\n`);
+  }
+
+  #dispatch(name: string | undefined, data: string): void {
+    if (data.length > this.#maxEventBytes) this.#refuse();
+    this.#onEvent({ name, data, isOpen: this.#isEnding });
+  }
+
+  #hold(text: string, size: number): void {
+    this.#held.push(text);
+    this.#heldBytes += size;
+    if (this.#heldBytes > this.#maxEventBytes) this.#refuse();
+  }
+
+  #release(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  #refuse(): never {
+    throw new EventTooLarge(this.#maxEventBytes);
+  }
+
+  #collect(line: string): void {
+    const first = this.#strayLines[0] ?? line;
+    const limit = /^\s*[[{]/.test(first) ? this.#maxEventBytes : maxPlainTextLength;
+    this.#strayLength += line.length;
+    if (this.#strayLength <= limit) this.#strayLines.push(line);
+    else if (limit === this.#maxEventBytes) this.#refuse();
+  }
+}
+
+/** The position after the last line end; 0 when there is none. */
+function endOfLastLine(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  if (last === 10 || last === 13) return text.length;
+  // Most of a very large event has no line end at all, and searching forwards is much faster.
+  const hasCarriageReturn = text.includes('\r');
+  if (!hasCarriageReturn) return text.includes('\n') ? text.lastIndexOf('\n') + 1 : 0;
+  return Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+}

@@ -1,0 +1,250 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { StreamVerdict } from '../errors/stream-error.ts';
+import { ShapeMismatch } from '../schemas/reader.ts';
+import { drain } from './drain.ts';
+import { EventDecoder } from './event-decoder.ts';
+import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
+import { EventTooLarge, type Framing, type ServerSentEvent } from './read-events.ts';
+import { SentError } from './sent-error.ts';
+import {
+  brokenStream,
+  describeEnding,
+  mismatched,
+  sentError,
+  timedOut,
+  truncated,
+  userAborted,
+} from './stream-failure.ts';
+import { finished, type StreamSource } from './stream-source.ts';
+import { verdictOf } from './verdict.ts';
+import { type Expiry, Watchdog } from './watchdog.ts';
+
+/** How a stream is over: with or without an error that its reader gets. */
+interface Settlement {
+  readonly verdict: StreamVerdict;
+  readonly error?: unknown;
+}
+
+/**
+ * Reads a response body as a stream of items.
+ *
+ * One read of the network is under way at most, and it is begun only when all items of the one
+ * before were taken; the first begins at once, so that the body is locked (an unlocked one is closed
+ * when its response is garbage collected) and a silent gateway is noticed.
+ */
+export class ResponseSource<Item> implements StreamSource<Item> {
+  readonly controller: AbortController;
+  readonly #context: StreamContext;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #events: Framing;
+  readonly #endIsProof: boolean;
+  readonly #decoder: EventDecoder<Item>;
+  readonly #watchdog: Watchdog;
+  #items: Item[] = [];
+  #taken = 0;
+  #reading: Promise<void> | undefined;
+  #settlement: Settlement | undefined;
+
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    context: StreamContext,
+    protocol: StreamProtocol<Item>,
+    frame: new (maxEventBytes: number, onEvent: (event: ServerSentEvent) => void) => Framing,
+  ) {
+    this.#context = context;
+    this.controller = context.controller;
+    this.#reader = body.getReader();
+    this.#decoder = new EventDecoder(protocol, context.check, (item) => this.#items.push(item));
+    this.#events = new frame(context.maxEventBytes, this.#decoder.take);
+    this.#endIsProof = protocol.endIsProof === true;
+    this.#watchdog = new Watchdog(context.limits, context.startedAt, this.#onExpiry);
+    context.controller.signal.addEventListener('abort', this.#onAbort, { once: true });
+    context.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (context.controller.signal.aborted || context.signal?.aborted === true) this.#onAbort();
+    else this.#reading = this.#read();
+  }
+
+  get verdict(): StreamVerdict | undefined {
+    return this.#settlement?.verdict;
+  }
+
+  get partial(): WholeOf<Item> | undefined {
+    return this.#decoder.progress.partial;
+  }
+
+  get usage(): UsageOf<Item> | undefined {
+    return this.#decoder.progress.usage;
+  }
+
+  next(): Promise<IteratorResult<Item, undefined>> {
+    this.#watchdog.noteReader();
+    return this.#take() ?? this.#takeAfterReading();
+  }
+
+  close(): void {
+    if (this.#settlement !== undefined) return;
+    this.#items = [];
+    this.#settle({ verdict: this.#verdict(false) });
+  }
+
+  abandon(): void {
+    if (this.#settlement !== undefined) return;
+    this.#warn('A stream was dropped before its end; it is closed now');
+    this.close();
+  }
+
+  /** What can be answered without the network. */
+  #take(): Promise<IteratorResult<Item, undefined>> | undefined {
+    const value = this.#items[this.#taken];
+    if (value !== undefined) {
+      this.#taken += 1;
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#settlement === undefined) return undefined;
+    const { verdict, error } = this.#settlement;
+    if (error === undefined) return Promise.resolve(finished);
+    // Like every async iterator, it fails once and is done from then on.
+    this.#settlement = { verdict };
+    return Promise.reject(error);
+  }
+
+  async #takeAfterReading(): Promise<IteratorResult<Item, undefined>> {
+    for (;;) {
+      const result = this.#take();
+      if (result !== undefined) return result;
+      this.#reading ??= this.#read();
+      await this.#reading;
+    }
+  }
+
+  /** Reads once from the network. Never rejects: a failure settles the stream. */
+  async #read(): Promise<void> {
+    this.#items = [];
+    this.#taken = 0;
+    this.#watchdog.beginRead();
+    try {
+      const { done, value } = await this.#reader.read();
+      if (this.#settlement !== undefined) return;
+      if (done) this.#finish();
+      else this.#push(value);
+    } catch (cause) {
+      this.#onBroken(cause);
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  #push(bytes: Uint8Array): void {
+    try {
+      this.#events.push(bytes);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#watchdog.endRead(this.#items.length > 0);
+    if (this.#decoder.isOver) this.#settle({ verdict: 'complete' }, 'drain');
+    else if (this.#decoder.terminated) this.#watchdog.expectEnd();
+  }
+
+  /** The body has ended. */
+  #finish(broken?: { readonly cause: unknown }): void {
+    try {
+      this.#events.end();
+      this.#decoder.takeStrayText(this.#events.strayText);
+      this.#decoder.checkEnding();
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    const verdict = this.#verdict(broken !== undefined);
+    const { started } = this.#decoder.progress;
+    const { onIncomplete, error: base } = this.#context;
+    if (verdict === 'complete' || onIncomplete === 'allow') {
+      this.#settle({ verdict }, 'ended');
+    } else if (onIncomplete === 'warn') {
+      this.#warn(`The stream ${describeEnding(verdict, started)}`);
+      this.#settle({ verdict }, 'ended');
+    } else {
+      const ending = { verdict, started, cause: broken?.cause };
+      this.#settle({ verdict, error: truncated(base, this, ending) }, 'ended');
+    }
+  }
+
+  #onBroken(cause: unknown): void {
+    if (this.#settlement !== undefined) return;
+    if (cause instanceof GatewayError) this.#settle({ verdict: 'truncated', error: cause });
+    else this.#finish({ cause });
+  }
+
+  #fail(error: unknown): void {
+    this.#settle({ verdict: 'truncated', error: this.#explain(error) });
+  }
+
+  #explain(error: unknown): unknown {
+    const { error: base } = this.#context;
+    if (error instanceof SentError) return sentError(base, this, error.text);
+    if (error instanceof ShapeMismatch) return mismatched(base, this, error);
+    if (error instanceof EventTooLarge) return brokenStream(base, this, error.message);
+    return error;
+  }
+
+  readonly #onAbort = (): void => {
+    if (this.#settlement !== undefined) return;
+    const { signal, controller, error: base } = this.#context;
+    const { reason }: { reason: unknown } = controller.signal;
+    const verdict = this.#verdict(true);
+    this.#items = [];
+    if (signal?.aborted === true) {
+      this.#settle({ verdict, error: userAborted(base, this, signal.reason) });
+    } else {
+      this.#settle({ verdict, error: reason instanceof GatewayError ? reason : undefined });
+    }
+  };
+
+  readonly #onExpiry = (expiry: Expiry): void => {
+    if (expiry.limit === 'ending') {
+      this.#finish();
+    } else if (this.#decoder.isFinished) {
+      this.#settle({ verdict: 'complete' });
+    } else {
+      if (expiry.limit === 'unread')
+        this.#warn('A stream was not read by anybody; it is closed now');
+      const error = timedOut(this.#context.error, this, expiry.limit, expiry.timeout);
+      this.#settle({ verdict: this.#verdict(true), error });
+    }
+  };
+
+  #verdict(broken: boolean): StreamVerdict {
+    const { progress, terminated, isFinished, isCut } = this.#decoder;
+    return verdictOf({
+      started: progress.started,
+      finished: isFinished,
+      terminated,
+      broken: broken || isCut,
+      endIsProof: this.#endIsProof,
+    });
+  }
+
+  #warn(message: string): void {
+    this.#context.warn(message, { operation: this.#context.error.operation });
+  }
+
+  /**
+   * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
+   * read to its end, so that the connection can be used again.
+   */
+  #settle(settlement: Settlement, body: 'close' | 'drain' | 'ended' = 'close'): void {
+    const { controller, signal, release } = this.#context;
+    this.#settlement = settlement;
+    this.#watchdog.stop();
+    controller.signal.removeEventListener('abort', this.#onAbort);
+    signal?.removeEventListener('abort', this.#onAbort);
+    if (body === 'drain') void drain(this.#reader);
+    if (body === 'close') {
+      controller.abort();
+      // Fails when the body has failed already; there is nothing left to close then.
+      this.#reader.cancel().catch(() => undefined);
+    }
+    release();
+  }
+}

@@ -1,0 +1,63 @@
+import { isObject } from '../schemas/accepts.ts';
+import type { JsonObject } from '../types/common.ts';
+import { errorFromValue, type ErrorText } from './sent-error.ts';
+
+/** Fields that only an answer carries; next to them a `message` or `code` is no error. */
+const answerFields = ['choices', 'candidates', 'usageMetadata', 'promptFeedback', 'object'];
+
+function saysSomething(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '';
+  return isObject(value) ? Object.keys(value).length > 0 : value === true;
+}
+
+/** An error without an `error` field around it: `{code, message}`, `{message, type}`, `{success: false}`. */
+function isBareError(value: JsonObject): boolean {
+  if (answerFields.some((field) => field in value)) return false;
+  if (value['success'] === false) return true;
+  if (typeof value['message'] !== 'string') return typeof value['detail'] === 'string';
+  const { code } = value;
+  const isGoodCode = code === 0 || code === 200 || code === 'success';
+  return !isGoodCode && ('code' in value || 'type' in value || 'param' in value);
+}
+
+function isErrorObject(value: JsonObject): boolean {
+  const { error } = value;
+  if (error !== undefined && saysSomething(error)) return true;
+  return value['choices'] === undefined && (value['type'] === 'error' || isBareError(value));
+}
+
+/**
+ * Reads the parsed data of an event as an error, or gives `undefined` when it is none.
+ *
+ * Gateways forward the errors of fifty providers: under `error` as an object, a string or with a
+ * `null` code, bare, typed, named by the event, or in a list.
+ */
+export function readErrorEvent(
+  value: unknown,
+  eventName: string | undefined,
+): ErrorText | undefined {
+  if (eventName === 'error') return errorFromValue(value);
+  if (isObject(value)) return isErrorObject(value) ? errorFromValue(value) : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const found = value.find((item) => isObject(item) && isErrorObject(item));
+  return found === undefined ? undefined : errorFromValue(found);
+}
+
+/**
+ * Whether a chunk is what remains of a provider's error after a gateway has squeezed it into the
+ * form of a chunk: every field is there and nothing is in them.
+ */
+export function isHollow(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    value['choices'] === null &&
+    value['usage'] === null &&
+    value['id'] === '' &&
+    value['model'] === ''
+  );
+}
+
+/** Whether an event only says that the connection is alive. */
+export function isPing(value: unknown, eventName: string | undefined): boolean {
+  return eventName === 'ping' || (isObject(value) && value['type'] === 'ping');
+}

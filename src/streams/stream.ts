@@ -1,0 +1,181 @@
+import { GatewayError } from '../errors/gateway-error.ts';
+import type { StreamVerdict } from '../errors/stream-error.ts';
+import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './open-source.ts';
+import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
+import { finished, type StreamSource } from './stream-source.ts';
+import { teeSource } from './tee.ts';
+
+/** Some runtimes do not have the symbol; compilers of `await using` fall back to this one. */
+const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
+/** Closes streams that nobody holds any more, so that their connections do not stay open. */
+const dropped =
+  typeof FinalizationRegistry === 'undefined'
+    ? undefined
+    : new FinalizationRegistry<{ abandon(): void }>((source) => source.abandon());
+
+/**
+ * A streamed answer, read once with `for await`.
+ *
+ * The loop ends normally only when the answer is provably whole. It throws `StreamTruncatedError`
+ * when the stream ended without that proof (see the option `onIncomplete`), `StreamError` when the
+ * gateway sent an error, `StreamTimeoutError` when it fell silent, and `APIUserAbortError` when the
+ * caller's `signal` was aborted. All of them carry what had arrived in `partial` and `usage`.
+ *
+ * `break`, `close()` and `controller.abort()` end the loop without an error and close the
+ * connection: the caller asked for it. A stream that is never read is closed after `idleTimeout`, or
+ * when it is garbage collected, with a warning; better read it, close it, or declare it with
+ * `await using`.
+ *
+ * @example
+ * ```ts
+ * for await (const chunk of stream) {
+ *   process.stdout.write(chunk.choices[0]?.delta.content ?? '');
+ * }
+ * ```
+ */
+export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
+  readonly #source: StreamSource<Item>;
+  #isRead = false;
+
+  /** @internal */
+  constructor(source: StreamSource<Item>) {
+    this.#source = source;
+    dropped?.register(this, source);
+  }
+
+  /**
+   * Makes a stream from what `toReadableStream()` gave: lines of JSON in bytes.
+   *
+   * It is complete when the bytes end with a whole line; the proof that the answer is whole was
+   * asked for by the stream that the lines came from, which fails its readable otherwise.
+   *
+   * @param readable - The bytes, for example the body of a `fetch` response.
+   * @param controller - Aborted when the stream is left early. A new one by default.
+   */
+  static fromReadableStream<Item>(
+    readable: ReadableStream<Uint8Array>,
+    controller: AbortController = new AbortController(),
+  ): Stream<Item> {
+    return new Stream(sourceOfLines<Item>(readable, controller, plainProtocol()));
+  }
+
+  /** Aborts the request behind the stream; a loop that reads it ends without an error. */
+  get controller(): AbortController {
+    return this.#source.controller;
+  }
+
+  /** How the stream ended; `undefined` until then. */
+  get verdict(): StreamVerdict | undefined {
+    return this.#source.verdict;
+  }
+
+  /**
+   * What has been received so far in the form of a whole answer, also after an abort; `undefined`
+   * before anything came, and for streams of images and speech, which are not put together.
+   */
+  get partial(): WholeOf<Item> | undefined {
+    return this.#source.partial;
+  }
+
+  /** The last token usage that was received; `undefined` before. */
+  get usage(): UsageOf<Item> | undefined {
+    return this.#source.usage;
+  }
+
+  /**
+   * Reads the stream. Possible once.
+   *
+   * @throws `GatewayError` when the stream is or was read already.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Item, undefined> {
+    const source = this.#claim();
+    // The iterator holds the stream: one that is being read must not count as dropped.
+    const iterator: AsyncIterableIterator<Item, undefined> = {
+      next: () => source.next(),
+      return: () => {
+        this.close();
+        return Promise.resolve(finished);
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+
+  /**
+   * Splits the stream into two with the same items, read at their own pace. What one of them has
+   * read and the other has not is kept in memory. The connection closes when both are left.
+   *
+   * @throws `GatewayError` when the stream is or was read already.
+   */
+  tee(): [Stream<Item>, Stream<Item>] {
+    const [left, right] = teeSource(this.#claim());
+    return [new Stream(left), new Stream(right)];
+  }
+
+  /**
+   * Gives the items as bytes, one line of JSON each, to send on to another program; see
+   * `fromReadableStream`. It fails where a loop would throw, and reads only as fast as it is read.
+   *
+   * @throws `GatewayError` when the stream is or was read already.
+   */
+  toReadableStream(): ReadableStream<Uint8Array> {
+    const iterator = this[Symbol.asyncIterator]();
+    const encoder = new TextEncoder();
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(readable) {
+          const result = await iterator.next();
+          if (result.done === true) readable.close();
+          else readable.enqueue(encoder.encode(`${JSON.stringify(result.value)}\n`));
+        },
+        async cancel() {
+          await iterator.return?.();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
+  close(): void {
+    this.#isRead = true;
+    this.#source.close();
+  }
+
+  /** The same as `close()`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  #claim(): StreamSource<Item> {
+    if (this.#isRead) {
+      throw new GatewayError(
+        'This stream is or was read already, or is closed. To read it twice, call tee() first.',
+        { outcome: 'unknown', advice: '' },
+      );
+    }
+    this.#isRead = true;
+    return this.#source;
+  }
+}
+
+/** Opens the event stream in the body of a response, which is locked at once. */
+export function createStream<Item>(
+  response: Response,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Stream<Item> {
+  return new Stream(sourceOfEvents(response, context, protocol));
+}
+
+/** Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`. */
+export function streamFromValues<Item>(
+  values: readonly unknown[],
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Stream<Item> {
+  return new Stream(sourceOfValues(values, context, protocol));
+}
