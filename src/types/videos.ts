@@ -16,13 +16,22 @@ export interface VideoCreateParams {
    * Which form works depends on the model. A reference that a model cannot use is dropped by the
    * gateway without an error, and the text-only video is charged.
    */
-  input_reference?: Uploadable | string | undefined;
+  input_reference?: Uploadable | string | VideoImageReference | undefined;
   /** Duration in seconds. Numbers are sent as text, which every gateway of this family wants. */
   seconds?: string | number | undefined;
   /** Width and height, for example `"1280x720"`. The allowed values depend on the model. */
   size?: string | undefined;
   /** Settings of the vendor behind the model, for example `{ negative_prompt: "..." }`. */
   metadata?: Record<string, unknown> | undefined;
+}
+
+/**
+ * OpenAI's object form of a reference image. The URL in it is sent as text, the only form that
+ * gateways of this family read.
+ */
+export interface VideoImageReference {
+  /** An http(s) URL or a data URL. */
+  image_url: string;
 }
 
 /** Parameters of `videos.remix()`: `POST /v1/videos/{video_id}/remix`. */
@@ -52,7 +61,7 @@ export interface VideoTaskRef {
   id: string;
   /** The route on which the status is read. */
   route: { type: 'openai' } | { type: 'vendor'; vendorPrefix: string };
-  /** The gateway that issued the id. `wait` refuses to poll another one. */
+  /** The root of the gateway that issued the id. Another gateway is never asked about it. */
   baseURL: string;
   model?: string | undefined;
   /** When the task was submitted, in milliseconds since 1970. */
@@ -62,6 +71,17 @@ export interface VideoTaskRef {
   /** The id of the task that was remixed. */
   remixOf?: string | undefined;
 }
+
+/** Parameters of `videos.retrieveFromVendor()`: `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
+export interface VideoVendorParams {
+  /** The first path segment of the vendor's route, for example `"kling"`. One segment, no slashes. */
+  vendorPrefix: string;
+  /** The task id that the submission returned. */
+  taskId: string;
+}
+
+/** What stands for a video task: its id, its handle, or the task itself. */
+export type VideoTaskLike = string | VideoTaskRef | VideoTask;
 
 /**
  * A video task.
@@ -80,6 +100,8 @@ export interface VideoTask extends WithRequestId {
   status: VideoStatus;
   /** The gateway's own status word, for example `"SUBMITTED"` or `"unknown"`; `undefined` when it sent none. */
   raw_status?: string | undefined;
+  /** `true` when the status word says nothing and `completed` was concluded from the result's URL. */
+  inferred?: true | undefined;
   /** 0 to 100, or `undefined`. It may be 100 on a failed task, so it says nothing about completion. */
   progress?: number | undefined;
   /** Seconds since 1970. */
@@ -91,11 +113,13 @@ export interface VideoTask extends WithRequestId {
   seconds?: string | undefined;
   size?: string | undefined;
   remixed_from_video_id?: string | undefined;
-  /** Set when `status` is `failed`. */
+  /** Set when `status` is `failed`, and `null` otherwise. */
   error?: VideoTaskError | null | undefined;
   /** Where the result can be viewed. Set only when `status` is `completed` and the gateway gave an http(s) or data URL. */
   url?: string | undefined;
   metadata?: Record<string, unknown> | null | undefined;
   /** The handle with which any process can go on. Not enumerable, so it never shows in JSON. */
   readonly ref: VideoTaskRef;
+  /** The gateway's answer with the fields as they came. Not enumerable. */
+  readonly raw: unknown;
 }

@@ -1,0 +1,42 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { videoReader } from '../schemas/video.ts';
+import { checkBaseURL, nameTask, type NamedTask } from '../tasks/task-ref.ts';
+import type { VideoTask, VideoTaskLike } from '../types/videos.ts';
+import { pollAnswer } from './videos-answers.ts';
+
+/**
+ * What a caller gave for a task of this gateway.
+ *
+ * @throws `InvalidInputError` when it is no task, or one of another gateway
+ */
+export function ownTask(transport: Transport, task: VideoTaskLike): NamedTask {
+  const named = nameTask(task);
+  checkBaseURL(named.ref, transport.baseURL, 'Or give the id alone.');
+  return named;
+}
+
+/** Reads the status of a task once, on its own route. What `find` throws rejects the promise. */
+export function readTask(
+  transport: Transport,
+  find: () => NamedTask,
+  options: RequestOptions | undefined,
+): GatewayPromise<VideoTask> {
+  let named: NamedTask;
+  try {
+    named = find();
+  } catch (error) {
+    const request = (): never => {
+      throw error;
+    };
+    return transport.json('videos.retrieve', request, { reader: videoReader }, options);
+  }
+  const { id, route } = named;
+  const answer = pollAnswer(named);
+  if (route.type === 'openai') {
+    return transport.json('videos.retrieve', { params: { task_id: id } }, answer, options);
+  }
+  const params = { vendor_prefix: route.vendorPrefix, task_id: id };
+  return transport.json('videos.retrieveFromVendor', { params }, answer, options);
+}

@@ -1,0 +1,204 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { checkTaskId, checkVendorPrefix, nameTask, type NamedTask } from '../tasks/task-ref.ts';
+import type { VideoCreateAndWaitOptions, VideoWaitOptions } from '../tasks/wait-options.ts';
+import type {
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoTask,
+  VideoTaskLike,
+  VideoVendorParams,
+} from '../types/videos.ts';
+import { submissionAnswer } from './videos-answers.ts';
+import { remixBodyOf, submissionOf } from './videos-body.ts';
+import { ownTask, readTask } from './videos-read.ts';
+import { submitAndWait, waitFor } from './videos-wait.ts';
+
+/** Options of a download. */
+export interface VideoDownloadOptions extends RequestOptions {
+  /**
+   * Which asset to download. Most gateways ignore it and give the video.
+   * @defaultValue the video
+   */
+  variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
+}
+
+/**
+ * Video tasks: submit, wait, download, remix.
+ *
+ * A submission consumes credit and is never repeated on its own. Everything else only reads and can
+ * be repeated at will, from any process that has the task's id or handle.
+ */
+export class Videos {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Submits a video task. Returns when the gateway has accepted it; the video is not there yet.
+   *
+   * Consumes credit. Sent once: it is repeated only when it provably never left or was refused before
+   * any work. Sent as JSON, or as multipart when `input_reference` is a file.
+   *
+   * @throws `InvalidInputError` before anything is sent, when model or prompt are missing or the
+   * reference is no usable file or text
+   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   *
+   * @example
+   * const task = await gateway.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
+   * await save(task.ref);
+   */
+  create(params: VideoCreateParams, options?: RequestOptions): GatewayPromise<VideoTask> {
+    return this.#transport.json(
+      'videos.create',
+      () => submissionOf(params),
+      submissionAnswer(() => ({ model: params.model })),
+      options,
+    );
+  }
+
+  /**
+   * Reads the status of a task once. Free.
+   *
+   * A handle is read on the route that it remembers. A handle of another gateway is refused.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   */
+  retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
+    return readTask(this.#transport, () => ownTask(this.#transport, task), options);
+  }
+
+  /**
+   * Reads the status of a text-to-video task on a vendor's own route. Free.
+   *
+   * The handle of the task remembers the route, so `wait(task.ref)` goes on with it.
+   *
+   * @throws `InvalidInputError` when the prefix is not one path segment
+   *
+   * @example
+   * const task = await gateway.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
+   */
+  retrieveFromVendor(
+    params: VideoVendorParams,
+    options?: RequestOptions,
+  ): GatewayPromise<VideoTask> {
+    const name = (): NamedTask => {
+      const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
+      const id = checkTaskId('taskId', params.taskId);
+      return { id, route: { type: 'vendor', vendorPrefix }, ref: undefined };
+    };
+    return readTask(this.#transport, name, options);
+  }
+
+  /**
+   * Downloads the content of a completed task. Free.
+   *
+   * The body is a stream and nothing is buffered; it fails when it is cut or stays silent for longer
+   * than `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`,
+   * so look at the status when you ask for a part. The key is never sent on to another host.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   * @param more - Options of the request, for calls that give `variant` alone before them.
+   * @throws `ContentNotReadyError` when the task is not completed yet
+   * @throws `ContentExpiredError` when the content is gone
+   *
+   * @example
+   * const response = await gateway.videos.downloadContent(task);
+   * await response.body.pipeTo(target);
+   */
+  downloadContent(
+    task: VideoTaskLike,
+    options?: VideoDownloadOptions | null,
+    more?: RequestOptions,
+  ): GatewayPromise<Response> {
+    const { variant, ...own } = options ?? {};
+    return this.#transport.binary(
+      'videos.downloadContent',
+      () => ({ params: { task_id: ownTask(this.#transport, task).id } }),
+      { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
+    );
+  }
+
+  /**
+   * Submits a new version of an existing video. Returns when the gateway has accepted it.
+   *
+   * Consumes credit, by the length and size of the original. Sent once, as `create` is. Models that
+   * cannot remix may make, and charge, a new video from the prompt alone, without an error.
+   *
+   * @param task - The original: its id, its handle or the task.
+   * @throws `InvalidInputError` when the prompt is blank
+   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   */
+  remix(
+    task: VideoTaskLike,
+    params: VideoRemixParams,
+    options?: RequestOptions,
+  ): GatewayPromise<VideoTask> {
+    return this.#transport.json(
+      'videos.remix',
+      () => {
+        const { id } = ownTask(this.#transport, task);
+        return { params: { video_id: id }, json: remixBodyOf(params) };
+      },
+      submissionAnswer(() => {
+        const { id, ref } = nameTask(task);
+        return { remixOf: id, model: ref?.model };
+      }),
+      options,
+    );
+  }
+
+  /**
+   * Waits until a task is completed. Only reads, so it is free and safe to repeat, from any process.
+   *
+   * Polls that fail for reasons that pass do not end the wait, nor does a status word that is not
+   * known. Aborting stops the waiting at once; the task itself goes on, as gateways cannot cancel.
+   *
+   * @param task - The id, the handle (`task.ref`, also from another process) or the task.
+   * @returns The completed task. Its content is downloaded with `downloadContent`.
+   * @throws `VideoFailedError` when the task failed
+   * @throws `VideoWaitTimeoutError` when `timeout` passed; the task goes on
+   * @throws `VideoWaitAbortedError` when `signal` was aborted; the task goes on
+   * @throws `VideoWaitError` when the status cannot be read; the task may go on
+   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   *
+   * @example
+   * const ref = parseVideoTaskRef(JSON.parse(row.ref));
+   * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
+   */
+  wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
+    return waitFor(this.#transport, task, options);
+  }
+
+  /**
+   * Submits a video task and waits until it is completed.
+   *
+   * Consumes credit, and submits once: see `create` and `wait` for what each part does and throws.
+   * Save the handle in `onSubmitted`, so that a crash cannot lose a video that is paid for.
+   *
+   * @example
+   * const task = await gateway.videos.createAndWait(
+   *   { model: 'sora-2', prompt: 'A paper boat' },
+   *   { onSubmitted: (ref) => database.save(ref) },
+   * );
+   */
+  createAndWait(
+    params: VideoCreateParams,
+    options: VideoCreateAndWaitOptions = {},
+  ): Promise<VideoTask> {
+    return submitAndWait(this.#transport, (request) => this.create(params, request), options);
+  }
+
+  /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
+  remixAndWait(
+    task: VideoTaskLike,
+    params: VideoRemixParams,
+    options: VideoCreateAndWaitOptions = {},
+  ): Promise<VideoTask> {
+    const submit = (request: RequestOptions) => this.remix(task, params, request);
+    return submitAndWait(this.#transport, submit, options);
+  }
+}

@@ -1,0 +1,138 @@
+import type { JsonObject } from '../types/common.ts';
+import { isObject } from './accepts.ts';
+import { readStatusWord } from './video-status.ts';
+
+/** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
+const deepestLevel = 4;
+
+/** The first object: of a list, its first item. */
+function objectOf(value: unknown): JsonObject | undefined {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(first) ? first : undefined;
+}
+
+/** A video body and the bodies inside its `data`, outermost first. */
+export function levelsOf(body: JsonObject): readonly JsonObject[] {
+  const levels: JsonObject[] = [];
+  let level: JsonObject | undefined = body;
+  while (level !== undefined && levels.length < deepestLevel) {
+    levels.push(level);
+    level = objectOf(level['data']);
+  }
+  return levels;
+}
+
+/** Text that is not blank, trimmed; anything else counts as missing. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  return text === '' ? undefined : text;
+}
+
+/** An id as text. Numbers too large to be exact would be ids of other tasks. */
+function idOf(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
+  }
+  return textOf(value);
+}
+
+function findOwnId(level: JsonObject): string | undefined {
+  const places = [level['id'], level['task_id'], level['video_id']];
+  return places.map(idOf).find((id) => id !== undefined);
+}
+
+/** The task id of a submission, wherever it is. */
+export function findId(body: JsonObject): string | undefined {
+  const data = objectOf(body['data']) ?? {};
+  return findOwnId(body) ?? idOf(data['task_id']) ?? idOf(data['id']);
+}
+
+function statusWordIn(level: JsonObject): string | undefined {
+  const output = objectOf(level['output']) ?? {};
+  const places = [level['status'], level['task_status'], output['task_status'], level['state']];
+  return places.map(textOf).find((text) => text !== undefined);
+}
+
+/** The gateway's own status word, from the outermost body that has one. */
+export function findStatusWord(body: JsonObject): string | undefined {
+  const [outer, ...inner] = levelsOf(body).map(statusWordIn);
+  const within = inner.find((word) => word !== undefined);
+  // A wrapper without an id that says `success` means the request, not the task.
+  const isWrapper = findOwnId(body) === undefined && readStatusWord(outer).status === 'completed';
+  return isWrapper ? (within ?? outer) : (outer ?? within);
+}
+
+/** Text when it is an http(s) URL or a data URL; gateways put error sentences in the same fields. */
+export function resultURLOf(value: unknown): string | undefined {
+  const text = textOf(Array.isArray(value) ? value[0] : value);
+  if (text === undefined) return undefined;
+  if (/^data:[^\s,]*,/i.test(text)) return text;
+  if (!/^https?:\/\/\S+$/i.test(text)) return undefined;
+  return URL.canParse(text) ? text : undefined;
+}
+
+/** Where the result of a task is. To be asked only of completed tasks. */
+export function findResultURL(body: JsonObject): string | undefined {
+  for (const level of levelsOf(body)) {
+    const metadata = objectOf(level['metadata']) ?? {};
+    const output = objectOf(level['output']) ?? {};
+    const content = objectOf(level['content']) ?? {};
+    const result = objectOf(level['task_result']) ?? {};
+    const video = objectOf(result['videos']) ?? {};
+    const places = [
+      metadata['url'],
+      level['url'],
+      level['video_url'],
+      level['result_url'],
+      output['video_url'],
+      output['url'],
+      level['output'],
+      content['video_url'],
+      video['url'],
+    ];
+    const url = places.map(resultURLOf).find((found) => found !== undefined);
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}
+
+/**
+ * Progress as a number from 0 to 100, out of `85`, `"85"`, `"85%"` and `0.85`; `undefined` for
+ * anything else.
+ */
+export function progressOf(value: unknown): number | undefined {
+  const text = textOf(value)?.replace(/\s*%$/, '');
+  const number = typeof value === 'number' ? value : Number(text ?? Number.NaN);
+  if (!(number >= 0 && number <= 100)) return undefined;
+  const isFraction = number > 0 && number < 1 && text === undefined;
+  return isFraction ? Math.round(number * 100) : number;
+}
+
+/** The progress of a task, from the outermost body that has one. */
+export function findProgress(body: JsonObject): number | undefined {
+  return levelsOf(body)
+    .map((level) => progressOf(level['progress']))
+    .find((progress) => progress !== undefined);
+}
+
+/** In seconds this is the year 5138, in milliseconds it is 1973. */
+const largestSeconds = 1e11;
+
+/** Seconds since 1970, out of seconds or milliseconds, as a number or as text. */
+export function timestampOf(value: unknown): number | undefined {
+  const number = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
+  if (!Number.isFinite(number) || number <= 0) return undefined;
+  return number > largestSeconds ? Math.floor(number / 1_000) : number;
+}
+
+/** The first time that one of these fields holds, outermost body first. */
+export function findTimestamp(body: JsonObject, names: readonly string[]): number | undefined {
+  for (const level of levelsOf(body)) {
+    for (const name of names) {
+      const time = timestampOf(level[name]);
+      if (time !== undefined) return time;
+    }
+  }
+  return undefined;
+}

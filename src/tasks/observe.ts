@@ -1,0 +1,81 @@
+import { APIError } from '../errors/api-error.ts';
+import { APIConnectionError } from '../errors/connection-error.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { restateVideo } from '../schemas/video.ts';
+import { readStatusWord } from '../schemas/video-status.ts';
+import type { VideoStatus, VideoTask } from '../types/videos.ts';
+import type { Observation } from './step.ts';
+import type { WaitSettings } from './wait-settings.ts';
+
+/** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
+export type PollResult =
+  | { readonly task: VideoTask; readonly retryAfter?: number | undefined }
+  | { readonly error: unknown; readonly retryAfter?: number | undefined };
+
+const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+
+/** Statuses of answers that pass by themselves. 501 and 505 mean that the route does not exist. */
+function passes(status: number): boolean {
+  if (status === 408 || status === 425 || status === 429) return true;
+  return status >= 500 && status !== 501 && status !== 505;
+}
+
+/** Whether the gateway says that it has no such task; most say so with status 400. */
+function saysMissing(error: APIError): boolean {
+  if (error.status === 404 || error.code === 'task_not_exist') return true;
+  return error.status === 400 && /task.{0,4}not.{0,4}(exist|found)/i.test(error.message);
+}
+
+function classifyAnswer(error: APIError): 'missing' | 'transient' | 'fatal' {
+  if (saysMissing(error)) return 'missing';
+  const { status } = error;
+  if (status === undefined) return 'fatal';
+  return status < 300 || passes(status) ? 'transient' : 'fatal';
+}
+
+/** Sorts the error of a poll. */
+export function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
+  if (InvalidInputError.isInstance(error)) {
+    // The function that gives the key failed; it may work at the next poll.
+    return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';
+  }
+  if (APIConnectionError.isInstance(error)) return 'transient';
+  // Only strict validation looks for issues; the same answer would fail again.
+  if (UnexpectedResponseError.isInstance(error) && error.issues.length > 0) return 'fatal';
+  return APIError.isInstance(error) ? classifyAnswer(error) : 'fatal';
+}
+
+/**
+ * Turns what a poll gave into what the state machine reads.
+ *
+ * @throws `TypeError` when the caller's `unknownStatus` gives something else than a status
+ */
+export function observe(
+  result: PollResult,
+  { unknownStatus }: Pick<WaitSettings, 'unknownStatus'>,
+): Observation {
+  const { retryAfter } = result;
+  if ('error' in result) {
+    const type = classifyPollError(result.error);
+    return type === 'fatal' ? { type } : { type, retryAfter };
+  }
+  const { task } = result;
+  if (task.raw_status !== undefined && readStatusWord(task.raw_status).word === 'foreign') {
+    if (typeof unknownStatus === 'function') {
+      restateVideo(task, askForStatus(unknownStatus, task.raw_status));
+    } else if (unknownStatus === 'fail' && task.inferred !== true) {
+      return { type: 'foreign_status' };
+    }
+  }
+  const { status, raw_status: rawStatus, progress } = task;
+  return { type: 'task', status, rawStatus, progress, retryAfter };
+}
+
+function askForStatus(read: (rawStatus: string) => VideoStatus, word: string): VideoStatus {
+  const status = read(word);
+  if (statuses.includes(status)) return status;
+  throw new TypeError(
+    `unknownStatus gave ${JSON.stringify(status)} for "${word}"; it must give one of ${statuses.join(', ')}.`,
+  );
+}
