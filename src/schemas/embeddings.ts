@@ -10,7 +10,7 @@ import { isObject } from './accepts.ts';
 import { objectsOf } from './chat-parts.ts';
 import type { Reader } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
-import { base64OfVector, vectorOf } from './vectors.ts';
+import { base64OfVector, isVector, vectorOf } from './vectors.ts';
 
 // A vector is one check, because a schema per number takes longer than the JSON parser.
 const vectorSchema = z.any().check(z.refine(isVector, 'array of numbers or base64'));
@@ -38,14 +38,6 @@ function schemaFor(inputs: number) {
     model: optionalText,
     usage: optionalObject(usageShape),
   } satisfies ShapeOf<Body>);
-}
-
-function isVector(value: unknown): boolean {
-  if (!Array.isArray(value)) return vectorOf(value) !== undefined;
-  for (let index = 0; index < value.length; index++) {
-    if (typeof value[index] !== 'number') return false;
-  }
-  return true;
 }
 
 function isOnePerInput(data: readonly unknown[], inputs: number): boolean {

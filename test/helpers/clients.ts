@@ -1,0 +1,87 @@
+import { resolveSettings } from '../../src/http/settings.ts';
+import { Transport } from '../../src/http/transport.ts';
+import type { Drift, GatewayOptions } from '../../src/options.ts';
+import { Audio } from '../../src/resources/audio.ts';
+import { Embeddings } from '../../src/resources/embeddings.ts';
+import { Images } from '../../src/resources/images.ts';
+import { Models } from '../../src/resources/models.ts';
+import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
+
+const baseURL = 'https://gateway.test';
+
+function clientOf(options: GatewayOptions) {
+  const transport = new Transport(resolveSettings(options));
+  return {
+    audio: new Audio(transport),
+    embeddings: new Embeddings(transport),
+    images: new Images(transport),
+    models: new Models(transport),
+  };
+}
+
+/** A client of an emulator that nobody else uses. */
+export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = {}) {
+  const emulator = createEmulator(setup);
+  const { apiKey, fetch } = emulator;
+  const client = clientOf({
+    apiKey,
+    fetch,
+    baseURL: emulator.baseURL,
+    logLevel: 'off',
+    ...options,
+  });
+  return { client, emulator };
+}
+
+/** An answer, an error to throw, or a function that makes one of them. */
+type Answer = Response | Error | ((request: Request) => Response | Error | Promise<Response>);
+
+/** A client whose requests are answered one after the other as written; the last answer repeats. */
+export function scripted(answers: readonly Answer[], options: GatewayOptions = {}) {
+  const requests: Request[] = [];
+  const drifts: Drift[] = [];
+  const client = clientOf({
+    apiKey: 'sk-test',
+    baseURL,
+    logLevel: 'off',
+    onDrift: (drift) => drifts.push(drift),
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      requests.push(request.clone());
+      const answer = answers[Math.min(requests.length, answers.length) - 1];
+      const made = typeof answer === 'function' ? await answer(request) : answer;
+      if (made === undefined) throw new Error('No answer is written for this request.');
+      if (made instanceof Error) throw made;
+      return made;
+    },
+    ...options,
+  });
+  return { client, requests, drifts };
+}
+
+/** The only answer to every request, as JSON. */
+export function json(body: unknown, status = 200): () => Response {
+  return () => Response.json(body, { status });
+}
+
+/** The JSON body of a request. */
+export async function bodyOf(request: Request | undefined): Promise<unknown> {
+  return request === undefined ? undefined : request.clone().json();
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('The call did not fail.');
+}
+
+/** Calls a method with parameters that its types forbid, as plain JavaScript can. */
+export async function misuse(target: object, method: string, params: unknown): Promise<unknown> {
+  const found: unknown = Reflect.get(target, method);
+  if (typeof found !== 'function') throw new Error(`There is no method ${method}.`);
+  return Reflect.apply(found, target, [params]);
+}
