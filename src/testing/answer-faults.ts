@@ -1,7 +1,7 @@
 import { withBodyFault } from './body-faults.ts';
 import { fileURL, type Call } from './call.ts';
 import { ConnectionLoss } from './connection-loss.ts';
-import { errorBody, refusal, taskRefusal, withRequestId } from './errors.ts';
+import { contentRefusal, errorBody, refusal, taskRefusal, withRequestId } from './errors.ts';
 import type { AnswerFault } from './faults.ts';
 import { wait, waitForever } from './waiting.ts';
 
@@ -41,6 +41,17 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
   });
 }
 
+function missingTask({ operation }: Call): Error {
+  return operation === 'videos.downloadContent'
+    ? contentRefusal(404, 'Task not found')
+    : taskRefusal(400, 'task_not_exist', 'task_not_exist');
+}
+
+/** The file that a redirect without a location leads to: the content of the task, if there is one. */
+function elsewhere({ parameters, world }: Call): string {
+  return world.tasks.get(parameters['task_id'] ?? '')?.filePath ?? '/files/elsewhere';
+}
+
 function replacedAnswer(fault: AnswerFault, call: Call): Response {
   switch (fault.type) {
     case 'error':
@@ -59,7 +70,7 @@ function replacedAnswer(fault: AnswerFault, call: Call): Response {
       return answer;
     }
     case 'redirect': {
-      const location = fault.location ?? fileURL(call, '/files/elsewhere', 'other');
+      const location = fault.location ?? fileURL(call, elsewhere(call), 'other');
       return new Response(null, { status: fault.status ?? 302, headers: { location } });
     }
   }
@@ -98,7 +109,7 @@ export async function answerWithFault(
     case 'drip':
       return withBodyFault(await work(), fault, request.signal);
     case 'task-not-exist':
-      throw taskRefusal(400, 'task_not_exist', 'task_not_exist');
+      throw missingTask(call);
     default:
       return work();
   }

@@ -80,6 +80,7 @@ export function modelOf(call: Call, named: string | undefined): string {
 /** Charges the account for the work of a request, or refuses it when the credit is used up. */
 export function charge(call: Call, model: string, amount: number, taskId?: string): void {
   const { operation, requestId, world } = call;
+  if (world.quirks.videoRefund) world.tasks.settle();
   if (world.ledger.total + amount > world.credit) {
     const refuse = isVideo(operation) ? taskRefusal : refusal;
     const status = world.quirks.exhaustedCreditStatus;

@@ -15,10 +15,12 @@ export function preflightResponse(): Response {
 }
 
 /** Adds the headers that every answer of the gateway carries. */
-export function withCommonHeaders(response: Response, requestId: string): Response {
+export function withCommonHeaders(response: Response, requestId: string | undefined): Response {
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(shared)) headers.set(name, value);
-  if (!headers.has('x-oneapi-request-id')) headers.set('x-oneapi-request-id', requestId);
+  if (requestId !== undefined && !headers.has('x-oneapi-request-id')) {
+    headers.set('x-oneapi-request-id', requestId);
+  }
   headers.set('x-new-api-version', 'emulator');
   return new Response(response.body, {
     status: response.status,

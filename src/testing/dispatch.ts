@@ -81,8 +81,7 @@ async function answer(
   if (route !== undefined) return answerRoute(gateway, request, route, logged);
   logged.body = await readBody(request);
   if (!isApiPath(url.pathname)) return notFound(request);
-  if (request.method === 'GET') authenticate(request, gateway.apiKey);
-  return answerOtherRoute(request, gateway.world);
+  return answerOtherRoute(request, gateway.world, gateway.apiKey);
 }
 
 /** What a thrown value becomes: a refusal its answer, a lost connection stays one. */
@@ -124,7 +123,7 @@ export async function dispatch(gateway: Gateway, request: Request): Promise<Resp
     return preflightResponse();
   }
   if (new URL(request.url).pathname.startsWith(controlPrefix)) {
-    return withCommonHeaders(await answerControl(gateway.controlled, request), '');
+    return withCommonHeaders(await answerControl(gateway.controlled, request), undefined);
   }
   const now = world.clock.now();
   const logged = new LoggedRequest(request, world.ids.nextRequestId(now), now);
@@ -133,7 +132,8 @@ export async function dispatch(gateway: Gateway, request: Request): Promise<Resp
     const response = await answer(gateway, request, logged).catch((error: unknown) =>
       failure(error, request, logged.id),
     );
-    return observed(withCommonHeaders(response, logged.id), logged, request);
+    const shownId = world.quirks.requestIdHeader ? logged.id : undefined;
+    return observed(withCommonHeaders(response, shownId), logged, request);
   } catch (error) {
     logged.disconnected ||= request.signal.aborted;
     throw error;

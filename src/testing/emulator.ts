@@ -96,7 +96,7 @@ export class Emulator implements AsyncDisposable {
       controlled: this,
       isOtherOrigin: (origin) => this.#origins.isOther(origin),
     };
-    const origins = [this.baseURL, this.#origins.other(this.baseURL)];
+    const origins = [this.baseURL, this.filesOrigin()];
     const handle = (request: Request): Promise<Response> => this.handle(request);
     this.fetch = createFetch({ origins, handle }, this.baseURL);
   }
@@ -146,6 +146,11 @@ export class Emulator implements AsyncDisposable {
    */
   handle(request: Request): Promise<Response> {
     return dispatch(this.#gateway, request);
+  }
+
+  /** The origin next to a gateway's address that serves only files, as `quirks` can ask for. */
+  filesOrigin(baseURL: string = this.baseURL): string {
+    return this.#origins.other(new URL(baseURL).origin);
   }
 
   /**

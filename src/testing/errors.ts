@@ -110,3 +110,9 @@ export function refusal(status: number, code: string, message: string): Refusal 
 export function taskRefusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, 'task', { code, message });
 }
+
+/** A refusal in the form of the content route. */
+export function contentRefusal(status: number, message: string): Refusal {
+  const type = status < 500 ? 'invalid_request_error' : 'server_error';
+  return new Refusal(status, 'openai-short', { message, type });
+}

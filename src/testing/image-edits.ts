@@ -46,7 +46,10 @@ async function readAddress(
   return file === undefined ? undefined : decodePng(await file.bytes());
 }
 
-async function readForm({ files }: Fields): Promise<Edit | undefined> {
+async function readForm(fields: Fields): Promise<Edit | undefined> {
+  const { files } = fields;
+  // A list that a form holds only once arrives as text, and does not pass.
+  fields.list('images');
   const image =
     files.find(({ field }) => field === 'image') ??
     files.find(({ field }) => /^image\[\d*\]$/.test(field));

@@ -1,19 +1,22 @@
 import { consolePage } from './answer-faults.ts';
+import { authenticate } from './auth.ts';
 import type { World } from './call.ts';
 import { refusal } from './errors.ts';
 import { geminiModels, modelBody } from './models.ts';
 
 const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
+const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const apiPaths = /^\/(v1|v1beta|api|assets)(\/|$)/;
 
-/** Whether an unknown path is answered by the API, after a check of the key. */
+/** Whether an unknown path is answered by the API. */
 export function isApiPath(path: string): boolean {
   return apiPaths.test(path);
 }
 
 /** Answers a path of the API that is not in the interface document. */
-export function answerOtherRoute(request: Request, world: World): Response {
+export function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
   const { pathname } = new URL(request.url);
+  if (routed.test(pathname)) authenticate(request, apiKey);
   if (request.method === 'GET' && pathname === '/v1beta/models') {
     return Response.json(geminiModels(world.models));
   }

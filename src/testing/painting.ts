@@ -18,20 +18,43 @@ const named: Readonly<Record<string, Colour>> = {
   brown: [121, 85, 72],
 };
 
-/** Which part of a picture's plane a shape covers; coordinates go from 0 to 1. */
-type Shape = (x: number, y: number) => boolean;
-
-function makeShape(random: () => number, isSquare: boolean): Shape {
-  const [centreX, centreY] = [0.15 + random() * 0.7, 0.15 + random() * 0.7];
-  const radius = 0.06 + random() * 0.16;
-  return (x, y) =>
-    isSquare
-      ? Math.abs(x - centreX) < radius && Math.abs(y - centreY) < radius
-      : Math.hypot(x - centreX, y - centreY) < radius;
+/** A circle or a square; its measures are parts of the longer side of the picture. */
+interface Shape {
+  readonly isSquare: boolean;
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+  readonly colour: Colour;
 }
 
 function randomColour(random: () => number): Colour {
   return [40 + random() * 200, 40 + random() * 200, 40 + random() * 200];
+}
+
+/** Fills each row with a shade between two colours. */
+function fillGradient({ width, height, data }: Pixels, from: Colour, to: Colour): void {
+  for (let row = 0; row < height; row += 1) {
+    const shade = from.map((value, index) => value + ((to[index] ?? 0) - value) * (row / height));
+    const start = row * width * 4;
+    data.set([...shade, 255], start);
+    for (let filled = 4; filled < width * 4; filled *= 2) {
+      data.copyWithin(start + filled, start, start + Math.min(filled, width * 4 - filled));
+    }
+  }
+}
+
+function fillShape({ width, height, data }: Pixels, shape: Shape): void {
+  const longer = Math.max(width, height);
+  const radius = shape.radius * longer;
+  const x = shape.x * longer - (longer - width) / 2;
+  const y = shape.y * longer - (longer - height) / 2;
+  for (let row = Math.max(0, Math.ceil(y - radius)); row < Math.min(height, y + radius); row += 1) {
+    const half = shape.isSquare ? radius : Math.sqrt(radius ** 2 - (row - y) ** 2);
+    const end = Math.min(width, x + half);
+    for (let column = Math.max(0, Math.ceil(x - half)); column < end; column += 1) {
+      data.set(shape.colour, (row * width + column) * 4);
+    }
+  }
 }
 
 /**
@@ -42,31 +65,21 @@ function randomColour(random: () => number): Colour {
 export function paint(prompt: string, width: number, height: number): Pixels {
   const random = randomFrom(hash(prompt));
   const words = prompt.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const colours = words.flatMap((word) => named[word] ?? []).length > 0;
-  const wanted = words.flatMap((word) =>
-    word in named ? [named[word] ?? randomColour(random)] : [],
-  );
+  const wanted = words.flatMap((word) => {
+    const colour = Object.hasOwn(named, word) ? named[word] : undefined;
+    return colour === undefined ? [] : [colour];
+  });
   const isSquare = words.some((word) => word === 'square' || word === 'box');
-  const [from, to] = [randomColour(random), randomColour(random)];
-  const shapes = words.slice(0, 12).map((_, index) => ({
-    covers: makeShape(random, isSquare),
-    colour: (colours ? wanted[index % wanted.length] : undefined) ?? randomColour(random),
-  }));
-  const data = new Uint8Array(width * height * 4);
-  const longer = Math.max(width, height);
-  for (let row = 0; row < height; row += 1) {
-    for (let column = 0; column < width; column += 1) {
-      const [x, y] = [
-        (column + (longer - width) / 2) / longer,
-        (row + (longer - height) / 2) / longer,
-      ];
-      const shape = shapes.findLast(({ covers }) => covers(x, y));
-      const colour =
-        shape?.colour ?? from.map((value, index) => value + ((to[index] ?? 0) - value) * y);
-      const at = (row * width + column) * 4;
-      data.set(colour, at);
-      data[at + 3] = 255;
-    }
+  const picture = { width, height, data: new Uint8Array(width * height * 4) };
+  fillGradient(picture, randomColour(random), randomColour(random));
+  for (const index of words.slice(0, 12).keys()) {
+    fillShape(picture, {
+      isSquare,
+      x: 0.15 + random() * 0.7,
+      y: 0.15 + random() * 0.7,
+      radius: 0.06 + random() * 0.16,
+      colour: wanted[index % wanted.length] ?? randomColour(random),
+    });
   }
-  return { width, height, data };
+  return picture;
 }

@@ -87,24 +87,41 @@ function readChunks(bytes: Uint8Array): Chunks {
 
 function paeth(left: number, above: number, corner: number): number {
   const guess = left + above - corner;
-  const [toLeft, toAbove, toCorner] = [left, above, corner].map((value) => Math.abs(guess - value));
-  if (toLeft === undefined || toAbove === undefined || toCorner === undefined) return 0;
+  const toLeft = Math.abs(guess - left);
+  const toAbove = Math.abs(guess - above);
+  const toCorner = Math.abs(guess - corner);
   if (toLeft <= toAbove && toLeft <= toCorner) return left;
   return toAbove <= toCorner ? above : corner;
 }
 
-/** Undoes the filters of the rows, in place, and drops their first bytes. */
+/** What a filter takes for a byte, from the bytes around it. */
+function guessed(filter: number, left: number, above: number, corner: number): number {
+  switch (filter) {
+    case 1:
+      return left;
+    case 2:
+      return above;
+    case 3:
+      return (left + above) >> 1;
+    case 4:
+      return paeth(left, above, corner);
+    default:
+      return 0;
+  }
+}
+
+/** Undoes the filters of the rows and drops their first bytes. */
 function unfilter(rows: Uint8Array, stride: number, height: number, depth: number): Uint8Array {
   const plain = new Uint8Array(stride * height);
   for (let row = 0; row < height; row += 1) {
-    const filter = rows[row * (stride + 1)];
+    const filter = rows[row * (stride + 1)] ?? 0;
     for (let at = 0; at < stride; at += 1) {
       const to = row * stride + at;
       const left = at < depth ? 0 : (plain[to - depth] ?? 0);
       const above = row === 0 ? 0 : (plain[to - stride] ?? 0);
       const corner = at < depth || row === 0 ? 0 : (plain[to - stride - depth] ?? 0);
-      const guess = [0, left, above, (left + above) >> 1, paeth(left, above, corner)][filter ?? 0];
-      plain[to] = (rows[row * (stride + 1) + 1 + at] ?? 0) + (guess ?? 0);
+      const raw = rows[row * (stride + 1) + 1 + at] ?? 0;
+      plain[to] = raw + guessed(filter, left, above, corner);
     }
   }
   return plain;
@@ -125,17 +142,18 @@ export async function decodePng(bytes: Uint8Array): Promise<Pixels | undefined> 
     return undefined;
   const rows = await through(data, new DecompressionStream('deflate'));
   const plain = unfilter(rows, width * depth, height, depth);
-  const pixels = new Uint8Array(width * height * 4);
+  const pixels = new Uint8Array(width * height * 4).fill(255);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
-    const [a = 0, b = 0, c = 0, d = 255] = plain.subarray(pixel * depth, (pixel + 1) * depth);
-    const colours: Readonly<Record<number, readonly number[]>> = {
-      0: [a, a, a, 255],
-      2: [a, b, c, 255],
-      3: [...palette.subarray(a * 3, a * 3 + 3), opacity[a] ?? 255],
-      4: [a, a, a, b],
-      6: [a, b, c, d],
-    };
-    pixels.set(colours[type] ?? [], pixel * 4);
+    const from = pixel * depth;
+    const first = plain[from] ?? 0;
+    if (type === 3) {
+      pixels.set(palette.subarray(first * 3, first * 3 + 3), pixel * 4);
+      pixels[pixel * 4 + 3] = opacity[first] ?? 255;
+      continue;
+    }
+    if (depth >= 3) pixels.set(plain.subarray(from, from + depth), pixel * 4);
+    else pixels.fill(first, pixel * 4, pixel * 4 + 3);
+    if (depth === 2) pixels[pixel * 4 + 3] = plain[from + 1] ?? 255;
   }
   return { width, height, data: pixels };
 }

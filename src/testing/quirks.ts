@@ -6,6 +6,8 @@
 export interface Quirks extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQuirks, VideoQuirks {
   /** The shape of `GET /v1/models`; `failure` is `success: false` with status 200. @defaultValue "openai" */
   modelList: 'openai' | 'gemini' | 'anthropic' | 'failure';
+  /** Whether answers carry `X-Oneapi-Request-Id`; browsers cannot read it. @defaultValue true */
+  requestIdHeader: boolean;
   /** Status of a refused body; older builds say 500. @defaultValue 400 */
   invalidRequestStatus: 400 | 500;
   /** Status when the credit is used up; older builds say 401. @defaultValue 403 */
@@ -116,8 +118,12 @@ export interface VideoQuirks {
   videoTimes: 'seconds' | 'milliseconds';
   /** Where a completed task carries the address of its result. @defaultValue "metadata.url" */
   videoUrl: 'metadata.url' | 'url' | 'video_url' | 'data-url' | 'missing';
-  /** How a failed task says why. @defaultValue "object" */
-  videoError: 'object' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
+  /** What that place holds before: nothing, an empty string, or a sentence. @defaultValue "missing" */
+  videoUrlBefore: 'missing' | 'empty' | 'sentence';
+  /** How a failed task says why; `always` sends an error on every task that is not completed. @defaultValue "object" */
+  videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
+  /** Whether `completed_at` is set before the end too. @defaultValue false */
+  videoEarlyEnd: boolean;
   /** Whether the charge of a failed task is given back. @defaultValue true */
   videoRefund: boolean;
   /** The content as the answer itself, or as a redirect to another origin. @defaultValue "body" */
@@ -131,11 +137,12 @@ export interface VideoQuirks {
   /** Whether the content route asks for a key. @defaultValue true */
   contentNeedsKey: boolean;
   /**
-   * The body of the vendor's status route: `task` is the gateway's own record, `simple` its short
-   * form, `flat` the short form without the wrapper, `native` the vendor's body, `null` an empty
-   * record, `video` the same object as on `/v1/videos`. @defaultValue "task"
+   * The body of the vendor's status route: `task` is the gateway's own record, `old-task` one of an
+   * old build with the address in `fail_reason`, `simple` the short form, `flat` the short form
+   * without the wrapper, `native` the vendor's body, `null` an empty record, `video` the same object
+   * as on `/v1/videos`. @defaultValue "task"
    */
-  vendorBody: 'task' | 'simple' | 'flat' | 'native' | 'null' | 'video';
+  vendorBody: 'task' | 'old-task' | 'simple' | 'flat' | 'native' | 'null' | 'video';
 }
 
 /** The states that a video task of the emulator goes through. */
@@ -144,6 +151,7 @@ export type VideoState = 'unknown' | 'queued' | 'in_progress' | 'completed' | 'f
 /** The common behaviour. */
 export const defaultQuirks: Quirks = {
   modelList: 'openai',
+  requestIdHeader: true,
   invalidRequestStatus: 400,
   exhaustedCreditStatus: 403,
   embeddingEncoding: 'honoured',
@@ -186,7 +194,9 @@ export const defaultQuirks: Quirks = {
   videoProgress: 'integer',
   videoTimes: 'seconds',
   videoUrl: 'metadata.url',
+  videoUrlBefore: 'missing',
   videoError: 'object',
+  videoEarlyEnd: false,
   videoRefund: true,
   contentDelivery: 'body',
   contentRange: 'ignored',

@@ -56,7 +56,7 @@ function nativeBody(call: Call, video: EmulatorVideo): unknown {
 const inSeconds = (time: number | undefined): number => Math.floor((time ?? 0) / 1000);
 
 /** The gateway's own record of a task. */
-function recordBody(call: Call, video: EmulatorVideo): unknown {
+function recordBody(call: Call, video: EmulatorVideo) {
   const failReason = video.failure?.message ?? '';
   const isCompleted = video.state === 'completed';
   return {
@@ -95,11 +95,21 @@ function simpleBody(call: Call, video: EmulatorVideo): object {
 
 const wrapped = (data: unknown): unknown => ({ code: 'success', message: '', data });
 
+/** A record of an old build, which kept the address where failures have their reason. */
+function oldRecordBody(call: Call, video: EmulatorVideo): unknown {
+  const body = recordBody(call, video);
+  const isCompleted = video.state === 'completed';
+  const address = isCompleted ? fileURL(call, video.filePath) : body.fail_reason;
+  return { ...body, fail_reason: address, result_url: undefined };
+}
+
 /** The body of a task on the vendor's status route. */
 export function vendorBody(call: Call, video: EmulatorVideo): unknown {
   switch (call.world.quirks.vendorBody) {
     case 'task':
       return wrapped(recordBody(call, video));
+    case 'old-task':
+      return wrapped(oldRecordBody(call, video));
     case 'simple':
       return wrapped(simpleBody(call, video));
     case 'flat':

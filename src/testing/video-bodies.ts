@@ -31,18 +31,24 @@ function progressField(progress: number, { videoProgress }: Quirks): number | st
 }
 
 function urlFields(call: Call, video: EmulatorVideo): JsonObject {
-  const { videoUrl } = call.world.quirks;
-  if (video.state !== 'completed' || videoUrl === 'missing') return {};
-  const url = fileURL(call, video.filePath);
+  const { videoUrl, videoUrlBefore } = call.world.quirks;
+  const isCompleted = video.state === 'completed';
+  if (videoUrl === 'missing' || (!isCompleted && videoUrlBefore === 'missing')) return {};
+  const before = videoUrlBefore === 'empty' ? '' : 'The result is not there.';
+  const url = isCompleted ? fileURL(call, video.filePath) : before;
   if (videoUrl === 'data-url') return { url: 'data:video/mp4;base64,AAAAIGZ0eXA=' };
   return videoUrl === 'metadata.url' ? { metadata: { url } } : { [videoUrl]: url };
 }
 
 function failureFields({ failure, state }: EmulatorVideo, { videoError }: Quirks): JsonObject {
+  if (videoError === 'always' && failure === undefined && state !== 'completed') {
+    return { error: { message: 'The vendor has not answered yet.', code: 10_001 } };
+  }
   if (state !== 'failed' || failure === undefined) return {};
   const { message, code } = failure;
   switch (videoError) {
     case 'object':
+    case 'always':
       return { error: { message, code } };
     case 'numeric-code':
       return { error: { message, code: 1301 } };
@@ -68,6 +74,7 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
   const { quirks } = call.world;
   const status = statusWord(call, video);
   const ids = idFields(video, quirks, isLater);
+  const ended = video.endedAt ?? (quirks.videoEarlyEnd ? call.world.clock.now() : undefined);
   const nested = quirks.videoNesting === 'data' && isLater;
   const body = present({
     ...ids,
@@ -76,7 +83,7 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
     status: nested ? undefined : status,
     progress: progressField(video.progress, quirks),
     created_at: timeField(video.createdAt, quirks),
-    completed_at: video.endedAt === undefined ? undefined : timeField(video.endedAt, quirks),
+    completed_at: ended === undefined ? undefined : timeField(ended, quirks),
     seconds: video.seconds,
     size: video.size,
     remixed_from_video_id: video.remixedFrom,

@@ -1,6 +1,6 @@
 import type { Bytes } from './bytes.ts';
 import { charge, fieldsOf, fileURL, invalid, modelOf, type Call, type Handler } from './call.ts';
-import { Refusal, taskRefusal } from './errors.ts';
+import { contentRefusal, taskRefusal } from './errors.ts';
 import type { Fields } from './fields.ts';
 import { checkWords } from './markers.ts';
 import { vendorBody } from './vendor-bodies.ts';
@@ -78,11 +78,6 @@ export const retrieveVideo: Handler = (call) =>
 /** `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
 export const retrieveVendorVideo: Handler = (call) =>
   Response.json(vendorBody(call, findTask(call, call.parameters['task_id'])));
-
-function contentRefusal(status: number, message: string): Refusal {
-  const type = status < 500 ? 'invalid_request_error' : 'server_error';
-  return new Refusal(status, 'openai-short', { message, type });
-}
 
 interface Range {
   readonly start: number;
