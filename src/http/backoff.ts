@@ -4,27 +4,44 @@ const longestPause = 8_000;
 /** The longest wait that a server may ask for, in milliseconds; past it the call fails at once. */
 export const longestRetryAfter = 60_000;
 
-function secondsToMilliseconds(value: string | null): number | undefined {
-  if (value === null || value.trim() === '') return undefined;
-  const seconds = Number(value);
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
+/** Numbers above this are a point in time and not a duration: 30 years are no wait. */
+const oldestUnixTime = 1_000_000_000;
+
+function numberFrom(text: string | null): number | undefined {
+  if (text === null || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
+  return Number(text);
+}
+
+function dateFrom(text: string | null): number | undefined {
+  // Engines parse almost anything as a date ("-5" is in May 2001), so a time of day is asked for.
+  if (text === null || !/\d:\d\d:\d\d/.test(text)) return undefined;
+  // The asctime form of RFC 9110, 5.6.7 has no zone and means UTC.
+  const date = Date.parse(/(gmt|utc|z|[+-]\d\d:?\d\d)\s*$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : date;
 }
 
 /**
  * How long the server asks to wait, in milliseconds, or `undefined`.
  *
- * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), and the reset of
- * the `RateLimit` headers.
+ * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), and after a 429
+ * the reset of the `RateLimit` headers, which other answers carry for information only.
  */
-export function retryAfterFrom(headers: Headers, now: number): number | undefined {
-  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN);
-  if (Number.isFinite(exact) && exact >= 0) return Math.ceil(exact);
+export function retryAfterFrom(
+  headers: Headers,
+  status: number | undefined,
+  now: number,
+): number | undefined {
+  const exact = numberFrom(headers.get('retry-after-ms'));
+  if (exact !== undefined) return Math.ceil(exact);
   const header = headers.get('retry-after');
-  const seconds = secondsToMilliseconds(header);
-  if (seconds !== undefined) return seconds;
-  const date = header === null ? Number.NaN : Date.parse(header);
-  if (!Number.isNaN(date)) return Math.max(0, date - now);
-  return secondsToMilliseconds(headers.get('ratelimit-reset'));
+  const seconds = numberFrom(header);
+  if (seconds !== undefined) return Math.ceil(seconds * 1_000);
+  const date = dateFrom(header);
+  if (date !== undefined) return Math.max(0, date - now);
+  const reset = status === 429 ? numberFrom(headers.get('ratelimit-reset')) : undefined;
+  if (reset === undefined) return undefined;
+  const wait = reset * 1_000 - (reset > oldestUnixTime ? now : 0);
+  return Math.max(0, Math.ceil(wait));
 }
 
 /**

@@ -171,7 +171,9 @@ export class LogicalCall {
   /** The pause before the next attempt, or `undefined` when waiting so long makes no sense. */
   #pauseBefore(failed: FailedAttempt): number | undefined {
     const asked =
-      failed.headers === undefined ? undefined : retryAfterFrom(failed.headers, Date.now());
+      failed.headers === undefined
+        ? undefined
+        : retryAfterFrom(failed.headers, failed.status, Date.now());
     if (asked !== undefined && asked > longestRetryAfter) return undefined;
     // A middlebox that says nothing is given at least a second.
     const least = failed.kind === 'bare_rate_limited' ? 1_000 : 0;
