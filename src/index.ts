@@ -1,0 +1,108 @@
+export { Gateway, Gateway as default } from './gateway.ts';
+export {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  PaymentRequiredError,
+  PermissionDeniedError,
+  RateLimitError,
+  RequestTooLargeError,
+  UnprocessableEntityError,
+} from './errors/api-error.ts';
+export {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+  UnexpectedRedirectError,
+} from './errors/connection-error.ts';
+export {
+  GatewayError,
+  InvalidInputError,
+  type AttemptEvidence,
+  type Evidence,
+  type Outcome,
+  type Phase,
+} from './errors/gateway-error.ts';
+export {
+  ContentExpiredError,
+  ContentNotReadyError,
+  UnexpectedResponseError,
+  type ResponseIssue,
+} from './errors/response-error.ts';
+export {
+  StreamError,
+  StreamTimeoutError,
+  StreamTruncatedError,
+  type StreamVerdict,
+} from './errors/stream-error.ts';
+export {
+  VideoFailedError,
+  VideoSubmitUnknownError,
+  VideoWaitAbortedError,
+  VideoWaitError,
+  VideoWaitTimeoutError,
+  type VideoWaitSummary,
+} from './errors/video-error.ts';
+export { endpoints } from './endpoints.ts';
+export type {
+  BodyKind,
+  ChargeClass,
+  Endpoint,
+  Operation,
+  ResponseKind,
+} from './endpoints.ts';
+export { toFile, toStreamingFile } from './http/multipart.ts';
+export type { StreamingFileOptions, ToFileInput } from './http/multipart.ts';
+export { GatewayPromise, type WithResponse } from './http/promise.ts';
+export type { HTTPMethod, RawRequestOptions } from './http/undocumented.ts';
+export type {
+  ApiKey,
+  Drift,
+  Fetch,
+  FetchOptions,
+  GatewayOptions,
+  HeaderValues,
+  Logger,
+  LogLevel,
+  QueryValues,
+  RequestOptions,
+  SharedOptions,
+} from './options.ts';
+export type { Audio } from './resources/audio.ts';
+export type { Chat, ChatCompletionStreamParams, Completions } from './resources/chat.ts';
+export type { Embeddings } from './resources/embeddings.ts';
+export type { Generate } from './resources/generate.ts';
+export type { Images } from './resources/images.ts';
+export type { Models, ModelsPage, ModelsPagePromise } from './resources/models.ts';
+export type { Speech } from './resources/speech.ts';
+export type { Translations } from './resources/translations.ts';
+export type { VideoDownloadOptions, Videos } from './resources/videos.ts';
+export { ChatCompletionStream } from './streams/chat-completion-stream.ts';
+export { Stream } from './streams/stream.ts';
+export { parseVideoTaskRef } from './tasks/task-ref.ts';
+export type {
+  VideoCreateAndWaitOptions,
+  VideoUpdate,
+  VideoWaitInterval,
+  VideoWaitOptions,
+} from './tasks/wait-options.ts';
+export type * from './types/audio.ts';
+export type * from './types/chat-messages.ts';
+export type * from './types/chat-params.ts';
+export type * from './types/chat-stream.ts';
+export type * from './types/chat-tools.ts';
+export type * from './types/chat.ts';
+export type * from './types/common.ts';
+export type * from './types/embeddings.ts';
+export type * from './types/generate-content.ts';
+export type * from './types/generate-params.ts';
+export type * from './types/generate.ts';
+export type * from './types/image-params.ts';
+export type * from './types/image-stream.ts';
+export type * from './types/images.ts';
+export type * from './types/models.ts';
+export type * from './types/uploads.ts';
+export type * from './types/videos.ts';
