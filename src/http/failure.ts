@@ -6,6 +6,7 @@ import type { Outcome, Phase } from '../errors/gateway-error.ts';
 export type FailureKind =
   | 'invalid_input'
   | 'aborted_before_send'
+  | 'timed_out_before_send'
   | 'cannot_connect'
   | 'host_not_found'
   | 'tls_failed'
@@ -27,7 +28,8 @@ export type FailureKind =
   | 'bad_gateway'
   | 'unavailable'
   | 'unusable_answer'
-  | 'error_in_success';
+  | 'error_in_success'
+  | 'error_with_id';
 
 /** What is known of a failed attempt. */
 export interface Failure {
@@ -44,6 +46,7 @@ export interface Failure {
 export const outcomeOf: Readonly<Record<FailureKind, Outcome>> = {
   invalid_input: 'not_sent',
   aborted_before_send: 'not_sent',
+  timed_out_before_send: 'not_sent',
   cannot_connect: 'not_sent',
   host_not_found: 'not_sent',
   tls_failed: 'not_sent',
@@ -66,4 +69,5 @@ export const outcomeOf: Readonly<Record<FailureKind, Outcome>> = {
   unavailable: 'unknown',
   unusable_answer: 'unknown',
   error_in_success: 'rejected',
+  error_with_id: 'unknown',
 };

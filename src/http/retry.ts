@@ -22,6 +22,7 @@ interface Row {
 export const retryTable: Readonly<Record<FailureKind, Row>> = {
   invalid_input: row('throw', 'throw', 'throw', 'the same input fails again'),
   aborted_before_send: row('throw', 'throw', 'throw', 'the caller asked to stop'),
+  timed_out_before_send: row('throw', 'throw', 'throw', 'the key or the body did not come in time'),
   cannot_connect: row('retry', 'retry', 'retry', 'nothing was sent'),
   host_not_found: row('once', 'once', 'once', 'nothing was sent; a wrong name does not heal'),
   tls_failed: row('throw', 'throw', 'throw', 'nothing was sent; a certificate does not heal'),
@@ -44,6 +45,7 @@ export const retryTable: Readonly<Record<FailureKind, Row>> = {
   unavailable: row('retry', 'retry', 'throw', 'a 503 does not say whether work had begun'),
   unusable_answer: row('retry', 'throw', 'throw', 'a success status means that it was accepted'),
   error_in_success: row('throw', 'throw', 'throw', 'a definite answer'),
+  error_with_id: row('throw', 'throw', 'throw', 'an error next to an id: work may be done'),
 };
 
 function row(free: Rule, metered: Rule, charged: Rule, reason: string): Row {
