@@ -1,13 +1,10 @@
 import * as z from 'zod/mini';
-import type { JsonObject } from '../types/common.ts';
+import { isObject } from './objects.ts';
+
+export { isObject } from './objects.ts';
 
 /** Tells whether a value fits. */
 export type Accepts = (value: unknown) => boolean;
-
-/** Whether `value` is an object and not a list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Makes a test from a schema that answers exactly what the schema answers, several times faster.

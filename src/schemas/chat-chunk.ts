@@ -6,14 +6,12 @@ import type {
   ChatCompletionChunkToolCall,
 } from '../types/chat-stream.ts';
 import type { JsonObject } from '../types/common.ts';
-import { isObject } from './accepts.ts';
+import { dropNull, isObject, objectsOf } from './objects.ts';
 import {
   audioSchema,
   contentSchema,
-  dropNull,
   functionCallSchema,
   logprobsSchema,
-  objectsOf,
   repairContent,
   repairFunction,
   repairHead,

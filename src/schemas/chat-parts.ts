@@ -6,7 +6,7 @@ import type {
   CompletionUsage,
 } from '../types/chat.ts';
 import type { JsonObject } from '../types/common.ts';
-import { isObject } from './accepts.ts';
+import { dropNull, isObject, objectsOf } from './objects.ts';
 import {
   optionalList,
   optionalNumber,
@@ -16,6 +16,8 @@ import {
   type ShapeOf,
   unread,
 } from './shape-of.ts';
+
+export { dropNull, objectsOf } from './objects.ts';
 
 export const usageSchema = optionalObject({
   prompt_tokens: optionalNumber,
@@ -89,17 +91,6 @@ export function repairHead(value: JsonObject, object: string): void {
   const { created } = value;
   if (typeof created !== 'number') value['created'] = isNumeric(created) ? Number(created) : 0;
   dropNull(value, 'system_fingerprint');
-}
-
-/** Makes `null` missing, where the type promises one way to say nothing. */
-export function dropNull(value: JsonObject, key: string): void {
-  if (value[key] === null) value[key] = undefined;
-}
-
-/** The objects of a list; what is no object cannot be read. A single object counts as a list of one. */
-export function objectsOf(value: unknown): JsonObject[] {
-  if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
-  return isObject(value) ? [value] : [];
 }
 
 /**

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { ResponseIssue } from '../errors/response-error.ts';
 import type { JsonObject } from '../types/common.ts';
-import { type Accepts, compileAccepts, isObject } from './accepts.ts';
+import { type Accepts, compileAccepts } from './accepts.ts';
+import { isObject } from './objects.ts';
 import type { Wire } from './shape-of.ts';
 
 /** How an answer becomes a `T`. */

@@ -1,4 +1,4 @@
-import { isObject } from '../schemas/accepts.ts';
+import { isObject } from '../schemas/objects.ts';
 import { chatChunkReader } from '../schemas/chat-chunk.ts';
 import { readValue } from '../schemas/reader.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';

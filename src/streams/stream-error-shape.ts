@@ -1,4 +1,4 @@
-import { isObject } from '../schemas/accepts.ts';
+import { isObject } from '../schemas/objects.ts';
 import type { JsonObject } from '../types/common.ts';
 import { errorFromValue, type ErrorText } from './sent-error.ts';
 

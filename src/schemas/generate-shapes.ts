@@ -1,0 +1,125 @@
+import * as z from 'zod/mini';
+import type {
+  Content,
+  FileData,
+  FunctionCall,
+  FunctionResponse,
+  InlineData,
+  PartialArg,
+  Part,
+} from '../types/generate-content.ts';
+import type {
+  Candidate,
+  GenerateContentHelpers,
+  GenerateContentResponse,
+  PromptFeedback,
+  UsageMetadata,
+} from '../types/generate.ts';
+import {
+  optionalFlag,
+  optionalList,
+  optionalNumber,
+  optionalObject,
+  optionalText,
+  type ShapeOf,
+  unread,
+} from './shape-of.ts';
+
+export const inlineDataShape = {
+  mimeType: optionalText,
+  data: optionalText,
+  displayName: optionalText,
+} satisfies ShapeOf<InlineData>;
+
+export const fileDataShape = {
+  mimeType: optionalText,
+  fileUri: optionalText,
+  displayName: optionalText,
+} satisfies ShapeOf<FileData>;
+
+export const partialArgShape = {
+  jsonPath: optionalText,
+  stringValue: optionalText,
+  numberValue: optionalNumber,
+  boolValue: optionalFlag,
+  nullValue: unread,
+  willContinue: optionalFlag,
+} satisfies ShapeOf<PartialArg>;
+
+export const functionCallShape = {
+  id: optionalText,
+  name: optionalText,
+  args: optionalObject({}),
+  partialArgs: optionalList(z.looseObject(partialArgShape)),
+  willContinue: optionalFlag,
+} satisfies ShapeOf<FunctionCall>;
+
+export const functionResponseShape = {
+  id: optionalText,
+  name: optionalText,
+  response: unread,
+} satisfies ShapeOf<FunctionResponse>;
+
+export const partShape = {
+  text: optionalText,
+  thought: optionalFlag,
+  thoughtSignature: optionalText,
+  inlineData: optionalObject(inlineDataShape),
+  fileData: optionalObject(fileDataShape),
+  functionCall: optionalObject(functionCallShape),
+  functionResponse: optionalObject(functionResponseShape),
+  executableCode: unread,
+  codeExecutionResult: unread,
+  videoMetadata: unread,
+  mediaResolution: unread,
+} satisfies ShapeOf<Part>;
+
+export const contentShape = {
+  role: optionalText,
+  parts: optionalList(z.looseObject(partShape)),
+} satisfies ShapeOf<Content>;
+
+export const candidateShape = {
+  content: optionalObject(contentShape),
+  finishReason: optionalText,
+  finishMessage: optionalText,
+  index: optionalNumber,
+  safetyRatings: optionalList(unread),
+  citationMetadata: unread,
+  groundingMetadata: unread,
+  urlContextMetadata: unread,
+  logprobsResult: unread,
+  avgLogprobs: optionalNumber,
+  tokenCount: optionalNumber,
+} satisfies ShapeOf<Candidate>;
+
+export const promptFeedbackShape = {
+  blockReason: optionalText,
+  blockReasonMessage: optionalText,
+  safetyRatings: optionalList(unread),
+} satisfies ShapeOf<PromptFeedback>;
+
+export const usageMetadataShape = {
+  promptTokenCount: optionalNumber,
+  candidatesTokenCount: optionalNumber,
+  totalTokenCount: optionalNumber,
+  cachedContentTokenCount: optionalNumber,
+  thoughtsTokenCount: optionalNumber,
+  toolUsePromptTokenCount: optionalNumber,
+  promptTokensDetails: optionalList(unread),
+  candidatesTokensDetails: optionalList(unread),
+  cacheTokensDetails: optionalList(unread),
+  toolUsePromptTokensDetails: optionalList(unread),
+} satisfies ShapeOf<UsageMetadata>;
+
+/** What travels of a response: without the getters that are added here. */
+type ResponseFields = Omit<GenerateContentResponse, '_request_id' | keyof GenerateContentHelpers>;
+
+export const responseShape = {
+  candidates: optionalList(z.looseObject(candidateShape)),
+  promptFeedback: optionalObject(promptFeedbackShape),
+  usageMetadata: optionalObject(usageMetadataShape),
+  modelVersion: optionalText,
+  responseId: optionalText,
+  createTime: optionalText,
+} satisfies ShapeOf<ResponseFields>;
