@@ -1,5 +1,5 @@
 import type { ReadParsed, TextAnswer } from '../http/transport.ts';
-import { isObject } from '../schemas/accepts.ts';
+import { isObject } from '../schemas/objects.ts';
 import { translationReader, verboseTranslationReader } from '../schemas/audio.ts';
 import type { JsonObject } from '../types/common.ts';
 import type { Translation, TranslationResponseFormat, TranslationVerbose } from '../types/audio.ts';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Translation, TranslationVerbose } from '../types/audio.ts';
-import { dropNull, timestampSchema } from './chat-parts.ts';
+import { timestampSchema } from './chat-parts.ts';
+import { dropNull } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
 

@@ -6,8 +6,7 @@ import type {
   Embedding,
   EmbeddingUsage,
 } from '../types/embeddings.ts';
-import { isObject } from './accepts.ts';
-import { objectsOf } from './chat-parts.ts';
+import { isObject, objectsOf } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
 import { base64OfVector, isVector, vectorOf } from './vectors.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from '../types/images.ts';
-import { isObject } from './accepts.ts';
-import { dropNull, objectsOf, timestampSchema } from './chat-parts.ts';
+import { timestampSchema } from './chat-parts.ts';
+import { dropNull, isObject, objectsOf } from './objects.ts';
 import type { Reader } from './reader.ts';
 import {
   optionalList,

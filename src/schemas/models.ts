@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { Model, ModelList } from '../types/models.ts';
-import { dropNull, objectsOf, timestampSchema } from './chat-parts.ts';
+import { timestampSchema } from './chat-parts.ts';
+import { dropNull, objectsOf } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
 

@@ -1,4 +1,4 @@
-import { isObject } from './accepts.ts';
+import { isObject } from './objects.ts';
 
 const floatBytes = 4;
 
