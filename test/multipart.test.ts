@@ -9,11 +9,13 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import {
   encodeMultipart,
+  isUploadable,
   toFile,
   toStreamingFile,
   type EncodedMultipart,
   type FormFields,
 } from '../src/http/multipart.ts';
+import type { Uploadable } from '../src/types/uploads.ts';
 import { mediaHeads } from './helpers/media.ts';
 import { parseMultipart, type RawPart } from './helpers/parse-multipart.ts';
 
@@ -415,6 +417,29 @@ describe('encodeMultipart() with streams', () => {
     expect(form.sourceError()).toBeUndefined();
   });
 
+  test('a web stream that is stopped does not look like one that ended', async () => {
+    const first = new Uint8Array(1024);
+    const source = new ReadableStream({ start: (controller) => controller.enqueue(first) });
+    const form = await encodeMultipart([['file', source]]);
+    const read = new Response(form.body).arrayBuffer();
+    await new Promise(setImmediate);
+
+    form.release(new Error('stopped'));
+
+    await expect(read).rejects.toThrow('stopped');
+  });
+
+  test('a release also stops files whose turn has not come', async () => {
+    const form = await encodeMultipart([
+      ['file', chunks('x')],
+      ['image', png],
+    ]);
+
+    form.release(new Error('stopped'));
+
+    await expect(new Response(form.body).arrayBuffer()).rejects.toThrow('stopped');
+  });
+
   test('a release after the end changes nothing', async () => {
     const form = await encodeMultipart([['file', chunks('x')]]);
     const parts = await readRaw(form);
@@ -442,6 +467,26 @@ describe('encodeMultipart() with streams', () => {
     expect(cancelled).toHaveBeenCalledWith('enough');
     expect(form.sourceError()).toBeUndefined();
   });
+});
+
+test('everything that can be read is typed as uploadable', () => {
+  const uploadable = [
+    new Blob([png]),
+    new File([png], 'a.png'),
+    Buffer.from(png),
+    png.buffer,
+    new DataView(png.buffer),
+    new Response(png),
+    { data: png, filename: 'a.png', type: 'image/png' },
+    { data: 'text', filename: 'a.txt' },
+    Readable.from([png]),
+    Readable.toWeb(Readable.from([png])),
+    new Blob([png]).stream(),
+    chunks('x'),
+    toStreamingFile(chunks('x'), 'a.txt'),
+  ] satisfies readonly Uploadable[];
+
+  expect(uploadable.every((value) => isUploadable(value))).toBe(true);
 });
 
 describe('encodeMultipart() with a signal', () => {

@@ -45,8 +45,9 @@ export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
     return undefined;
   }
   const { Readable } = process.getBuiltinModule('node:stream');
-  const { default: NodeForm } = await import('form-data');
-  if (!('getHeaders' in NodeForm.prototype)) return undefined;
+  // An edge runtime may have some of Node, but not all that the library loads.
+  const NodeForm = (await import('form-data').catch(() => undefined))?.default;
+  if (NodeForm === undefined || !('getHeaders' in NodeForm.prototype)) return undefined;
 
   return (parts, observer) => {
     const form = new NodeForm();
