@@ -1,0 +1,62 @@
+// `npm run demo`: the main job of the package, step by step, over real HTTP.
+//
+// Without GATEWAY_BASE_URL it runs on the embedded emulator: no key, no network. With GATEWAY_BASE_URL
+// and GATEWAY_API_KEY set it runs against that gateway, which charges for it.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Gateway } from 'model-gateway';
+import { createEmulator } from 'model-gateway/testing';
+import { chooseModels } from './models.ts';
+import { print } from './print.ts';
+import { steps, type DemoContext } from './steps.ts';
+
+const isReal = process.env['GATEWAY_BASE_URL'] !== undefined;
+const emulator = isReal ? undefined : createEmulator({ videoDuration: 9_000 });
+const server = await emulator?.listen();
+
+const client = new Gateway(
+  server === undefined || emulator === undefined
+    ? {}
+    : { apiKey: emulator.apiKey, baseURL: server.url },
+);
+// Nothing is written into the project: a demo should leave no traces there.
+const folder = resolve(
+  process.env['DEMO_OUTPUT'] ?? (await mkdtemp(join(tmpdir(), 'model-gateway-demo-'))),
+);
+
+print.title(
+  isReal
+    ? `model-gateway, on ${client.baseURL} (this gateway charges for what follows)`
+    : `model-gateway, on the embedded emulator at ${client.baseURL}`,
+);
+
+const models = await chooseModels(client);
+const context: DemoContext = { client, folder, models, files: new Map() };
+let failures = 0;
+for (const step of steps) {
+  print.step(step.title);
+  const missing = step.needs.find((kind) => models[kind] === undefined);
+  if (missing !== undefined) {
+    print.note(`Skipped: this key can use no model for ${missing}.`);
+    continue;
+  }
+  try {
+    await step.run(context);
+  } catch (error) {
+    failures += 1;
+    print.failure(error);
+  }
+}
+
+print.step('Done');
+print.note(`Files are in ${folder}`);
+for (const [name, what] of context.files) print.note(`  ${name.padEnd(16)} ${what}`);
+if (emulator !== undefined) {
+  const requests = emulator.requests.length;
+  print.note(
+    `${requests} requests were sent, ${emulator.charges.length} of them charged, each once.`,
+  );
+}
+await server?.close();
+process.exitCode = failures === 0 ? 0 : 1;

@@ -1,0 +1,19 @@
+// Gemini's format: one answer whole, one piece by piece.
+import { Gateway } from 'model-gateway';
+
+const client = new Gateway();
+
+const answer = await client.generate.content({
+  model: 'gemini-2.5-flash',
+  contents: 'Why do leaves turn red?',
+  systemInstruction: 'You are a botanist who answers in one sentence.',
+  generationConfig: { temperature: 0.2, maxOutputTokens: 200 },
+});
+console.log(answer.text ?? `Refused: ${answer.blockReason}`);
+
+const stream = await client.generate.contentStream({
+  model: 'gemini-2.5-flash',
+  contents: 'Describe a forest.',
+});
+for await (const piece of stream) process.stdout.write(piece.text ?? '');
+console.log();

@@ -1,0 +1,8 @@
+// Lists the models that the key can use.
+import { Gateway } from 'model-gateway';
+
+const client = new Gateway();
+
+for await (const model of client.models.list()) {
+  console.log(model.id, model.supported_endpoint_types?.join(', ') ?? '');
+}

@@ -1,0 +1,32 @@
+// `npm run example chat-stream` runs examples/chat-stream.ts. Without GATEWAY_BASE_URL it runs on the
+// emulator.
+import { spawn } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEmulator } from 'model-gateway/testing';
+
+const folder = join(import.meta.dirname, '..');
+const names = (await readdir(folder))
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.slice(0, -'.ts'.length));
+const name = process.argv[2]?.replace(/\.ts$/, '');
+if (name === undefined || !names.includes(name)) {
+  console.error(`Usage: npm run example <name>\n\nExamples: ${names.join(', ')}`);
+  process.exit(1);
+}
+
+const emulator = createEmulator();
+const server = process.env['GATEWAY_BASE_URL'] === undefined ? await emulator.listen() : undefined;
+const environment =
+  server === undefined
+    ? process.env
+    : { ...process.env, GATEWAY_BASE_URL: server.url, GATEWAY_API_KEY: emulator.apiKey };
+if (server !== undefined) console.log(`(on the emulator, ${server.url})\n`);
+const child = spawn(process.execPath, [join(folder, `${name}.ts`)], {
+  env: environment,
+  stdio: 'inherit',
+});
+child.on('exit', async (code) => {
+  await server?.close();
+  process.exitCode = code ?? 1;
+});
