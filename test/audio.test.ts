@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { toStreamingFile } from '../src/http/multipart.ts';
+import { emulated } from './helpers/clients.ts';
+
+describe('audio', () => {
+  test('what is spoken can be translated', async () => {
+    const { client, emulator } = emulated();
+    const input = 'The train leaves at nine. Do not be late!';
+
+    const speech = await client.audio.speech.create({ model: 'm-speech', input, voice: 'alloy' });
+    const file = new File([await speech.arrayBuffer()], 'announcement.mp3');
+    const { text } = await client.audio.translations.create({ model: 'm-translation', file });
+
+    expect(text).toBe(input);
+    expect(emulator.charges.map(({ operation }) => operation)).toEqual([
+      'audio.speech.create',
+      'audio.translations.create',
+    ]);
+  });
+
+  test('speech is translated while it still comes', async () => {
+    const { client } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
+    if (speech.body === null) throw new Error('There is no body.');
+
+    const file = toStreamingFile(speech.body, 'speech.mp3');
+    const { text } = await client.audio.translations.create({ model: 'm-translation', file });
+
+    expect(text).toBe('Good morning.');
+  });
+});
