@@ -28,13 +28,13 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Response {
-  const { status, contentType = 'application/json', headers, message, ...details } = fault;
+  const { status, contentType = 'application/json', headers, message, code, param } = fault;
   const isTask =
     call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
   const envelope = fault.envelope ?? (isTask ? 'task' : 'openai');
   const words = message ?? 'The emulator was told to fail.';
   const full = envelope === 'task' ? words : withRequestId(words, call.requestId);
-  const body = errorBody(envelope, status, { ...details, message: full });
+  const body = errorBody(envelope, status, { message: full, type: fault.errorType, code, param });
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': contentType, ...headers },

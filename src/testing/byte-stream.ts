@@ -101,7 +101,7 @@ export function watched(
       cancel(reason) {
         release();
         onCancel(reason);
-        return reader.cancel(reason);
+        reader.cancel(reason).catch(() => undefined);
       },
     },
     { highWaterMark: 0 },

@@ -37,8 +37,10 @@ export type AnswerFault =
       /** The stated content type, for example `text/event-stream`. @defaultValue "application/json" */
       readonly contentType?: string | undefined;
       readonly headers?: Readonly<Record<string, string>> | undefined;
+      /** The `type` inside of the error; `new_api_error` marks the gateway's own. @defaultValue "new_api_error" */
+      readonly errorType?: string | undefined;
       readonly charged?: boolean | undefined;
-    } & Partial<ErrorDetails>)
+    } & Partial<Omit<ErrorDetails, 'type'>>)
   | {
       /** An HTML page: a proxy's error page (502), or the console's index page (200). */
       readonly type: 'html';
