@@ -7,7 +7,7 @@ import { readErrorText } from './error-body.ts';
 import { applyHeaders } from './headers.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readBounded } from './read-text.ts';
-import { requestIdFromHeaders } from './request-id.ts';
+import { requestIdOf } from './request-id.ts';
 import { send, type OutgoingRequest } from './send.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
 import type { FailedAttempt } from './to-error.ts';
@@ -101,7 +101,7 @@ async function readFailure(response: Response): Promise<FailedAttempt> {
     status,
     headers,
     body,
-    requestId: requestIdFromHeaders(headers) ?? body.requestId,
+    requestId: requestIdOf(headers, body.requestId),
   };
 }
 
@@ -146,13 +146,17 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
     return explainStop(classifyThrown(error), scope, settings);
   }
   try {
-    return await settle(result.response, request);
+    return await settle(input, result.response, request);
   } catch (error) {
     return explainStop(classifyThrown(error), scope, settings);
   }
 }
 
-async function settle(first: Response, request: OutgoingRequest): Promise<Answer | FailedAttempt> {
+async function settle(
+  input: AttemptInput,
+  first: Response,
+  request: OutgoingRequest,
+): Promise<Answer | FailedAttempt> {
   let response = first;
   if (isRedirect(first)) {
     if (request.method !== 'GET') return redirectFailure(first);
@@ -161,5 +165,6 @@ async function settle(first: Response, request: OutgoingRequest): Promise<Answer
     response = final;
   }
   if (!response.ok) return readFailure(response);
-  return { response, requestId: requestIdFromHeaders(response.headers) };
+  const requestId = requestIdOf(response.headers);
+  return { response, requestId, operation: input.spec.operation, signal: request.signal };
 }

@@ -1,4 +1,4 @@
-import { requestIdFromMessage } from './request-id.ts';
+import { requestIdFromMessage, splitRequestId } from './request-id.ts';
 
 /** The longest message that is repeated in an error; providers' raw bodies can be a megabyte. */
 const maxMessageLength = 2_000;
@@ -46,37 +46,45 @@ function codeText(value: unknown): string | null | undefined {
 function shorten(text: string): string {
   const clean = text.trim();
   if (clean.length <= maxMessageLength) return clean;
-  const suffix = /\(request id: [^()\s]+\)\s*$/i.exec(clean)?.[0] ?? '';
-  return `${clean.slice(0, maxMessageLength - suffix.length - 2)}… ${suffix}`.trim();
+  const [kept, suffix] = splitRequestId(clean);
+  const end = suffix === '' ? '…' : `… ${suffix}`;
+  // A cut may not leave half of a surrogate pair.
+  const start = kept.slice(0, maxMessageLength - end.length).replace(/[\uD800-\uDBFF]$/, '');
+  return start + end;
 }
+
+/** Deeper than any gateway nests; a body that nests a thousand times may not exhaust the stack. */
+const deepest = 8;
 
 /** Some gateways put the provider's whole JSON answer into `message`; one level is unwrapped. */
 function unwrapMessage(message: string): string {
-  const trimmed = message.trim();
-  if (!trimmed.startsWith('{') && !trimmed.startsWith('[')) return message;
-  const inner = parseJSON(trimmed);
-  return (inner === undefined ? undefined : messageOf(inner, 1)) ?? message;
+  const [text, suffix] = splitRequestId(message.trim());
+  if (!text.startsWith('{') && !text.startsWith('[')) return message;
+  const inner = rawMessageOf(parseJSON(text), deepest);
+  if (inner === undefined) return message;
+  return suffix === '' ? inner : `${inner} ${suffix}`;
 }
 
 /** The first readable message among the places where gateways and providers put it. */
-function messageOf(value: unknown, depth: number): string | undefined {
+export function messageOf(value: unknown): string | undefined {
+  const message = rawMessageOf(value, deepest);
+  return message === undefined ? undefined : unwrapMessage(message);
+}
+
+function rawMessageOf(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return nonEmptyText(value);
-  if (Array.isArray(value)) return value.length === 0 ? undefined : messageOf(value[0], depth);
+  if (levels === 0) return undefined;
+  if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
   if (!isFields(value)) return undefined;
-  const response = isFields(value['response']) ? value['response']['error'] : undefined;
   const header = isFields(value['header']) ? value['header']['message'] : undefined;
-  const places = [
-    value['message'],
-    value['msg'],
-    value['err'],
-    value['error_msg'],
-    value['detail'],
-  ];
-  for (const place of [...places, header]) {
+  const { message, msg, err, error_msg, detail, error, response } = value;
+  for (const place of [message, msg, err, error_msg, detail, header]) {
     const text = nonEmptyText(place);
-    if (text !== undefined) return depth === 0 ? unwrapMessage(text) : text;
+    if (text !== undefined) return text;
   }
-  return messageOf(value['error'], depth) ?? messageOf(response, depth);
+  const lists = Array.isArray(detail) ? rawMessageOf(detail, levels - 1) : undefined;
+  const nested = isFields(response) ? response['error'] : undefined;
+  return lists ?? rawMessageOf(error, levels - 1) ?? rawMessageOf(nested, levels - 1);
 }
 
 /** Parses JSON, or gives `undefined` when the text is not JSON. */
@@ -106,7 +114,7 @@ function readObject(body: Fields, whole: unknown): ErrorBody {
   const nested = isFields(body['response']) ? body['response']['error'] : undefined;
   const inner = body['error'] ?? nested;
   const source = isFields(inner) ? inner : body;
-  const message = messageOf(inner, 0) ?? messageOf(body, 0);
+  const message = messageOf(inner) ?? messageOf(body);
   return {
     envelope: envelopeOf(body, inner),
     message: message === undefined ? undefined : shorten(message),
@@ -141,7 +149,7 @@ export function readErrorText(text: string): ErrorBody {
     if (value !== undefined) return readErrorValue(value);
   }
   const envelope = trimmed === '' ? 'empty' : trimmed.startsWith('<') ? 'html' : 'text';
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(trimmed)?.[1]?.trim();
+  const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1]?.trim();
   const message = envelope === 'html' ? nonEmptyText(title) : nonEmptyText(trimmed);
   return {
     envelope,
@@ -152,46 +160,4 @@ export function readErrorText(text: string): ErrorBody {
     requestId: message === undefined ? undefined : requestIdFromMessage(message),
     error: trimmed === '' ? undefined : trimmed,
   };
-}
-
-/** Whether a field holds something: gateways send `""`, `null`, `0`, `[]` and `{}` for nothing. */
-function holdsSomething(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === 0) return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return !isFields(value) || Object.keys(value).length > 0;
-}
-
-/** Fields that only an answer with something usable in it carries. */
-const contentFields = [
-  'id',
-  'task_id',
-  'video_id',
-  'choices',
-  'candidates',
-  'data',
-  'models',
-  'text',
-  'promptFeedback',
-  'status',
-];
-
-/**
- * Reads a parsed 2xx body as an error, or gives `undefined` when it is an answer.
- *
- * The gateway answers 200 with `{error}`, with a task error, with `success: false` and with a bare
- * message. A failed video task also has an `error`, next to its id, and is an answer.
- */
-export function readErrorInSuccess(value: unknown): ErrorBody | undefined {
-  const body: unknown = Array.isArray(value) ? value[0] : value;
-  if (!isFields(body)) return undefined;
-  if (body['success'] === false) return readErrorValue(value);
-  if (contentFields.some((field) => holdsSomething(body[field]))) return undefined;
-  const { code } = body;
-  const hasError = holdsSomething(body['error']);
-  const hasTaskCode = typeof code === 'string' && code !== '' && code !== 'success';
-  const hasVendorCode = typeof code === 'number' && code !== 0 && code !== 200;
-  const hasBareMessage = typeof body['message'] === 'string' && ('type' in body || 'param' in body);
-  return hasError || hasTaskCode || hasVendorCode || hasBareMessage
-    ? readErrorValue(value)
-    : undefined;
 }

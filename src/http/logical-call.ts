@@ -76,6 +76,7 @@ export class LogicalCall {
         const next = await this.#sendUntilAnswered();
         answer.response = next.response;
         answer.requestId = next.requestId;
+        answer.signal = next.signal;
       }
     } catch (error) {
       this.release();

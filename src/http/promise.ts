@@ -3,6 +3,9 @@ export interface Answer {
   /** Replaced when a read that broke off was repeated. */
   response: Response;
   requestId: string | undefined;
+  readonly operation: string;
+  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
+  signal: AbortSignal;
 }
 
 /** A parsed answer together with the raw one. */

@@ -1,6 +1,9 @@
-import { isFields, parseJSON, readErrorInSuccess, readErrorText } from './error-body.ts';
+import { isFields, parseJSON, readErrorText } from './error-body.ts';
+import { readErrorInSuccess, type ErrorInSuccess } from './error-in-success.ts';
+import type { FailureKind } from './failure.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit } from './read-text.ts';
+import { requestIdOf } from './request-id.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 /** What the text of a success answer turned out to be. */
@@ -30,13 +33,18 @@ export async function readText(answer: Answer): Promise<TextReading> {
 
 /** Reads an error answer that came with a success status. */
 export function errorInSuccess(value: unknown, answer: Answer): FailedAttempt | undefined {
-  const body = readErrorInSuccess(value);
-  if (body === undefined) return undefined;
+  const error = readErrorInSuccess(value, answer.operation);
+  if (error === undefined) return undefined;
+  const { body } = error;
   const { status, headers } = answer.response;
+  const requestId = requestIdOf(headers, body.requestId);
+  return { kind: kindOf(error), phase: 'body', status, headers, body, requestId };
+}
+
+function kindOf({ body, hasId }: ErrorInSuccess): FailureKind {
   // The gateway repeats a provider's 201 here, although the provider has created the job.
-  const kind = body.code === 'fail_to_fetch_task' ? 'task_refused' : 'error_in_success';
-  const requestId = answer.requestId ?? body.requestId;
-  return { kind, phase: 'body', status, headers, body, requestId };
+  if (body.code === 'fail_to_fetch_task') return 'task_refused';
+  return hasId ? 'error_with_id' : 'error_in_success';
 }
 
 /** Says why text is not the JSON that was promised. */

@@ -1,18 +1,38 @@
-/** Response headers that hold a request id, the gateway's own first. */
-const headerNames = ['x-oneapi-request-id', 'x-request-id', 'request-id', 'cf-ray'];
+/** Response headers that hold a request id of the gateway. */
+const headerNames = ['x-oneapi-request-id', 'x-request-id', 'request-id'];
 
-/** The gateway's request id, or `undefined`. Browsers cannot read the header across origins. */
-export function requestIdFromHeaders(headers: Headers): string | undefined {
-  for (const name of headerNames) {
+/** The header of a proxy in front; better than nothing, as its operator can look the call up. */
+const proxyHeaderName = 'cf-ray';
+
+function firstHeader(headers: Headers, names: readonly string[]): string | undefined {
+  for (const name of names) {
     const value = headers.get(name);
     if (value !== null && value !== '') return value;
   }
   return undefined;
 }
 
-/** The request id that the gateway writes at the end of its error messages. */
+/**
+ * The request id of an answer: the gateway's header, else the one in its message (browsers cannot
+ * read the header across origins), else that of a proxy.
+ */
+export function requestIdOf(headers: Headers, fromMessage?: string): string | undefined {
+  return (
+    firstHeader(headers, headerNames) ?? fromMessage ?? firstHeader(headers, [proxyHeaderName])
+  );
+}
+
+/** A message, and the request id with its parentheses that the gateway writes at its end. */
+export function splitRequestId(message: string): [text: string, suffix: string] {
+  const suffix = /\(request id: [^()\s]{1,200}\)$/i.exec(message.trimEnd())?.[0] ?? '';
+  return suffix === ''
+    ? [message, '']
+    : [message.trimEnd().slice(0, -suffix.length).trimEnd(), suffix];
+}
+
+/** The request id in an error message; the last one, as gateways in a row each add theirs. */
 export function requestIdFromMessage(message: string): string | undefined {
-  return /\(request id: ([^()\s]+)\)/i.exec(message)?.[1];
+  return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
 }
 
 /** Adds `_request_id` to an answer, as the `openai` package does; arrays and primitives are left alone. */

@@ -1,0 +1,61 @@
+import { isFields, messageOf, readErrorValue, type ErrorBody } from './error-body.ts';
+
+/** An error that came with a success status. */
+export interface ErrorInSuccess {
+  readonly body: ErrorBody;
+  /** Whether there is an id next to the error: the work may have been done. */
+  readonly hasId: boolean;
+}
+
+const idFields = ['id', 'task_id', 'video_id'];
+
+/** Fields that only an answer with something usable in it carries. */
+const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
+
+/** Words that stand for success where others put a code. */
+const successCodes = new Set(['', '0', '200', 'ok', 'success', 'succeed', 'succeeded']);
+
+/** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */
+function holdsSomething(value: unknown, levels = 4): boolean {
+  if (value === undefined || value === null || value === false) return false;
+  if (value === '' || value === 0) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (!isFields(value) || levels === 0) return true;
+  return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
+}
+
+/** A list or an object that holds something, or the text of a transcript. */
+function isContent(field: string, value: unknown): boolean {
+  return (typeof value === 'object' || field === 'text') && holdsSomething(value);
+}
+
+/** Whether an operation, or any undocumented route, may answer with a failed task. */
+function answersWithTasks(operation: string): boolean {
+  return operation.startsWith('videos.') || operation.includes(' ');
+}
+
+/**
+ * Reads a parsed 2xx body as an error, or gives `undefined` when it is an answer.
+ *
+ * The gateway answers 200 with `{error}`, with a task error, with `success: false` and with a bare
+ * message. A failed video task also has an `error`, next to its id or its status, and is an answer.
+ */
+export function readErrorInSuccess(value: unknown, operation: string): ErrorInSuccess | undefined {
+  const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (!isFields(body)) return undefined;
+  const hasId = idFields.some((field) => holdsSomething(body[field]));
+  if (body['success'] === false) return { body: readErrorValue(value), hasId };
+  if (contentFields.some((field) => isContent(field, body[field]))) return undefined;
+  const isTask = hasId || (typeof body['status'] === 'string' && body['status'] !== '');
+  if (isTask && answersWithTasks(operation)) return undefined;
+  const isError = holdsSomething(body['error']) || (!hasId && hasErrorCode(body));
+  return isError ? { body: readErrorValue(value), hasId } : undefined;
+}
+
+function hasErrorCode(body: Readonly<Record<string, unknown>>): boolean {
+  const { code } = body;
+  if (messageOf(body) === undefined && body['data'] !== null) return false;
+  if (typeof code === 'string' && !successCodes.has(code.toLowerCase())) return true;
+  if (typeof code === 'number' && code !== 0 && code !== 200) return true;
+  return 'code' in body && 'type' in body && typeof body['message'] === 'string';
+}
