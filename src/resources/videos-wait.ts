@@ -17,12 +17,6 @@ function requestOptionsOf(options: VideoWaitOptions): RequestOptions {
   return { headers, query, fetchOptions, maxRetries, validation };
 }
 
-function askedPause(headers: Headers): number | undefined {
-  // On a success only a plain request to wait counts, not the state of a rate limit.
-  const asks = headers.has('retry-after') || headers.has('retry-after-ms');
-  return asks ? retryAfterFrom(headers, Date.now()) : undefined;
-}
-
 /** Reads the status of a task once. Never rejects. */
 async function poll(
   transport: Transport,
@@ -33,11 +27,13 @@ async function poll(
     const { id, route } = ref;
     const read = readTask(transport, () => ({ id, route, ref }), options);
     const { data, response } = await read.withResponse();
-    return { task: data, retryAfter: askedPause(response.headers) };
+    return {
+      task: data,
+      retryAfter: retryAfterFrom(response.headers, response.status, Date.now()),
+    };
   } catch (error) {
-    const headers = APIError.isInstance(error) ? error.headers : undefined;
-    const retryAfter = headers === undefined ? undefined : retryAfterFrom(headers, Date.now());
-    return { error, retryAfter };
+    if (!APIError.isInstance(error) || error.headers === undefined) return { error };
+    return { error, retryAfter: retryAfterFrom(error.headers, error.status, Date.now()) };
   }
 }
 

@@ -72,7 +72,7 @@ export function resultURLOf(value: unknown): string | undefined {
   return URL.canParse(text) ? text : undefined;
 }
 
-/** Where the result of a task is. To be asked only of completed tasks. */
+/** Where the result of a task is. It says something only of tasks that have ended well. */
 export function findResultURL(body: JsonObject): string | undefined {
   for (const level of levelsOf(body)) {
     const metadata = objectOf(level['metadata']) ?? {};
@@ -95,6 +95,12 @@ export function findResultURL(body: JsonObject): string | undefined {
     if (url !== undefined) return url;
   }
   return undefined;
+}
+
+/** Where the result of a completed task is. Old builds put it where failed tasks have their reason. */
+export function findCompletedURL(body: JsonObject): string | undefined {
+  const reasons = levelsOf(body).map((level) => resultURLOf(level['fail_reason']));
+  return findResultURL(body) ?? reasons.find((url) => url !== undefined);
 }
 
 /**

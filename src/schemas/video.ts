@@ -6,6 +6,7 @@ import type { Reader } from './reader.ts';
 import { optionalText, type ShapeOf, unread } from './shape-of.ts';
 import { findFailure } from './video-failure.ts';
 import {
+  findCompletedURL,
   findId,
   findProgress,
   findResultURL,
@@ -61,7 +62,7 @@ export function hide(value: object, key: string, content: unknown): void {
 function putStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
   value['status'] = status;
   value['error'] = status === 'failed' ? findFailure(body) : null;
-  put(value, 'url', status === 'completed' ? findResultURL(body) : undefined);
+  put(value, 'url', status === 'completed' ? findCompletedURL(body) : undefined);
 }
 
 /** Gives a task the status that the caller reads out of the gateway's word. */
@@ -69,7 +70,7 @@ export function restateVideo(task: VideoTask, status: VideoStatus): void {
   task.status = status;
   const body = isObject(task.raw) ? task.raw : {};
   task.error = status === 'failed' ? findFailure(body) : null;
-  task.url = status === 'completed' ? findResultURL(body) : undefined;
+  task.url = status === 'completed' ? findCompletedURL(body) : undefined;
 }
 
 /**
