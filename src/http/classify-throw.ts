@@ -70,6 +70,9 @@ function chainOf(error: unknown): object[] {
  * degrades to unknown, never the other way round.
  */
 function kindFromDeno(message: string): FailureKind | undefined {
+  if (message.includes('refused stream before processing any application logic')) {
+    return 'refused_stream';
+  }
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'host_not_found';
   if (/invalid peer certificate|received corrupt message|tls handshake/i.test(message)) {
@@ -86,7 +89,7 @@ function kindFromSigns(signs: Signs): FailureKind | undefined {
     if (code === 'ENOTFOUND') return 'host_not_found';
     if (connectCodes.has(code) || code.startsWith('UND_ERR_SOCKS5')) return 'cannot_connect';
     if (code === 'ETIMEDOUT' && syscall === 'connect') return 'cannot_connect';
-    if (code === 'EPROTO' && /handshake/i.test(message)) return 'tls_failed';
+    // `EPROTO` proves nothing: Bun says "The TLS handshake failed" of a broken record after the request too.
     if (tlsCodes.test(code) && (signs.bytesWritten ?? 0) === 0) return 'tls_failed';
     // On a re-used socket the counter includes earlier requests, so only zero proves anything.
     if (code === 'UND_ERR_SOCKET' && signs.bytesWritten === 0) return 'cannot_connect';
