@@ -3,7 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { chatCompletionReader } from '../schemas/chat.ts';
 import { ChatCompletionStream } from '../streams/chat-completion-stream.ts';
-import { chatProtocol } from '../streams/chat-protocol.ts';
+import { chatProtocolFor } from '../streams/chat-protocol.ts';
 import { collectChatCompletion } from '../streams/collect-chat.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -81,7 +81,10 @@ export class Completions {
    * const completion = await stream.finalChatCompletion();
    */
   stream(params: ChatCompletionStreamParams, options?: RequestOptions): ChatCompletionStream {
-    return new ChatCompletionStream(params, () => this.#stream(params, options));
+    return new ChatCompletionStream(params, (signal) => {
+      const signals = options?.signal ? [signal, options.signal] : [signal];
+      return this.#stream(params, { ...options, signal: AbortSignal.any(signals) });
+    });
   }
 
   #whole(
@@ -103,7 +106,7 @@ export class Completions {
     return this.#transport.events(
       'chat.completions.create',
       () => ({ json: { ...chatBody(params), stream: true } }),
-      chatProtocol,
+      chatProtocolFor(params.n ?? 1),
       options,
     );
   }

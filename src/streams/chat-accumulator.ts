@@ -1,3 +1,4 @@
+import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type {
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
@@ -63,6 +64,16 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   isFinished(terminated: boolean): boolean {
     if (this.#unfinished > 0) return false;
     return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+  }
+
+  /** The tool call of a choice that pieces with `index` belong to. */
+  toolCall(choice: number, index: number): ChatCompletionMessageToolCall | undefined {
+    return this.#choices.get(choice)?.toolCalls.get(index);
+  }
+
+  /** The indexes of the tool calls of a choice, in order. */
+  toolCallIndexes(choice: number): readonly number[] {
+    return this.#choices.get(choice)?.toolCalls.indexes ?? [];
   }
 
   add(chunk: ChatCompletionChunk): void {

@@ -25,6 +25,16 @@ export class ToolCallAssembler {
   /** The call that a piece with an index belongs to now. */
   readonly #byWireIndex = new Map<number, OpenCall>();
 
+  /** The indexes of the calls, in order. */
+  get indexes(): readonly number[] {
+    return this.#open.map(({ index }) => index);
+  }
+
+  /** The call with an index. */
+  get(index: number): ChatCompletionMessageToolCall | undefined {
+    return this.#open.find((open) => open.index === index)?.call;
+  }
+
   /** Takes the pieces of one chunk, and writes into each the index of its call. */
   add(pieces: readonly ChatCompletionChunkToolCall[]): void {
     pieces.forEach((piece, position) => {

@@ -40,9 +40,11 @@ export function sourceOfLines<Item>(
   readable: ReadableStream<Uint8Array>,
   controller: AbortController,
   protocol: StreamProtocol<Item>,
+  signal?: AbortSignal,
 ): StreamSource<Item> {
   const context: StreamContext = {
     controller,
+    signal,
     limits: {
       firstByteTimeout: null,
       idleTimeout: null,

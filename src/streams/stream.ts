@@ -4,6 +4,7 @@ import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { teeSource } from './tee.ts';
+import { writeLines } from './write-lines.ts';
 
 /** Some runtimes do not have the symbol; compilers of `await using` fall back to this one. */
 const asyncDispose: typeof Symbol.asyncDispose =
@@ -72,8 +73,8 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
   }
 
   /**
-   * What has been received so far in the form of a whole answer, also after an abort; `undefined`
-   * before anything came, and for streams of images and speech, which are not put together.
+   * What has been received so far in the form of a whole answer, also after an abort; for images the
+   * list of the finished ones. `undefined` before anything came.
    */
   get partial(): WholeOf<Item> | undefined {
     return this.#source.partial;
@@ -121,21 +122,7 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
    * @throws `GatewayError` when the stream is or was read already.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
-    const iterator = this[Symbol.asyncIterator]();
-    const encoder = new TextEncoder();
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(readable) {
-          const result = await iterator.next();
-          if (result.done === true) readable.close();
-          else readable.enqueue(encoder.encode(`${JSON.stringify(result.value)}\n`));
-        },
-        async cancel() {
-          await iterator.return?.();
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    return writeLines(this[Symbol.asyncIterator]());
   }
 
   /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
