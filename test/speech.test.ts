@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { APIError } from '../src/errors/api-error.ts';
+import { UnexpectedRedirectError } from '../src/errors/connection-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
@@ -88,10 +89,51 @@ describe('audio.speech.create()', () => {
   test('rule 34: a redirect to a file is followed without the key', async () => {
     const { client, emulator } = emulated({}, { quirks: { speechDelivery: 'redirect' } });
 
-    const speech = await client.audio.speech.create({ model, input });
+    const { data, request_id: requestId } = await client.audio.speech
+      .create({ model, input })
+      .withResponse();
 
-    expect((await speech.arrayBuffer()).byteLength).toBeGreaterThan(100);
-    expect(emulator.requests.map(({ hasKey }) => hasKey)).toEqual([true, false]);
+    expect((await data.arrayBuffer()).byteLength).toBeGreaterThan(100);
+    expect(requestId).toBe(emulator.requests[0]?.id);
+    expect(emulator.requests.map(({ method, hasKey }) => [method, hasKey])).toEqual([
+      ['POST', true],
+      ['GET', false],
+    ]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([
+    ['is gone', () => new Response('gone', { status: 404 })],
+    ['cannot be reached', () => new TypeError('fetch failed')],
+  ])('rule 34: speech whose file %s is not asked for again', async (_, answer) => {
+    const location = 'https://files.test/speech.mp3';
+    const redirect = (): Response => new Response(null, { status: 302, headers: { location } });
+    const { client, requests } = scripted([redirect, answer]);
+
+    const error = await failureOf(client.audio.speech.create({ model, input }));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown' });
+    expect(requests.map(({ method, url }) => [method, url])).toEqual([
+      ['POST', 'https://gateway.test/v1/audio/speech'],
+      ['GET', location],
+    ]);
+    expect(requests[1]?.headers.has('authorization')).toBe(false);
+  });
+
+  test.each([
+    [301, 'https://www.gateway.test/v1/audio/speech'],
+    [307, 'https://files.test/speech.mp3'],
+    [308, 'https://files.test/speech.mp3'],
+  ])('a redirect that asks to send the request again (%i) is not followed', async (status, to) => {
+    const { client, requests } = scripted([
+      () => new Response(null, { status, headers: { location: to } }),
+    ]);
+
+    const error = await failureOf(client.audio.speech.create({ model, input }));
+
+    expect(error).toBeInstanceOf(UnexpectedRedirectError);
+    expect(requests).toHaveLength(1);
   });
 
   test('is repeated after a failure, because it is metered', async () => {

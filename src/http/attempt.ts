@@ -111,6 +111,49 @@ function redirectFailure(response: Response): FailedAttempt {
   return { kind: 'redirected', phase: 'headers', status, headers: response.headers };
 }
 
+/**
+ * Whether a redirect tells where the file is that was made: some vendors answer speech so. A redirect
+ * to the same path, or one that asks to send the request again, is none of these.
+ */
+function leadsToFile({ spec, url }: AttemptInput, response: Response): boolean {
+  const location = response.headers.get('location') ?? '';
+  return (
+    spec.operation === 'audio.speech.create' &&
+    [301, 302, 303].includes(response.status) &&
+    URL.canParse(location, url) &&
+    new URL(location, url).pathname !== new URL(url).pathname
+  );
+}
+
+/** Reads the file that a redirect leads to. It is paid for, so a failure must not ask for it again. */
+async function fetchFile(
+  input: AttemptInput,
+  first: Response,
+  request: OutgoingRequest,
+): Promise<Answer | FailedAttempt> {
+  const requestId = requestIdOf(first.headers);
+  const headers = new Headers(request.headers);
+  headers.delete('content-type');
+  let problem = 'the file that the gateway referred to could not be read.';
+  let cause: unknown;
+  try {
+    const read = { ...request, method: 'GET', headers, body: undefined };
+    const response = await followRedirects(first, read);
+    if (response?.ok === true) {
+      return { response, requestId, operation: input.spec.operation, signal: request.signal };
+    }
+    if (response !== undefined) {
+      discard(response);
+      problem = `the file that the gateway referred to answered with status ${response.status}.`;
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const { status } = first;
+  const failed = { kind: 'unusable_answer', phase: 'body', status, requestId, problem } as const;
+  return explainStop({ ...failed, headers: first.headers, cause }, input.scope, input.settings);
+}
+
 /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
 export async function performAttempt(input: AttemptInput): Promise<Answer | FailedAttempt> {
   const { scope, spec, settings } = input;
@@ -159,6 +202,7 @@ async function settle(
 ): Promise<Answer | FailedAttempt> {
   let response = first;
   if (isRedirect(first)) {
+    if (leadsToFile(input, first)) return fetchFile(input, first, request);
     if (request.method !== 'GET') return redirectFailure(first);
     const final = await followRedirects(first, request);
     if (final === undefined) return redirectFailure(first);
