@@ -20,6 +20,14 @@ const verbs = { GET: http.get, POST: http.post } as const;
 
 const escaped = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
+/** States how the body ends; msw would otherwise let a body that breaks look like one that ends. */
+function framed(response: Response): Response {
+  if (response.body !== null && !response.headers.has('content-length')) {
+    response.headers.set('transfer-encoding', 'chunked');
+  }
+  return response;
+}
+
 /**
  * Request handlers for Mock Service Worker 3: one for every documented endpoint, one for the files
  * that answers point to, and with a `baseURL` one for every other path of the gateway.
@@ -42,7 +50,7 @@ export function gatewayHandlers({
     baseURL === undefined ? origin : `(${origin}|${escaped(emulator.filesOrigin(baseURL))})`;
   const answer = async ({ request }: { request: Request }): Promise<Response> => {
     try {
-      return await emulator.handle(request);
+      return framed(await emulator.handle(request));
     } catch (error) {
       if (error instanceof ConnectionLoss || request.signal.aborted) return HttpResponse.error();
       throw error;

@@ -14,7 +14,9 @@ export interface PlainClient {
 
 /** A plain caller of an emulator, by its `fetch` or at an address where it listens. */
 export function plainClient(emulator: Emulator, address?: string): PlainClient {
-  const send = address === undefined ? emulator.fetch : fetch;
+  // The global one is looked up at each call: tests replace it.
+  const send: Emulator['fetch'] = (input, init) =>
+    address === undefined ? emulator.fetch(input, init) : fetch(input, init);
   const root = address ?? emulator.baseURL;
   const authorization = `Bearer ${emulator.apiKey}`;
   const get: PlainClient['get'] = (path, headers = {}) =>
