@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toStreamingFile } from '../src/http/multipart.ts';
 import { emulated } from './helpers/clients.ts';
+import { intercepted } from './helpers/intercepted.ts';
 
 describe('audio', () => {
   test('what is spoken can be translated', async () => {
@@ -27,5 +28,17 @@ describe('audio', () => {
     const { text } = await client.audio.translations.create({ model: 'm-translation', file });
 
     expect(text).toBe('Good morning.');
+  });
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('what is spoken can be translated', async () => {
+    const file = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
+    const { text } = await client.audio.translations.create({ model: 'm-translation', file });
+
+    expect(text).toBe('Good morning.');
+    expect(emulator.charges).toHaveLength(2);
   });
 });

@@ -4,6 +4,7 @@ import { APIError } from '../src/errors/api-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
+import { intercepted } from './helpers/intercepted.ts';
 
 const model = 'm-embedding';
 
@@ -304,4 +305,16 @@ test('256 vectors of 3,072 numbers in base64 are decoded', async () => {
 
   expect(data).toHaveLength(256);
   expect(data[255]?.embedding).toEqual(numbers);
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('both paths answer', async () => {
+    const general = await client.embeddings.create({ model, input: 'a' });
+    const engine = await client.embeddings.createForEngine({ model, input: 'a' });
+
+    expect(engine.data).toEqual(general.data);
+    expect(emulator.charges).toHaveLength(2);
+  });
 });

@@ -4,6 +4,7 @@ import { GatewayError, InvalidInputError } from '../src/errors/gateway-error.ts'
 import { toFile, toStreamingFile } from '../src/http/multipart.ts';
 import type { Fault } from '../src/testing/index.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
+import { intercepted } from './helpers/intercepted.ts';
 import { mediaHeads } from './helpers/media.ts';
 
 const model = 'm-image';
@@ -382,5 +383,30 @@ describe('bad input', () => {
     for (const method of ['generate', 'edit']) {
       await expect(misuse(client.images, method, params)).rejects.toBeInstanceOf(GatewayError);
     }
+  });
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('an image is made and edited', async () => {
+    const size = '64x64';
+    const made = await client.images.generate({ model, prompt, size, response_format: 'b64_json' });
+    const image = Buffer.from(made.data[0]?.b64_json ?? '', 'base64');
+
+    const edited = await client.images.edit({ model, prompt: 'a blue sky', image });
+
+    expect(edited.data).toHaveLength(1);
+    expect(emulator.requests[1]?.body).toMatchObject({ files: [{ filename: 'image.png' }] });
+  });
+
+  test('rule 15: a lost connection is no reason to send it again', async () => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
+
+    await expect(client.images.generate({ model, prompt })).rejects.toMatchObject({
+      outcome: 'unknown',
+    });
+
+    expect(emulator.charges).toHaveLength(1);
   });
 });

@@ -3,6 +3,7 @@ import { APIError } from '../src/errors/api-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { ModelsPage } from '../src/resources/models.ts';
 import { emulated, failureOf, json, scripted } from './helpers/clients.ts';
+import { intercepted } from './helpers/intercepted.ts';
 
 describe('models.list()', () => {
   test('gives the whole list when awaited', async () => {
@@ -216,4 +217,13 @@ describe('failures of models.list()', () => {
 test('trap 31: there is no lookup of one model, which gateways answer from a static list', () => {
   const { client } = emulated();
   expect(client.models).not.toHaveProperty('retrieve');
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('the list is complete', async () => {
+    const { data } = await client.models.list();
+    expect(data).toHaveLength(emulator.models.length);
+  });
 });

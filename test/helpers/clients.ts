@@ -1,29 +1,14 @@
-import { resolveSettings } from '../../src/http/settings.ts';
-import { Transport } from '../../src/http/transport.ts';
+import { Gateway } from '../../src/gateway.ts';
 import type { Drift, GatewayOptions } from '../../src/options.ts';
-import { Audio } from '../../src/resources/audio.ts';
-import { Embeddings } from '../../src/resources/embeddings.ts';
-import { Images } from '../../src/resources/images.ts';
-import { Models } from '../../src/resources/models.ts';
 import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
 
 const baseURL = 'https://gateway.test';
-
-function clientOf(options: GatewayOptions) {
-  const transport = new Transport(resolveSettings(options));
-  return {
-    audio: new Audio(transport),
-    embeddings: new Embeddings(transport),
-    images: new Images(transport),
-    models: new Models(transport),
-  };
-}
 
 /** A client of an emulator that nobody else uses. */
 export function emulated(options: GatewayOptions = {}, setup: EmulatorOptions = {}) {
   const emulator = createEmulator(setup);
   const { apiKey, fetch } = emulator;
-  const client = clientOf({
+  const client = new Gateway({
     apiKey,
     fetch,
     baseURL: emulator.baseURL,
@@ -40,7 +25,7 @@ type Answer = Response | Error | ((request: Request) => Response | Error | Promi
 export function scripted(answers: readonly Answer[], options: GatewayOptions = {}) {
   const requests: Request[] = [];
   const drifts: Drift[] = [];
-  const client = clientOf({
+  const client = new Gateway({
     apiKey: 'sk-test',
     baseURL,
     logLevel: 'off',
