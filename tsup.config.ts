@@ -12,6 +12,9 @@ export default defineConfig({
   // The core runs in browsers and workers too, so nothing Node-specific may be injected.
   platform: 'neutral',
   external: [/^node:/],
+  // Only what is used of zod/mini goes into the build. Users get no second zod, no version conflict,
+  // and our settings of it (no generated code) stay ours.
+  noExternal: ['zod'],
   splitting: true,
   treeshake: true,
   clean: true,

@@ -1,0 +1,59 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root, runProgram } from './helpers/run-program.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+
+/** A piece of what each example prints when it has done its job. */
+const expected: Readonly<Record<string, RegExp>> = {
+  cancel: /Left the stream after 3 chunks\.\nAborted; its outcome is (not_sent|unknown)\./,
+  chat: /Why is the sky blue\?[\s\S]*total_tokens: \d+/,
+  'chat-helper': /Name three rivers\.[\s\S]*assistant has finished\.[\s\S]*total_tokens/,
+  'chat-stream': /Tell me about the sea\.[\s\S]*The stream is complete\./,
+  'chat-tools': /The model calls get_weather\(.*city.*\)\n.*celsius/,
+  'chat-vision': /PNG image of 128x128/,
+  embeddings: /^1\.000 The cat[\s\S]*Stocks fell today\./,
+  errors: /outcome: rejected\nstatus: 503 code: model_not_found request: \w+/,
+  generate: /Why do leaves turn red\?[\s\S]*Describe a forest\./,
+  'image-edit': /Saved .*room-with-plant\.png/,
+  'image-generate': /Saved .*lighthouse\.png/,
+  models: /m-video openai-video/,
+  'raw-response': /200 application\/json\ntrue 1\ntrue\nobject/,
+  speech: /Saved .*fox\.mp3, \d{4,} bytes/,
+  testing: /Charged once, and not sent again\./,
+  translate: /Guten Morgen!/,
+  video: /Submitted task_\w+\n[\s\S]*completed 100\nSaved .*boat\.mp4, \d{4,} bytes/,
+  'video-resume': /this process could end now\.\n.* is completed\./,
+};
+
+let emulator: Emulator;
+let server: EmulatorServer;
+beforeAll(async () => {
+  emulator = createEmulator({ videoDuration: 1_000 });
+  server = await emulator.listen();
+});
+afterAll(() => server.close());
+
+test('every example has an expectation', async () => {
+  const names = (await readdir(join(root, 'examples'))).filter((name) => name.endsWith('.ts'));
+
+  expect(names.map((name) => name.replace('.ts', '')).toSorted()).toEqual(
+    Object.keys(expected).toSorted(),
+  );
+});
+
+describe.concurrent('examples', () => {
+  test.each(Object.entries(expected))('%s runs', { timeout: 60_000 }, async (name, pattern) => {
+    const folder = await temporaryFolder();
+
+    const { code, output } = await runProgram(
+      join(root, 'examples', `${name}.ts`),
+      { GATEWAY_BASE_URL: server.url, GATEWAY_API_KEY: emulator.apiKey },
+      folder,
+    );
+
+    expect(output).toMatch(pattern);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '..', '..');
+
+/** What a program printed, and how it ended. */
+export interface ProgramResult {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs a TypeScript program in a Node of its own. */
+export function runProgram(
+  path: string,
+  environment: Readonly<Record<string, string>>,
+  folder: string = root,
+): Promise<ProgramResult> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--unhandled-rejections=strict', path],
+      {
+        cwd: folder,
+        // Nothing of the surrounding environment may help a program that a reader will copy.
+        env: { PATH: process.env['PATH'], TMPDIR: folder, ...environment },
+        timeout: 60_000,
+      },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : 1;
+        resolve({ code, output: stdout + stderr });
+      },
+    );
+  });
+}

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoints, type Endpoint } from '../src/endpoints.ts';
+import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
+import { root, runProgram } from './helpers/run-program.ts';
+
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '');
+// Inside the package, so that `model-gateway` resolves to what was built.
+const folder = join(root, 'test', '.readme');
+
+/** Calls that use an operation besides the one that it is named after. */
+const otherCalls: Readonly<Record<string, readonly string[]>> = {
+  'chat.completions.create': ['chat.completions.stream'],
+  'videos.create': ['videos.createAndWait'],
+  'videos.retrieve': ['videos.wait'],
+  'videos.remix': ['videos.remixAndWait'],
+};
+
+const bodyNames = { none: '–', json: 'JSON', multipart: 'multipart' };
+const answerNames = { json: 'JSON', text: 'text', events: 'event stream', binary: 'file' };
+
+function operationsTable(): string {
+  const rows = Object.entries<Endpoint>(endpoints).map(([name, endpoint]) => {
+    const query = new URLSearchParams({ ...endpoint.query }).toString();
+    return [
+      [name, ...(otherCalls[name] ?? [])].map((call) => `\`${call}()\``).join(', '),
+      `\`${endpoint.method} ${endpoint.path}${query === '' ? '' : `?${query}`}\``,
+      endpoint.bodies.map((kind) => bodyNames[kind]).join(' or '),
+      endpoint.responses.map((kind) => answerNames[kind]).join(' or '),
+      endpoint.charge,
+    ];
+  });
+  const table = [['Call', 'Wire', 'Body', 'Answer', 'Class'], Array(5).fill('---'), ...rows];
+  return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+test('the table of operations is the one that endpoints.ts makes', () => {
+  const shown = /<!-- operations:start -->\n([\s\S]*?)\n<!-- operations:end -->/.exec(readme)?.[1];
+
+  // The formatter pads the cells.
+  const plain = shown?.trim().replace(/ +/g, ' ').replace(/-{3,}/g, '---');
+  expect(plain).toBe(operationsTable());
+});
+
+describe('code blocks', () => {
+  let emulator: Emulator;
+  let server: EmulatorServer;
+  beforeAll(async () => {
+    emulator = createEmulator({ videoDuration: 1_000 });
+    server = await emulator.listen();
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    await Promise.all(
+      blocks.map((code, index) => writeFile(join(folder, `block-${index}.ts`), code)),
+    );
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: '../../tsconfig.json',
+        files: blocks.map((_, index) => `block-${index}.ts`),
+        include: [],
+      }),
+    );
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('there are some', () => {
+    expect(blocks.length).toBeGreaterThan(8);
+  });
+
+  test('compile', { timeout: 60_000 }, async () => {
+    const output = await new Promise<string>((resolve) => {
+      execFile(
+        process.execPath,
+        [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder],
+        (_, stdout, stderr) => resolve(stdout + stderr),
+      );
+    });
+
+    expect(output).toBe('');
+  });
+
+  test.concurrent.each(blocks.map((code, index) => [index, code] as const))(
+    'block %i runs',
+    { timeout: 60_000 },
+    async (index, code) => {
+      const { code: exitCode, output } = await runProgram(
+        join(folder, `block-${index}.ts`),
+        { GATEWAY_BASE_URL: server.url, GATEWAY_API_KEY: emulator.apiKey },
+        folder,
+      );
+
+      expect({ exitCode, output, code }).toMatchObject({ exitCode: 0 });
+    },
+  );
+});
