@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { makeRef, nameTask, parseVideoTaskRef } from '../src/tasks/task-ref.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { errorPause, nextInterval, respect, vary } from '../src/tasks/pauses.ts';
@@ -25,6 +25,11 @@ function run(seen: readonly Observation[], moment = early, options: VideoWaitOpt
     state = result.state;
     return result;
   });
+}
+
+/** What steps ask for when they come late. */
+function typesOf(seen: readonly Observation[]) {
+  return run(seen, late).map(({ next }) => next.type);
 }
 
 describe('pauses', () => {
@@ -136,9 +141,8 @@ describe('a step', () => {
 
   test('a task that was seen may be missing twice in a row', () => {
     const missing = { type: 'missing' } as const;
-    const types = (seen: readonly Observation[]) => run(seen, late).map(({ next }) => next.type);
 
-    expect(types([sees('queued'), missing, missing, sees('queued'), missing, missing])).toEqual([
+    expect(typesOf([sees('queued'), missing, missing, sees('queued'), missing, missing])).toEqual([
       'poll',
       'poll',
       'poll',
@@ -146,7 +150,7 @@ describe('a step', () => {
       'poll',
       'poll',
     ]);
-    expect(types([sees('queued'), missing, missing, missing]).at(-1)).toBe('stopped');
+    expect(typesOf([sees('queued'), missing, missing, missing]).at(-1)).toBe('stopped');
   });
 
   test('Retry-After lengthens the pause, and holds for a tab that wakes up too', () => {

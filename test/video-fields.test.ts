@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readValue } from '../src/schemas/reader.ts';
 import { findFailure, noReason, readsLikeReview } from '../src/schemas/video-failure.ts';

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest';
+import { APIError } from '../src/errors/api-error.ts';
+import { APIUserAbortError } from '../src/errors/connection-error.ts';
+import { InvalidInputError } from '../src/errors/gateway-error.ts';
+import { VideoSubmitUnknownError } from '../src/errors/video-error.ts';
+import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
+import type { FaultRule } from '../src/testing/index.ts';
+import type { VideoCreateParams } from '../src/types/videos.ts';
+import {
+  answeredVideos,
+  countRequests,
+  emulatedVideos,
+  failureOf,
+  inTurn,
+  loosely,
+  order,
+} from './helpers/videos.ts';
+
+const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
+
+/** The JSON that a submission sends. */
+async function jsonOf(params: VideoCreateParams) {
+  const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+  await videos.create(params);
+  const [request] = requests;
+  expect(request?.headers.get('content-type')).toBe('application/json');
+  return request?.json();
+}
+
+/** The form that a submission sends. */
+async function formOf(params: VideoCreateParams) {
+  const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+  await videos.create(params);
+  const [request] = requests;
+  expect(request?.headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/);
+  return (await request?.formData()) ?? new FormData();
+}
+
+describe('videos.create()', () => {
+  test('submits once and gives a task with a handle', async () => {
+    const { emulator, videos } = emulatedVideos();
+
+    const task = await videos.create({ ...order, seconds: 8 });
+
+    expect(task).toMatchObject({ id: emulator.videos.list[0]?.id, status: 'queued' });
+    expect(task.task_id).toBe(task.id);
+    expect(task.ref).toEqual({
+      v: 1,
+      kind: 'video',
+      id: task.id,
+      route: { type: 'openai' },
+      baseURL: emulator.baseURL,
+      model: order.model,
+      createdAt: expect.any(Number),
+      callId: expect.stringMatching(/^call_/),
+    });
+    expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('the handle is not part of the JSON of a task, and survives JSON by itself', async () => {
+    const { videos } = emulatedVideos();
+
+    const task = await videos.create(order);
+
+    expect(JSON.parse(JSON.stringify(task))).not.toHaveProperty('ref');
+    expect(JSON.parse(JSON.stringify(task))).not.toHaveProperty('raw');
+    expect(parseVideoTaskRef(JSON.parse(JSON.stringify(task.ref)))).toEqual(task.ref);
+    expect(JSON.stringify(task.ref)).not.toContain(order.prompt);
+  });
+
+  test('gives the raw response and the request id too', async () => {
+    const { emulator, videos } = emulatedVideos();
+
+    const { data, response, request_id: requestId } = await videos.create(order).withResponse();
+
+    expect(data).toHaveProperty('_request_id', requestId);
+    expect(requestId).toBe(emulator.requests[0]?.id);
+    expect(response.headers.get('x-new-api-other-ratios')).not.toBeNull();
+    expect(await (await videos.create(order).asResponse()).json()).toMatchObject({
+      status: 'queued',
+    });
+  });
+
+  test.each([200, 201] as const)('accepts a submission answered with %i', async (status) => {
+    const { videos } = emulatedVideos({}, { quirks: { videoSubmitStatus: status } });
+
+    expect((await videos.create(order)).status).toBe('queued');
+  });
+
+  test.each(['both', 'id', 'task_id', 'video_id', 'data.task_id', 'data.id'] as const)(
+    'rule 37: finds the id in %s',
+    async (videoId) => {
+      const { emulator, videos } = emulatedVideos({}, { quirks: { videoId } });
+
+      const task = await videos.create(order);
+
+      expect(task.id).toBe(emulator.videos.list[0]?.id);
+      expect(task.task_id).toBe(task.id);
+      expect(task.ref.id).toBe(task.id);
+    },
+  );
+
+  describe('rule 36, trap 15, trap 16: what it sends', () => {
+    test('seconds as text, metadata as an object, unknown fields as they are', async () => {
+      const params = { ...order, seconds: 8, size: '1280x720', metadata: { seed: 1 }, mode: 'pro' };
+
+      expect(await jsonOf(params)).toEqual({
+        ...order,
+        seconds: '8',
+        size: '1280x720',
+        metadata: { seed: 1 },
+        mode: 'pro',
+      });
+    });
+
+    test('seconds that are text already', async () => {
+      expect(await jsonOf({ ...order, seconds: '5' })).toEqual({ ...order, seconds: '5' });
+    });
+
+    test.each([
+      ['a URL', 'https://images.example/a.png', 'https://images.example/a.png'],
+      ['a data URL', 'data:image/png;base64,AAAA', 'data:image/png;base64,AAAA'],
+      [
+        "OpenAI's object",
+        { image_url: 'https://images.example/a.png' },
+        'https://images.example/a.png',
+      ],
+    ])('trap 30: a reference that is %s as text in JSON', async (_, reference, sent) => {
+      expect(await jsonOf({ ...order, input_reference: reference })).toEqual({
+        ...order,
+        input_reference: sent,
+      });
+    });
+
+    test('trap 30: a reference that is a file as multipart, with seconds and metadata as text', async () => {
+      const file = new File([png], 'boat.png', { type: 'image/png' });
+      const form = await formOf({
+        input_reference: file,
+        ...order,
+        seconds: 8,
+        metadata: { negative_prompt: 'rain' },
+      });
+
+      expect([...form.keys()]).toEqual([
+        'model',
+        'prompt',
+        'seconds',
+        'metadata',
+        'input_reference',
+      ]);
+      expect(form.get('seconds')).toBe('8');
+      expect(form.get('metadata')).toBe('{"negative_prompt":"rain"}');
+      const sent = form.get('input_reference');
+      expect(sent).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
+    });
+
+    test('trap 22: bytes without a name get one that fits them', async () => {
+      const form = await formOf({ ...order, input_reference: png });
+
+      expect(form.get('input_reference')).toMatchObject({ type: 'image/png' });
+      expect(form.get('input_reference')).toHaveProperty('name', 'input_reference.png');
+    });
+
+    test('fields of extraBody, which win', async () => {
+      const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+
+      await videos.create(
+        { ...order, size: '720p' },
+        { extraBody: { size: '480p', ratio: '1:1' } },
+      );
+
+      expect(await requests[0]?.json()).toEqual({ ...order, size: '480p', ratio: '1:1' });
+    });
+
+    test('a multipart submission is accepted and charged once', async () => {
+      const { emulator, videos } = emulatedVideos();
+
+      const task = await videos.create({ ...order, seconds: 6, input_reference: png });
+
+      expect(emulator.videos.get(task.id)).toMatchObject({ seconds: '6', prompt: order.prompt });
+      expect(emulator.charges).toHaveLength(1);
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['params', undefined],
+    ['model', { prompt: 'x' }],
+    ['model', { model: ' ', prompt: 'x' }],
+    ['model', { model: 7, prompt: 'x' }],
+    ['prompt', { model: 'm' }],
+    ['prompt', { model: 'm', prompt: '  \n' }],
+    ['seconds', { ...order, seconds: Number.NaN }],
+    ['seconds', { ...order, seconds: 0 }],
+    ['seconds', { ...order, seconds: '' }],
+    ['input_reference', { ...order, input_reference: '' }],
+    ['input_reference', { ...order, input_reference: new Uint8Array(0) }],
+    ['input_reference', { ...order, input_reference: new File([], 'empty.png') }],
+    ['input_reference', { ...order, input_reference: Promise.resolve(png) }],
+    ['input_reference', { ...order, input_reference: { file_id: 'file_1' } }],
+    ['input_reference.image_url', { ...order, input_reference: { image_url: '' } }],
+    ['input_reference', { ...order, input_reference: 7 }],
+  ])('refuses a bad %s in %o before anything is sent', async (field, params) => {
+    const { emulator, videos } = emulatedVideos();
+
+    const error = await failureOf(loosely(videos, 'create', params));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    expect(emulator.requests).toHaveLength(0);
+  });
+});
+
+describe('rule 15, trap 7: a submission is never sent twice', () => {
+  test.each<[string, FaultRule['fault'], number]>([
+    ['a reset after the charge', { type: 'reset', when: 'after-charge' }, 1],
+    ['a reset before the charge', { type: 'reset', when: 'before-charge' }, 0],
+    ['a 502 page after the charge', { type: 'html', status: 502, charged: true }, 1],
+    ['a 503', { type: 'error', status: 503, message: 'overloaded' }, 0],
+    ['a 500', { type: 'error', status: 500, message: 'broken' }, 0],
+    ['a 408', { type: 'error', status: 408, message: 'slow' }, 0],
+    ['a cut answer', { type: 'cut', bytes: 20 }, 1],
+    ['an HTML page with status 200', { type: 'html', status: 200, charged: true }, 1],
+    [
+      'the status 201 of the provider in an error',
+      { type: 'error', status: 201, code: 'fail_to_fetch_task', message: 'x', charged: true },
+      1,
+    ],
+  ])('rule 16: %s leaves it unknown', async (_, fault, charges) => {
+    const { emulator, videos } = emulatedVideos({ maxRetries: 5 });
+    emulator.fail({ operation: 'videos.create', fault, times: 10 });
+
+    const error = await failureOf(videos.create(order));
+
+    expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ outcome: 'unknown', callId: expect.any(String) });
+    expect(String(error)).toContain('may pay twice');
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(emulator.charges).toHaveLength(charges);
+  });
+
+  test('rule 16: an answer without a task id leaves it unknown, and is kept', async () => {
+    const body = { object: 'video', status: 'queued' };
+    const { requests, videos } = answeredVideos(inTurn(body));
+
+    const error = await failureOf(videos.create(order));
+
+    expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ outcome: 'unknown', error: body });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('rule 2: an error in a 200 answer is a refusal', async () => {
+    const answer = { code: 'ali_api_error', message: 'no quota', data: null };
+    const { requests, videos } = answeredVideos(inTurn(answer));
+
+    const error = await failureOf(videos.create(order));
+
+    expect(APIError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ outcome: 'rejected', code: 'ali_api_error' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a refused connection is tried again, because nothing was sent', async () => {
+    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
+    const refused = new TypeError('fetch failed', { cause });
+    const { requests, videos } = answeredVideos(inTurn(refused, { id: 'task_1' }));
+
+    expect((await videos.create(order)).id).toBe('task_1');
+    expect(requests).toHaveLength(2);
+  });
+
+  test('an abort before the submission sends nothing', async () => {
+    const { emulator, videos } = emulatedVideos();
+
+    const error = await failureOf(videos.create(order, { signal: AbortSignal.abort() }));
+
+    expect(APIUserAbortError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ outcome: 'not_sent' });
+    expect(emulator.requests).toHaveLength(0);
+  });
+});
