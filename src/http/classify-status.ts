@@ -1,3 +1,4 @@
+import { retryAfterFrom } from './backoff.ts';
 import type { ErrorBody } from './error-body.ts';
 import type { FailureKind } from './failure.ts';
 
@@ -15,25 +16,46 @@ const codesThatCannotHeal = new Set([
   'billing_hard_limit_reached',
 ]);
 
+/** Codes that say that the provider had done the work. Operators can remap the status they come with. */
+const codesAfterWork = new Set(['read_response_body_failed', 'bad_response_body']);
+
+/** The provider may have been paid, whatever the HTTP status says. */
+const settlementUnknown = 'blockrun_settlement_unknown';
+
 /** The kind of failure that an error answer stands for. */
 export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
-  if (typeof body.code === 'string' && codesThatCannotHeal.has(body.code)) return 'cannot_heal';
+  const { code, type } = body;
+  const isHopeless = [code, type].some((word) => codesThatCannotHeal.has(word ?? ''));
+  if (isHopeless) return 'cannot_heal';
+  if (code === settlementUnknown) return 'task_refused';
+  if (status < 500 && codesAfterWork.has(code ?? '')) return 'task_refused';
   // The gateway repeats the provider's status here, whatever it was.
-  if (body.code === 'fail_to_fetch_task') return status < 500 ? 'refused' : 'task_refused';
+  if (code === 'fail_to_fetch_task') {
+    return status < 500 && status !== 408 ? 'refused' : 'task_refused';
+  }
+  if (status >= 500) return ofServerError(status, body);
+  if (status === 429) return ofRateLimit(body, headers);
   if (status === 401) return 'unauthorized';
   if (status === 408) return 'request_timeout';
   if (status === 425) return 'too_early';
-  if (status === 429) {
-    const hasHint = headers.has('retry-after') || headers.has('retry-after-ms');
-    return body.envelope === 'empty' && !hasHint ? 'bare_rate_limited' : 'rate_limited';
-  }
+  return status >= 300 && status < 400 ? 'redirected' : 'refused';
+}
+
+/** Whether the body is JSON, as the gateway answers, and not the page or the text of a proxy. */
+function isJSON({ envelope }: ErrorBody): boolean {
+  return envelope !== 'html' && envelope !== 'text' && envelope !== 'empty';
+}
+
+function ofRateLimit(body: ErrorBody, headers: Headers): FailureKind {
+  const hasHint = retryAfterFrom(headers, 429, 0) !== undefined;
+  return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
+}
+
+function ofServerError(status: number, body: ErrorBody): FailureKind {
   if (status === 501 || status === 505) return 'not_implemented';
-  if (status >= 500) {
-    const isJSON =
-      body.envelope !== 'html' && body.envelope !== 'text' && body.envelope !== 'empty';
-    if (status === 500) return isJSON ? 'server_error' : 'bad_gateway';
-    return status === 503 && isJSON ? 'unavailable' : 'bad_gateway';
+  if (status === 500) {
+    // Proxies answer in JSON too; only the gateway's own envelopes are its word.
+    return isJSON(body) && body.envelope !== 'other' ? 'server_error' : 'bad_gateway';
   }
-  if (status >= 300 && status < 400) return 'redirected';
-  return 'refused';
+  return status === 503 && isJSON(body) ? 'unavailable' : 'bad_gateway';
 }

@@ -1,12 +1,8 @@
+import type { Phase } from '../errors/gateway-error.ts';
 import type { Failure, FailureKind } from './failure.ts';
 
 /** Codes that the runtimes use only before a connection stands. */
 const connectCodes = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_PRX_CONN',
@@ -15,11 +11,39 @@ const connectCodes = new Set([
   'ConnectionRefused',
 ]);
 
-const tlsCodes =
-  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+/** Codes that prove it only where the runtime says that it was connecting. */
+const connectCallCodes = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+]);
+
+/** We refused the certificate of the gateway, so nothing was written. */
+const certificateCodes =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH)/;
+
+/**
+ * None of our TLS versions is spoken there. Other `ERR_SSL_` codes may be alerts or broken records,
+ * which also come after the request was written.
+ */
+const versionCodes = new Set([
+  'ERR_SSL_UNSUPPORTED_PROTOCOL',
+  'ERR_SSL_UNKNOWN_PROTOCOL',
+  'ERR_SSL_NO_PROTOCOLS_AVAILABLE',
+  'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
+]);
+
+/** The part of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on. */
+const beforeVersion = 'tlsany_meth';
 
 /** HTTP/2 `REFUSED_STREAM` guarantees that nothing was processed (RFC 9113, 8.7). */
 const refusedStreamCode = 7;
+
+/** Deeper than any runtime nests causes or errors; ends a chain that points at itself. */
+const deepest = 6;
 
 interface Signs {
   readonly code: string | undefined;
@@ -31,7 +55,12 @@ interface Signs {
 }
 
 function property(value: object, name: string): unknown {
-  return name in value ? Reflect.get(value, name) : undefined;
+  try {
+    return name in value ? Reflect.get(value, name) : undefined;
+  } catch {
+    // A getter that throws says nothing.
+    return undefined;
+  }
 }
 
 function signsOf(error: object): Signs {
@@ -57,8 +86,7 @@ function signsOf(error: object): Signs {
 function chainOf(error: unknown): object[] {
   const chain: object[] = [];
   let current = error;
-  // Six is deeper than any runtime nests, and ends a chain that points at itself.
-  while (typeof current === 'object' && current !== null && chain.length < 6) {
+  while (typeof current === 'object' && current !== null && chain.length < deepest) {
     chain.push(current);
     current = property(current, 'cause');
   }
@@ -81,33 +109,47 @@ function kindFromDeno(message: string): FailureKind | undefined {
   return 'cannot_connect';
 }
 
-function kindFromSigns(signs: Signs): FailureKind | undefined {
-  const { code, syscall, message } = signs;
+/** What a code proves; `connection_lost` when it proves nothing. */
+function kindFromCode(code: string, { syscall, message, bytesWritten }: Signs): FailureKind {
+  if (code === 'ENOTFOUND') return 'host_not_found';
+  if (connectCodes.has(code) || code.startsWith('UND_ERR_SOCKS5')) return 'cannot_connect';
+  if (connectCallCodes.has(code) && syscall === 'connect') return 'cannot_connect';
+  // Bun names no system call, but nothing that is connected can still be refused.
+  if (code === 'ECONNREFUSED' && syscall === undefined) return 'cannot_connect';
+  if (certificateCodes.test(code) || versionCodes.has(code)) return 'tls_failed';
+  // `EPROTO` proves nothing: Bun names a broken record after the request a failed handshake, too.
+  if (code.startsWith('ERR_SSL_') && message.includes(beforeVersion)) return 'tls_failed';
+  // On a re-used socket the counter includes earlier requests, so only zero proves anything.
+  if (code === 'UND_ERR_SOCKET' && bytesWritten === 0) return 'cannot_connect';
+  return 'connection_lost';
+}
+
+/** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
+function kindFromSigns(signs: Signs, levels: number): FailureKind | undefined {
   if (signs.http2Code === refusedStreamCode) return 'refused_stream';
-  if (signs.errors.length > 0) return kindOfAll(signs.errors);
-  if (code !== undefined) {
-    if (code === 'ENOTFOUND') return 'host_not_found';
-    if (connectCodes.has(code) || code.startsWith('UND_ERR_SOCKS5')) return 'cannot_connect';
-    if (code === 'ETIMEDOUT' && syscall === 'connect') return 'cannot_connect';
-    // `EPROTO` proves nothing: Bun says "The TLS handshake failed" of a broken record after the request too.
-    if (tlsCodes.test(code) && (signs.bytesWritten ?? 0) === 0) return 'tls_failed';
-    // On a re-used socket the counter includes earlier requests, so only zero proves anything.
-    if (code === 'UND_ERR_SOCKET' && signs.bytesWritten === 0) return 'cannot_connect';
-    return undefined;
-  }
-  if (message === 'unexpected redirect') return 'redirected';
-  return kindFromDeno(message);
+  if (signs.errors.length > 0) return kindOfAll(signs.errors, levels);
+  if (signs.code !== undefined) return kindFromCode(signs.code, signs);
+  if (signs.message === 'unexpected redirect') return 'redirected';
+  return kindFromDeno(signs.message);
 }
 
 /** Several addresses were tried: nothing was sent only if every one of them failed to connect. */
-function kindOfAll(errors: readonly unknown[]): FailureKind | undefined {
+function kindOfAll(errors: readonly unknown[], levels: number): FailureKind {
+  if (levels === 0) return 'connection_lost';
   const kinds = errors.map((error) =>
-    typeof error === 'object' && error !== null ? kindFromSigns(signsOf(error)) : undefined,
+    typeof error === 'object' && error !== null
+      ? kindFromSigns(signsOf(error), levels - 1)
+      : undefined,
   );
   return kinds.every((kind) => kind === 'cannot_connect' || kind === 'host_not_found')
     ? 'cannot_connect'
-    : undefined;
+    : 'connection_lost';
 }
+
+const phases: Partial<Record<FailureKind, Phase>> = {
+  redirected: 'headers',
+  connection_lost: 'sent',
+};
 
 /**
  * Turns what a runtime threw into evidence.
@@ -115,16 +157,12 @@ function kindOfAll(errors: readonly unknown[]): FailureKind | undefined {
  * Everything that is not on the list counts as `connection_lost`, whose outcome is unknown.
  */
 export function classifyThrown(error: unknown): Failure {
-  const chain = chainOf(error);
-  let code: string | undefined;
-  for (const link of chain) {
+  for (const link of chainOf(error)) {
     const signs = signsOf(link);
-    code ??= signs.code;
-    const kind = kindFromSigns(signs);
+    const kind = kindFromSigns(signs, deepest);
     if (kind !== undefined) {
-      const phase = kind === 'redirected' ? 'headers' : 'connect';
-      return { kind, phase, code: signs.code ?? code, cause: error };
+      return { kind, phase: phases[kind] ?? 'connect', code: signs.code, cause: error };
     }
   }
-  return { kind: 'connection_lost', phase: 'sent', code, cause: error };
+  return { kind: 'connection_lost', phase: 'sent', code: undefined, cause: error };
 }
