@@ -44,6 +44,7 @@ describe('parseVideoTaskRef()', () => {
     ['ref.v', { ...ref, v: undefined }],
     ['ref.id', { ...ref, id: '' }],
     ['ref.id', { ...ref, id: 7 }],
+    ['ref.id', { ...ref, id: '..' }],
     ['ref.route', { ...ref, route: undefined }],
     ['ref.route', { ...ref, route: { type: 'other' } }],
     ['ref.route.vendorPrefix', { ...ref, route: { type: 'vendor', vendorPrefix: '../v1' } }],
@@ -118,7 +119,10 @@ describe('what stands for a task', () => {
     });
   });
 
-  test.each([undefined, null, 7, '', '  ', {}, { id: 7 }, []])('%j is refused', (value) => {
-    expect(() => Reflect.apply(nameTask, undefined, [value])).toThrow(InvalidInputError);
-  });
+  test.each([undefined, null, 7, '', '  ', '.', '..', {}, { id: 7 }, []])(
+    '%j is refused',
+    (value) => {
+      expect(() => Reflect.apply(nameTask, undefined, [value])).toThrow(InvalidInputError);
+    },
+  );
 });

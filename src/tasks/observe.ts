@@ -35,7 +35,7 @@ function classifyAnswer(error: APIError): 'missing' | 'transient' | 'fatal' {
 }
 
 /** Sorts the error of a poll. */
-export function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
+function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   if (InvalidInputError.isInstance(error)) {
     // The function that gives the key failed; it may work at the next poll.
     return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';

@@ -45,7 +45,7 @@ export interface Moment {
 export type StopReason = 'fatal' | 'missing' | 'too_many_errors' | 'foreign_status' | 'timeout';
 
 /** What to do next. */
-export type Next =
+type Next =
   | {
       readonly type: 'poll';
       /** How long to pause, in milliseconds. */

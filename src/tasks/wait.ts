@@ -23,7 +23,7 @@ export interface PollLimits {
 }
 
 /** Reads the status of a task once. Never rejects. */
-export type Poll = (limits: PollLimits) => Promise<PollResult>;
+type Poll = (limits: PollLimits) => Promise<PollResult>;
 
 /** What is waited for, and how. */
 export interface WaitInput {
@@ -37,7 +37,7 @@ export interface WaitInput {
 }
 
 /** What happens during a wait. */
-export type WaitEvent =
+type WaitEvent =
   | { readonly type: 'update'; readonly update: VideoUpdate }
   | { readonly type: 'poll-error'; readonly error: unknown }
   | { readonly type: 'completed'; readonly task: VideoTask };

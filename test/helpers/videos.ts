@@ -95,14 +95,14 @@ export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown>
 }
 
 /** What became of a promise. */
-export type Settled<T> = { readonly value: T } | { readonly error: unknown };
+type Settled<T> = { readonly value: T } | { readonly error: unknown };
 
 /**
  * Lets faked time pass until a promise settles, in steps of a second.
  *
  * @param limit - Seconds after which the test has failed.
  */
-export async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Settled<T>> {
+async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Settled<T>> {
   let settled: Settled<T> | undefined;
   promise.then(
     (value) => (settled = { value }),
