@@ -1,9 +1,19 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIError } from '../src/errors/api-error.ts';
 import { GatewayError, InvalidInputError } from '../src/errors/gateway-error.ts';
+import { StreamTruncatedError } from '../src/errors/stream-error.ts';
 import { toFile, toStreamingFile } from '../src/http/multipart.ts';
 import type { Fault } from '../src/testing/index.ts';
-import { bodyOf, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from './helpers/clients.ts';
 import { intercepted } from './helpers/intercepted.ts';
 import { mediaHeads } from './helpers/media.ts';
 
@@ -266,6 +276,108 @@ describe('images.edit() with files', () => {
     expect(emulator.requests[0]?.body).toMatchObject({
       fields: { model, prompt, strength: '0.5' },
     });
+  });
+});
+
+describe('images as a stream', () => {
+  const completed = { type: 'image_generation.completed', b64_json: 'AAAA', created_at: 1 };
+
+  test('gives previews and images', async () => {
+    const { client, emulator } = emulated({}, { quirks: { imageStream: 'partial' } });
+    const params = { model, prompt, size: '64x64', stream: true, partial_images: 2 } as const;
+    const seen: string[] = [];
+
+    const made = await client.images.generate(params);
+    for await (const event of made) seen.push(event.type);
+    const edited = await client.images.edit({ ...params, image: png });
+    for await (const event of edited) {
+      seen.push(event.type);
+      expect(event.b64_json).toMatch(/^iVBOR/);
+    }
+
+    expect(seen).toEqual([
+      'image_generation.partial_image',
+      'image_generation.partial_image',
+      'image_generation.completed',
+      'image_edit.partial_image',
+      'image_edit.partial_image',
+      'image_edit.completed',
+    ]);
+    expect(made.verdict).toBe('complete');
+    expect(emulator.requests[0]?.body).toMatchObject({ value: { stream: true } });
+    expect(emulator.requests[1]?.body).toMatchObject({ fields: { stream: 'true' } });
+  });
+
+  test.each(['b64_json', 'data-url', 'url'] as const)(
+    'a whole answer with %s becomes events',
+    async (imageFormat) => {
+      const quirks = { imageStream: 'json', imageFormat, imageKeys: 'all' } as const;
+      const { client } = emulated({}, { quirks });
+      const params = { model, prompt, n: 2, size: '64x64', stream: true } as const;
+
+      const stream = await client.images.generate(params);
+      const images = await collect(stream);
+
+      expect(images.map(({ type }) => type)).toEqual(Array(2).fill('image_generation.completed'));
+      for (const image of images) {
+        expect(image.b64_json === '').toBe(imageFormat === 'url');
+        expect('url' in image ? image.url : undefined).toEqual(
+          imageFormat === 'url' ? expect.stringMatching(/^http/) : undefined,
+        );
+      }
+      expect(stream.usage).toMatchObject({ output_tokens: 2000 });
+    },
+  );
+
+  test('a stream without its image throws, and keeps the images that came', async () => {
+    const { client, requests } = scripted([eventStream(completed)]);
+    const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
+
+    const error = await failureOf(collect(stream));
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(error).toMatchObject({ partial: [{ b64_json: 'AAAA' }] });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('fewer images than asked for are whole when the terminator has come', async () => {
+    const { client } = scripted([eventStream(completed, '[DONE]')]);
+    const stream = await client.images.generate({ model, prompt, n: 2, stream: true });
+    await expect(collect(stream)).resolves.toHaveLength(1);
+  });
+
+  test('events without a type, with gaps or with the other name are understood', async () => {
+    const { client, drifts } = scripted([
+      eventStream({ b64_json: 'AAAA', partial_image_index: 0 }, { ...completed, created_at: '7' }),
+    ]);
+    const params = { model, prompt, image: url, stream: true } as const;
+
+    const items = await collect(await client.images.edit(params));
+
+    expect(items).toMatchObject([
+      { type: 'image_edit.partial_image', created_at: 0, size: '' },
+      { type: 'image_edit.completed', created_at: 7 },
+    ]);
+    expect(drifts).toEqual([]);
+  });
+
+  test('rule 25: events are put together when a whole answer was asked for', async () => {
+    const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
+    const { client } = scripted([eventStream({ ...completed, usage }, '[DONE]')]);
+
+    const response = await client.images.generate({ model, prompt });
+
+    expect(response).toEqual({ created: 1, data: [{ b64_json: 'AAAA' }], usage });
+  });
+
+  test('a refusal rejects before there is a stream, and is not repeated', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'html', status: 502, charged: true } });
+
+    const error = await failureOf(client.images.generate({ model, prompt, stream: true }));
+
+    expect(error).toMatchObject({ status: 502, outcome: 'unknown' });
+    expect(emulator.requests).toHaveLength(1);
   });
 });
 

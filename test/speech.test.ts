@@ -3,7 +3,17 @@ import { APIError } from '../src/errors/api-error.ts';
 import { UnexpectedRedirectError } from '../src/errors/connection-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
-import { bodyOf, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
+import { StreamTruncatedError } from '../src/errors/stream-error.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from './helpers/clients.ts';
 
 const model = 'm-speech';
 const input = 'Hello, world!';
@@ -210,6 +220,66 @@ describe('what is no audio', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('speech as events', () => {
+  const delta = { type: 'speech.audio.delta', audio: btoa('a') };
+  const done = { type: 'speech.audio.done', usage: { total_tokens: 3 } };
+  const params = { model, input, stream_format: 'sse' } as const;
+
+  test('rule 34: gives the audio in pieces that add up to the file', async () => {
+    const { client } = emulated();
+    const file = await (await client.audio.speech.create({ model, input })).arrayBuffer();
+
+    const stream = await client.audio.speech.create(params);
+    const pieces: Buffer[] = [];
+    for await (const event of stream) {
+      if (event.type === 'speech.audio.delta') pieces.push(Buffer.from(event.audio, 'base64'));
+    }
+
+    expect(Buffer.concat(pieces).equals(Buffer.from(file))).toBe(true);
+    expect(stream.usage).toMatchObject({ total_tokens: expect.any(Number) });
+  });
+
+  test('rule 34, trap 19: ends with its last event, without [DONE]', async () => {
+    const { client } = scripted([eventStream(delta, done)]);
+
+    const stream = await client.audio.speech.create(params);
+
+    await expect(collect(stream)).resolves.toEqual([delta, done]);
+    expect(stream.verdict).toBe('complete');
+  });
+
+  test('audio whose last event is missing throws, unless that is allowed', async () => {
+    const { client } = scripted([eventStream(delta)]);
+
+    const cut = await failureOf(collect(await client.audio.speech.create(params)));
+    const stream = await client.audio.speech.create(params, { onIncomplete: 'allow' });
+
+    expect(cut).toBeInstanceOf(StreamTruncatedError);
+    await expect(collect(stream)).resolves.toEqual([delta]);
+  });
+
+  test.each(['audio/mpeg', 'application/octet-stream'])(
+    'a file of type %s that came in place of events becomes events',
+    async (type) => {
+      const bytes = Uint8Array.from({ length: 60_000 }, (_, index) => (index * 7) % 251);
+      const { client } = scripted([sound(bytes, type)]);
+
+      const items = await collect(await client.audio.speech.create(params));
+
+      const pieces = items.map((item) =>
+        item.type === 'speech.audio.delta' ? Buffer.from(item.audio, 'base64') : Buffer.alloc(0),
+      );
+      expect(Buffer.concat(pieces).equals(Buffer.from(bytes))).toBe(true);
+      expect(items.at(-1)).toEqual({ type: 'speech.audio.done' });
+    },
+  );
+
+  test('an error in place of events rejects', async () => {
+    const { client } = scripted([json({ error: { message: 'no such voice' } })]);
+    await expect(client.audio.speech.create(params)).rejects.toThrow('no such voice');
   });
 });
 

@@ -68,6 +68,23 @@ async function readWhole<T>(
   return { value: streamFromValues(values, context, protocol), stays: true };
 }
 
+/** A gateway that was asked to stream and answered with a file: its bytes become a stream. */
+async function readFile<T>(
+  call: LogicalCall,
+  answer: Answer,
+  body: OpenBody,
+  context: StreamContext,
+  protocol: StreamProtocol<T>,
+): Promise<EventReading<T>> {
+  try {
+    const buffer = await new Response(reopenBody(body)).arrayBuffer();
+    const values = protocol.fromFile?.(new Uint8Array(buffer)) ?? [];
+    return { value: streamFromValues(values, context, protocol), stays: true };
+  } catch (cause) {
+    return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
+  }
+}
+
 /**
  * Opens an event stream. What came is told by its first byte: gateways label JSON errors as event
  * streams and event streams as anything.
@@ -96,6 +113,9 @@ export async function eventAnswer<T>(
   const first = firstCharacter(open.first);
   if (first === '{' || first === '[' || first === '<') {
     return readWhole(answer, open, context, protocol);
+  }
+  if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/i.test(type)) {
+    return readFile(call, answer, open, context, protocol);
   }
   call.scope.handOver();
   const response = withBody(answer.response, reopenBody(open));

@@ -2,12 +2,21 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { imagesReader } from '../schemas/images.ts';
+import { collectImages, imageEditProtocol, imageGenProtocol } from '../streams/image-protocol.ts';
+import type { Stream } from '../streams/stream.ts';
 import type {
+  ImageEditParamsBase,
   ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
+  ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
+  ImageGenerateParamsStreaming,
 } from '../types/image-params.ts';
+import type { ImageEditStreamEvent, ImageGenStreamEvent } from '../types/image-stream.ts';
 import type { ImagesResponse } from '../types/images.ts';
 import { editRequest, generateBody } from './image-body.ts';
+
+const imagesAnswer = { reader: imagesReader, fromEvents: collectImages };
 
 /** Makes and edits images (interface document, 4.6 and 4.7). Consumes credit. */
 export class Images {
@@ -25,6 +34,10 @@ export class Images {
    * work; after anything else the error has `outcome: "unknown"`, as the images may have been made and
    * charged. Some models take minutes: raise `timeout` for them.
    *
+   * With `stream: true` the images come as events, and the loop over them throws
+   * `StreamTruncatedError` when one is missing; `error.partial` holds those that came. Many gateways do
+   * not stream images: their whole answer then becomes the events of the stream.
+   *
    * @returns The images, as base64 or as addresses. `data` is empty when a safety filter took all of
    * them out; the call is charged all the same.
    * @throws `InvalidInputError` when a parameter cannot work; nothing is sent then
@@ -39,13 +52,23 @@ export class Images {
   generate(
     params: ImageGenerateParamsNonStreaming,
     options?: RequestOptions,
-  ): GatewayPromise<ImagesResponse> {
-    return this.#transport.json(
-      'images.generate',
-      () => ({ json: generateBody(params) }),
-      { reader: imagesReader },
-      options,
-    );
+  ): GatewayPromise<ImagesResponse>;
+  generate(
+    params: ImageGenerateParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ImageGenStreamEvent>>;
+  generate(
+    params: ImageGenerateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>>;
+  generate(
+    params: ImageGenerateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageGenStreamEvent>> {
+    const request = () => ({ json: generateBody(params) });
+    return params?.stream === true
+      ? this.#transport.events('images.generate', request, imageGenProtocol(params.n ?? 1), options)
+      : this.#transport.json('images.generate', request, imagesAnswer, options);
   }
 
   /**
@@ -69,12 +92,22 @@ export class Images {
   edit(
     params: ImageEditParamsNonStreaming,
     options?: RequestOptions,
-  ): GatewayPromise<ImagesResponse> {
-    return this.#transport.json(
-      'images.edit',
-      () => editRequest(params, options),
-      { reader: imagesReader },
-      options,
-    );
+  ): GatewayPromise<ImagesResponse>;
+  edit(
+    params: ImageEditParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ImageEditStreamEvent>>;
+  edit(
+    params: ImageEditParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>>;
+  edit(
+    params: ImageEditParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageEditStreamEvent>> {
+    const request = () => editRequest(params, options);
+    return params?.stream === true
+      ? this.#transport.events('images.edit', request, imageEditProtocol(params.n ?? 1), options)
+      : this.#transport.json('images.edit', request, imagesAnswer, options);
   }
 }

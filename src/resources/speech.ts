@@ -2,7 +2,14 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import type { SpeechCreateParamsBase, SpeechCreateParamsFile } from '../types/audio.ts';
+import { speechProtocol } from '../streams/speech-protocol.ts';
+import type { Stream } from '../streams/stream.ts';
+import type {
+  SpeechCreateParamsBase,
+  SpeechCreateParamsFile,
+  SpeechCreateParamsStreaming,
+  SpeechStreamEvent,
+} from '../types/audio.ts';
 import { checkModel, checkNumber, checkParams, checkText, show } from './checks.ts';
 
 /** Turns text into speech (interface document, 4.1). */
@@ -21,6 +28,12 @@ export class Speech {
    * body is a stream that nothing is held back of: read it or cancel it. It fails when the audio breaks
    * off. Its format is what `content-type` says, which can be another one than you asked for.
    *
+   * A provider that answers with the address of the audio is followed there, without the key; browsers
+   * do not allow that.
+   *
+   * With `stream_format: "sse"` the audio comes as events, and the loop over them throws
+   * `StreamTruncatedError` when the last one is missing.
+   *
    * @returns A `Response`, with `arrayBuffer()`, `blob()`, `body` and `headers`.
    * @throws `InvalidInputError` when a parameter cannot work; nothing is sent then
    * @throws `UnexpectedResponseError` when the answer is empty, JSON or a page instead of audio
@@ -32,12 +45,23 @@ export class Speech {
    * const audio = await speech.arrayBuffer();
    * ```
    */
-  create(params: SpeechCreateParamsFile, options?: RequestOptions): GatewayPromise<Response> {
-    return this.#transport.binary(
-      'audio.speech.create',
-      () => ({ json: speechBody(params) }),
-      options,
-    );
+  create(params: SpeechCreateParamsFile, options?: RequestOptions): GatewayPromise<Response>;
+  create(
+    params: SpeechCreateParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<SpeechStreamEvent>>;
+  create(
+    params: SpeechCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<Response | Stream<SpeechStreamEvent>>;
+  create(
+    params: SpeechCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<Response> | GatewayPromise<Stream<SpeechStreamEvent>> {
+    const request = () => ({ json: speechBody(params) });
+    return params?.stream_format === 'sse'
+      ? this.#transport.events('audio.speech.create', request, speechProtocol, options)
+      : this.#transport.binary('audio.speech.create', request, options);
   }
 }
 

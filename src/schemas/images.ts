@@ -45,7 +45,7 @@ const responseShape = {
 /** Some gateways send every key, with `""` for what is not there; `'url' in image` then misleads. */
 function repairImage(image: JsonObject): void {
   for (const key of ['b64_json', 'url', 'revised_prompt']) {
-    if (image[key] === '' || image[key] === null) delete image[key];
+    if (!image[key]) delete image[key];
   }
 }
 

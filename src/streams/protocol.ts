@@ -85,6 +85,8 @@ export interface StreamProtocol<Item> {
    * when the value is no answer.
    */
   fromAnswer(answer: unknown): readonly unknown[];
+  /** Makes events of a whole file, for providers that do not stream although asked to. */
+  fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Whether every value is an item: no error, ping or terminator is looked for. */
   readonly isPlain?: boolean | undefined;
   /** Whether a clean end is proof enough that the answer is whole. */

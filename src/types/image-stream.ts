@@ -1,12 +1,12 @@
 import type { OpenString } from './common.ts';
 import type { ImageUsage } from './images.ts';
 
-/** What every event of an image stream carries. Providers leave fields out. */
+/** What every event of an image stream carries. Text that the provider leaves out is empty. */
 export interface ImageEventBase {
-  /** The bytes of the image in base64. */
+  /** The bytes of the image in base64. Empty when the event has a `url` instead. */
   b64_json: string;
   background: OpenString<'transparent' | 'opaque' | 'auto'>;
-  /** When the event was made, in Unix seconds. */
+  /** When the event was made, in Unix seconds; 0 when the provider does not say. */
   created_at: number;
   output_format: OpenString<'png' | 'webp' | 'jpeg'>;
   quality: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto'>;
@@ -24,6 +24,8 @@ export interface ImageGenPartialImageEvent extends ImageEventBase {
 /** A finished image. */
 export interface ImageGenCompletedEvent extends ImageEventBase {
   type: 'image_generation.completed';
+  /** Where the image is, when the gateway did not stream and answered with an address. */
+  url?: string | undefined;
   usage?: ImageUsage | undefined;
 }
 
@@ -40,6 +42,8 @@ export interface ImageEditPartialImageEvent extends ImageEventBase {
 /** A finished edit. */
 export interface ImageEditCompletedEvent extends ImageEventBase {
   type: 'image_edit.completed';
+  /** Where the image is, when the gateway did not stream and answered with an address. */
+  url?: string | undefined;
   usage?: ImageUsage | undefined;
 }
 

@@ -49,6 +49,20 @@ export function json(body: unknown, status = 200): () => Response {
   return () => Response.json(body, { status });
 }
 
+/** The only answer to every request, as an event stream. Text is sent as it is, such as `[DONE]`. */
+export function eventStream(...events: unknown[]): () => Response {
+  const data = events.map((event) => (typeof event === 'string' ? event : JSON.stringify(event)));
+  const body = data.map((line) => `data: ${line}\n\n`).join('');
+  return () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** Everything that a stream gives. */
+export async function collect<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}
+
 /** The JSON body of a request. */
 export async function bodyOf(request: Request | undefined): Promise<unknown> {
   return request === undefined ? undefined : request.clone().json();

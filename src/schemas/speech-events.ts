@@ -1,0 +1,33 @@
+import * as z from 'zod/mini';
+import type { SpeechStreamEvent, SpeechUsage } from '../types/audio.ts';
+import { dropNull } from './objects.ts';
+import type { Reader } from './reader.ts';
+import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
+
+/** The fields of every kind of event. */
+interface SpeechEventFields {
+  type: string;
+  audio: string;
+  usage: SpeechUsage;
+}
+
+const usageShape = {
+  input_tokens: optionalNumber,
+  output_tokens: optionalNumber,
+  total_tokens: optionalNumber,
+} satisfies ShapeOf<SpeechUsage>;
+
+const eventShape = {
+  type: unread,
+  audio: optionalText,
+  usage: optionalObject(usageShape),
+} satisfies ShapeOf<SpeechEventFields>;
+
+/** Reads an event of a stream of speech. */
+export const speechEventReader: Reader<SpeechStreamEvent> = {
+  schema: z.looseObject(eventShape),
+  repair(event) {
+    if (event['type'] === 'speech.audio.delta') event['audio'] ??= '';
+    dropNull(event, 'usage');
+  },
+};

@@ -1,0 +1,76 @@
+import { imageEditEventReader, imageGenEventReader } from '../schemas/image-events.ts';
+import type { ImageEventPrefix } from '../schemas/image-events.ts';
+import { imagesReader } from '../schemas/images.ts';
+import { isObject, objectsOf } from '../schemas/objects.ts';
+import { readValue } from '../schemas/reader.ts';
+import type { JsonObject } from '../types/common.ts';
+import type { ImageEditStreamEvent, ImageGenStreamEvent } from '../types/image-stream.ts';
+import type { ImagesResponse } from '../types/images.ts';
+import { collectStream } from './open-source.ts';
+import type { StreamContext, StreamProtocol } from './protocol.ts';
+import { typedProtocol } from './typed-protocol.ts';
+
+/** How a stream of so many new images is read. */
+export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
+  return typedProtocol({
+    reader: imageGenEventReader,
+    endType: 'image_generation.completed',
+    expected,
+    fromAnswer: (answer) => toEvents(answer, 'image_generation'),
+  });
+}
+
+/** How a stream of so many edited images is read. */
+export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
+  return typedProtocol({
+    reader: imageEditEventReader,
+    endType: 'image_edit.completed',
+    expected,
+    fromAnswer: (answer) => toEvents(answer, 'image_edit'),
+  });
+}
+
+/** Makes one event per image of a whole answer. The last one carries the usage. */
+function toEvents(answer: unknown, prefix: ImageEventPrefix): JsonObject[] {
+  if (!isObject(answer)) return [];
+  const { data, created, background, output_format, quality, size, usage } = answer;
+  const images = objectsOf(data);
+  return images.map((image, index) => ({
+    created_at: created,
+    background,
+    output_format,
+    quality,
+    size,
+    ...image,
+    ...contentOf(image),
+    type: `${prefix}.completed`,
+    usage: index === images.length - 1 ? usage : undefined,
+  }));
+}
+
+/** Events hold bytes, so what is inside a data URL is taken out of it. */
+function contentOf({ b64_json: encoded, url }: JsonObject): JsonObject {
+  if (typeof encoded === 'string' && encoded !== '') return { b64_json: encoded, url: undefined };
+  const [, inline] = typeof url === 'string' ? (/^data:[^,]*;base64,(.*)$/s.exec(url) ?? []) : [];
+  return inline === undefined ? {} : { b64_json: inline, url: undefined };
+}
+
+/**
+ * Puts an answer together from an event stream, for providers that stream although asked for a whole
+ * answer.
+ *
+ * @throws `StreamTruncatedError`, like a loop over the stream, when it is not whole
+ */
+export async function collectImages(
+  response: Response,
+  context: StreamContext,
+): Promise<ImagesResponse> {
+  const events = objectsOf(await collectStream(response, context, imageGenProtocol(1)));
+  const { created_at: created, usage, ...last } = events.at(-1) ?? {};
+  const answer: JsonObject = { created, usage };
+  answer['data'] = events.map(({ b64_json: encoded, url }) => ({ b64_json: encoded, url }));
+  for (const key of ['background', 'output_format', 'quality', 'size']) {
+    if (last[key] !== '') answer[key] = last[key];
+  }
+  return readValue(answer, imagesReader, context.check);
+}
