@@ -343,6 +343,18 @@ describe('a broken stream', () => {
     expect(text).toContain('[DONE]');
   });
 
+  test('rule 25: comes where JSON was asked for, and the other way round', async () => {
+    const { emulator, chat } = newClient();
+    emulator.fail({ fault: { type: 'other-mode' }, times: 2 });
+
+    const types = [];
+    for (const stream of [true, false, false]) {
+      types.push((await chat('Hi', { stream })).headers.get('content-type'));
+    }
+
+    expect(types).toEqual(['application/json', 'text/event-stream', 'application/json']);
+  });
+
   test('sends only heartbeats', async () => {
     vi.useFakeTimers();
     const { emulator, chat } = newClient();

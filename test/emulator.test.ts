@@ -72,6 +72,18 @@ describe('an emulator', () => {
     });
   });
 
+  test('rule 7: tells the request id in a header, or only in the message', async () => {
+    const { emulator, post } = newClient();
+
+    const shown = await post('/v1/embeddings', embedding);
+    emulator.quirks.requestIdHeader = false;
+    const hidden = await post('/v1/embeddings', {});
+
+    expect(shown.headers.get('x-oneapi-request-id')).toBe(emulator.requests[0]?.id);
+    expect(hidden.headers.get('x-oneapi-request-id')).toBeNull();
+    expect(await hidden.text()).toContain(`(request id: ${emulator.requests[1]?.id})`);
+  });
+
   test('keeps a ledger of charges', async () => {
     const { emulator, post, get } = newClient();
 
@@ -172,6 +184,59 @@ describe('an emulator', () => {
     expect(await charges.json()).toMatchObject([{ operation: 'embeddings.create' }]);
     expect(emulator.quirks.embeddingOrder).toBe('reversed');
     expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+describe('its fetch', () => {
+  test('rejects with the reason of a signal, before and during the exchange', async () => {
+    const { emulator, post } = newClient({ quirks: { eventDelay: 1 } });
+    const reason = new Error('enough');
+
+    const early = post('/v1/embeddings', embedding, { signal: AbortSignal.abort(reason) });
+    await expect(early).rejects.toBe(reason);
+    expect(emulator.requests).toEqual([]);
+
+    const late = new AbortController();
+    const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+    const response = await post('/v1/chat/completions', body, { signal: late.signal });
+    const text = response.text();
+    late.abort(reason);
+    await expect(text).rejects.toBe(reason);
+    expect(emulator.requests[0]?.disconnected).toBe(true);
+  });
+
+  test.each([
+    [307, 'POST', { kind: 'json', value: embedding }],
+    [303, 'GET', { kind: 'none' }],
+  ] as const)('follows a %d with %s', async (status, method, body) => {
+    const { emulator, post } = newClient();
+    const location = '/v1/models';
+    emulator.fail({ fault: { type: 'redirect', status, location } });
+
+    const response = await post('/v1/embeddings', embedding);
+
+    expect([response.url, response.redirected]).toEqual(['http://emulator.test/v1/models', true]);
+    expect(emulator.requests[1]).toMatchObject({ path: location, method, hasKey: true, body });
+  });
+
+  test('gives up on redirects that never end', async () => {
+    const { emulator, post } = newClient();
+    const fault = { type: 'redirect', status: 307, location: '/v1/embeddings' } as const;
+    emulator.fail({ fault, times: Infinity });
+
+    await expect(post('/v1/embeddings', embedding)).rejects.toThrow('fetch failed');
+    expect(emulator.requests).toHaveLength(21);
+  });
+
+  test('takes a Request too', async () => {
+    const { emulator } = newClient();
+    const headers = { authorization: 'Bearer sk-emulator' };
+
+    const response = await emulator.fetch(
+      new Request(`${emulator.baseURL}/v1/models`, { headers }),
+    );
+
+    expect(response.status).toBe(200);
   });
 });
 

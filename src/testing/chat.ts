@@ -54,6 +54,12 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
   });
 }
 
+function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
+  if (fault?.type === 'other-mode') return !wanted;
+  const { chatMode } = world.quirks;
+  return chatMode === 'as-asked' ? wanted : chatMode === 'always-events';
+}
+
 /** `POST /v1/chat/completions`. */
 export function completeChat(call: Call): Response {
   const { quirks, ids, clock } = call.world;
@@ -65,9 +71,8 @@ export function completeChat(call: Call): Response {
   if (prompt.includes(markers.block)) {
     throw refusal(400, 'prompt_blocked', 'request blocked by the provider: SAFETY');
   }
-  const asEvents =
-    quirks.chatMode === 'as-asked' ? request.stream : quirks.chatMode === 'always-events';
-  if (asEvents) return eventResponse(call, chatEvents(answer, request, quirks));
+  if (isStreamed(call, request.stream))
+    return eventResponse(call, chatEvents(answer, request, quirks));
   const isEmpty = call.fault?.type === 'empty';
   return Response.json(
     completionBody(isEmpty ? { ...answer, choices: [] } : answer, request, quirks),

@@ -92,7 +92,7 @@ export type BodyFault =
       readonly type: 'empty';
     };
 
-/** Faults of an event stream. The work is done and charged. */
+/** Faults of an event stream. The work is done and charged. Answers that are no stream stay as they are. */
 export type StreamFault =
   | {
       /** The stream goes silent after some events, or sends only heartbeats from then on. */
@@ -138,6 +138,10 @@ export type StreamFault =
       /** An event whose data is not JSON, after some events. The rest follows as usual. */
       readonly type: 'garbled-event';
       readonly after: number;
+    }
+  | {
+      /** Chat answers with JSON where a stream was asked for, and with a stream where JSON was. */
+      readonly type: 'other-mode';
     };
 
 /** Faults of the video routes. */

@@ -72,7 +72,8 @@ function readChunks(bytes: Uint8Array): Chunks {
   const found = new Map<string, Uint8Array[]>();
   for (let at = 8; at + 8 <= bytes.length; at += 12 + view.getUint32(at)) {
     const name = new TextDecoder().decode(bytes.subarray(at + 4, at + 8));
-    const content = bytes.slice(at + 8, at + 8 + view.getUint32(at));
+    // A copy with a buffer of its own; `slice` of Node's `Buffer` would not be one.
+    const content = new Uint8Array(bytes.subarray(at + 8, at + 8 + view.getUint32(at)));
     found.set(name, [...(found.get(name) ?? []), content]);
   }
   const first = (name: string): Uint8Array => found.get(name)?.[0] ?? new Uint8Array(0);
