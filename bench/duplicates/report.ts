@@ -1,0 +1,159 @@
+import type { Environment } from '../lib/results.ts';
+import { gridPicture, type Grid, type GridCell } from '../lib/svg-grid.ts';
+import { formatTable } from '../lib/table.ts';
+import { columnsOf, show, type Column } from './columns.ts';
+import type { Fault } from './faults.ts';
+import type { Cell } from './measure.ts';
+import type { Subject } from './subject.ts';
+
+/** What the two tables are about. */
+export const tables: readonly {
+  readonly pays: Subject['pays'];
+  readonly title: string;
+  readonly file: string;
+}[] = [
+  {
+    pays: 'job',
+    title: 'Charges for one image or video call that goes wrong',
+    file: 'duplicates.svg',
+  },
+  {
+    pays: 'metered',
+    title: 'Charges for one chat, embedding or audio call that goes wrong',
+    file: 'duplicates-metered.svg',
+  },
+];
+
+/** The table for a terminal: for each fault, requests received and charges made. */
+export function textTable(
+  faults: readonly Fault[],
+  cells: readonly Cell[],
+  pays: Subject['pays'],
+): string {
+  const columns = columnsOf(cells).filter((column) => column.pays === pays);
+  return formatTable(
+    [
+      { heading: 'requests / charges', align: 'left' },
+      ...columns.map((column) => ({
+        heading: [column.package, ...optionLines(column), ...column.calls].join('\n'),
+        align: 'right' as const,
+      })),
+    ],
+    faults.map((fault) => [
+      fault.label,
+      ...columns.map((column) => {
+        const cell = column.cells.get(fault);
+        if (cell === undefined) return '–';
+        const counts = `${show(cell.requests, cell)} / ${show(cell.charges, cell)}`;
+        return fault.at === 'request' ? counts : `${show(cell.attempts, cell)} tried, ${counts}`;
+      }),
+    ]),
+  );
+}
+
+/** The picture for the README. */
+export function pictureOf(
+  faults: readonly Fault[],
+  cells: readonly Cell[],
+  { pays, title }: (typeof tables)[number],
+  environment: Environment,
+): string {
+  const columns = columnsOf(cells).filter((column) => column.pays === pays);
+  const rows = (
+    list: readonly Fault[],
+    value: (cell: Cell) => GridCell,
+  ): Grid['sections'][number]['rows'] =>
+    list.map((fault) => ({
+      label: fault.label,
+      cells: columns.map((column) => {
+        const cell = column.cells.get(fault);
+        return cell && value(cell);
+      }),
+    }));
+  const failing = faults.filter((fault) => fault.verdict !== 'answered');
+  return gridPicture({
+    title,
+    subtitle:
+      'One call, one fault, every client on its default options unless a column says otherwise. ' +
+      'The service counts a charge when it has a whole request, as services do that start to work before they answer.',
+    columns: columns.map((column) => ({
+      heading: column.package,
+      notes: [
+        environment.packages[column.package] ?? '',
+        ...shortCalls(column),
+        ...(isVaried(column, columns) ? ['defaults'] : optionLines(column)),
+      ],
+      own: column.package === 'model-gateway',
+    })),
+    sections: [
+      {
+        heading: 'The service did the work, then this happened: number of charges',
+        rows: rows(
+          failing.filter((fault) => fault.charged),
+          (cell) => ({ value: show(cell.charges, cell), tone: toneOf(cell.charges) }),
+        ),
+      },
+      {
+        heading: 'Nothing was charged: number of tries',
+        rows: rows(
+          failing.filter((fault) => !fault.charged),
+          (cell) => ({ value: show(cell.attempts, cell), tone: 'plain' }),
+        ),
+      },
+    ],
+    footnote:
+      `Measured on Node ${environment.node} against a local server (bench/duplicates). ` +
+      'Clients without an option for a time-out were given an AbortSignal. A refused connection and a 429 prove that nothing was done, so trying again is right; ' +
+      'a connection that is reset when it opens looks to a client like one that is reset after the request.',
+  });
+}
+
+function toneOf(charges: number): GridCell['tone'] {
+  if (charges <= 1) return 'good';
+  return charges <= 3 ? 'fair' : 'poor';
+}
+
+function optionLines({ options }: Column): string[] {
+  return options === undefined ? [] : options.split(' ');
+}
+
+/** Whether a column shows the defaults of a package that also has a column with options. */
+function isVaried(column: Column, columns: readonly Column[]): boolean {
+  return (
+    column.options === undefined &&
+    columns.some((other) => other.package === column.package && other.options !== undefined)
+  );
+}
+
+/** Names of calls without their last word, where that leaves something to know them by. */
+function shortCalls({ calls }: Column): string[] {
+  return [...new Set(calls.map((call) => call.replace(/\..*$/, '')))];
+}
+
+/** Everything that was measured, for those who want to count again. */
+export function resultOf(
+  faults: readonly Fault[],
+  cells: readonly Cell[],
+  environment: Environment,
+): object {
+  const subjects = [...new Set(cells.map(({ subject }) => subject))];
+  return {
+    benchmark: 'duplicates',
+    environment,
+    faults: faults.map(({ id, label, verdict, charged }) => ({ id, label, verdict, charged })),
+    calls: subjects.map((subject) => ({
+      package: subject.package,
+      call: subject.call,
+      options: subject.options ?? 'defaults',
+      pays: subject.pays,
+      faults: Object.fromEntries(
+        cells
+          .filter((cell) => cell.subject === subject)
+          .map(({ fault, attempts, requests, charges, ended, error, outcome }) => [
+            fault.id,
+            { attempts, requests, charges, ended, error, outcome },
+          ]),
+      ),
+    })),
+  };
+}

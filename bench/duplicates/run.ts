@@ -1,0 +1,85 @@
+/**
+ * How often does one paid call pay when the connection or the answer is lost?
+ *
+ *   npm run duplicates              measures this client and its peers and writes bench/results
+ *   npm run duplicates -- --check   measures this client only and fails when it breaks a promise
+ */
+import { parseArgs } from 'node:util';
+import { environmentOf, saveJSON, saveResult } from '../lib/results.ts';
+import { problemsOf } from './check.ts';
+import { faults } from './faults.ts';
+import { Measurement, type Cell } from './measure.ts';
+import { pictureOf, resultOf, tables, textTable } from './report.ts';
+import type { Subject } from './subject.ts';
+
+/** How long one call may go on, in milliseconds. */
+const callLimit = 20_000;
+
+/** Packages that are named in the picture. */
+const packages = [
+  'model-gateway',
+  'openai',
+  '@anthropic-ai/sdk',
+  'ai',
+  '@ai-sdk/openai-compatible',
+  '@fal-ai/client',
+  '@runwayml/sdk',
+  'replicate',
+];
+
+async function ours(): Promise<readonly Subject[]> {
+  return (await import('./subjects/model-gateway.ts')).modelGateway;
+}
+
+async function peers(): Promise<readonly Subject[]> {
+  return [
+    ...(await import('./subjects/openai.ts')).openai,
+    ...(await import('./subjects/anthropic.ts')).anthropic,
+    ...(await import('./subjects/ai.ts')).ai,
+    ...(await import('./subjects/fal.ts')).fal,
+    ...(await import('./subjects/runway.ts')).runway,
+    ...(await import('./subjects/replicate.ts')).replicate,
+  ];
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const subjects = values.check ? await ours() : [...(await ours()), ...(await peers())];
+const measurement = new Measurement(callLimit);
+const cells: Cell[] = [];
+for (const fault of faults) {
+  const start = performance.now();
+  cells.push(...(await measurement.row(fault, subjects)));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.error(`${fault.label}: ${seconds} s`);
+}
+
+for (const { pays, title } of tables) {
+  console.log(`\n${title}\n\n${textTable(faults, cells, pays)}`);
+}
+
+const problems = problemsOf(cells);
+if (!values.check) {
+  const broken = cells.filter(
+    ({ fault, subject, ended }) =>
+      fault.verdict === 'answered' && subject.package !== 'model-gateway' && ended !== 'returned',
+  );
+  for (const { subject } of broken) {
+    problems.push(`${subject.package} ${subject.call}: fails without a fault`);
+  }
+  const environment = await environmentOf(packages);
+  console.log(
+    `\nWritten: ${await saveJSON('duplicates.json', resultOf(faults, cells, environment))}`,
+  );
+  for (const table of tables) {
+    const picture = pictureOf(faults, cells, table, environment);
+    console.log(`Written: ${await saveResult(table.file, picture)}`);
+  }
+}
+
+console.log(
+  problems.length === 0
+    ? '\nEvery promise held.'
+    : `\nBroken promises:\n- ${problems.join('\n- ')}`,
+);
+// Calls that were cut by the limit may still wait and retry.
+process.exit(problems.length === 0 ? 0 : 1);

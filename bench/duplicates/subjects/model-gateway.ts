@@ -1,0 +1,139 @@
+import { Gateway } from '../../lib/model-gateway.ts';
+import { chat, chatEvents, events, images, json, video } from '../answers.ts';
+import { readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+
+function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
+  return new Gateway({
+    apiKey: 'benchmark',
+    baseURL: target.origin,
+    ...timeoutOf(target),
+    ...options,
+  });
+}
+
+const prompt = 'A lighthouse';
+
+const jobs: readonly Omit<Subject, 'package' | 'pays'>[] = [
+  {
+    call: 'images.generate',
+    run: (target) => connect(target).images.generate({ model: 'image-model', prompt }),
+    answer: images,
+  },
+  {
+    call: 'images.edit',
+    run: (target) =>
+      connect(target).images.edit({
+        model: 'image-model',
+        prompt,
+        image: new File([new Uint8Array(64)], 'lighthouse.png', { type: 'image/png' }),
+      }),
+    answer: images,
+  },
+  {
+    call: 'videos.create',
+    run: (target) => connect(target).videos.create({ model: 'video-model', prompt }),
+    answer: video,
+  },
+  {
+    call: 'videos.remix',
+    run: (target) => connect(target).videos.remix('video_0', { prompt }),
+    answer: video,
+  },
+];
+
+const model = 'text-model';
+const messages = [{ role: 'user', content: 'Why does light bend?' } as const];
+const contents = [{ role: 'user', parts: [{ text: 'Why does light bend?' }] }];
+
+function candidate(text: string, finishReason?: string): object {
+  return {
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text }] },
+        ...(finishReason === undefined ? {} : { finishReason }),
+      },
+    ],
+  };
+}
+
+const embeddings = json({
+  object: 'list',
+  model,
+  data: [{ object: 'embedding', index: 0, embedding: [0.1, 0.2, 0.3] }],
+  usage: { prompt_tokens: 3, total_tokens: 3 },
+});
+
+/** The metered calls, with a client on its default options or on the strict rule. */
+function metered(options: { retryUnknownOutcome?: false }): Omit<Subject, 'package' | 'pays'>[] {
+  const client = (target: Target): Gateway => connect(target, options);
+  return [
+    {
+      call: 'chat.completions.create',
+      run: (target) => client(target).chat.completions.create({ model, messages }),
+      answer: chat,
+      stream: {
+        run: async (target) =>
+          readAll(await client(target).chat.completions.create({ model, messages, stream: true })),
+        answer: chatEvents,
+      },
+    },
+    {
+      call: 'generate.content',
+      run: (target) => client(target).generate.content({ model, contents }),
+      answer: json(candidate('Light takes the path of least time.', 'STOP')),
+      stream: {
+        run: async (target) =>
+          readAll(await client(target).generate.contentStream({ model, contents })),
+        answer: events(
+          ...['Light', ' takes', ' the', ' path', ' of'].map((text) => ({ data: candidate(text) })),
+          { data: candidate(' least time.', 'STOP') },
+        ),
+      },
+    },
+    {
+      call: 'embeddings.create',
+      run: (target) => client(target).embeddings.create({ model, input: 'light' }),
+      answer: embeddings,
+    },
+    {
+      call: 'embeddings.createForEngine',
+      run: (target) => client(target).embeddings.createForEngine({ model, input: 'light' }),
+      answer: embeddings,
+    },
+    {
+      call: 'audio.speech.create',
+      run: async (target) => {
+        const speech = await client(target).audio.speech.create({
+          model,
+          input: 'Light takes the path of least time.',
+          voice: 'alloy',
+        });
+        return speech.arrayBuffer();
+      },
+      answer: { contentType: 'audio/mpeg', body: new Uint8Array(4096).fill(0xff) },
+    },
+    {
+      call: 'audio.translations.create',
+      run: (target) =>
+        client(target).audio.translations.create({
+          model,
+          file: new File([new Uint8Array(64)], 'speech.mp3', { type: 'audio/mpeg' }),
+        }),
+      answer: json({ text: 'Light takes the path of least time.' }),
+    },
+  ];
+}
+
+const name = 'model-gateway';
+
+export const modelGateway: readonly Subject[] = [
+  ...jobs.map((job): Subject => ({ ...job, package: name, pays: 'job' })),
+  ...metered({}).map((call): Subject => ({ ...call, package: name, pays: 'metered' })),
+  ...metered({ retryUnknownOutcome: false }).map((call): Subject => ({
+    ...call,
+    package: name,
+    pays: 'metered',
+    options: 'retryUnknownOutcome: false',
+  })),
+];

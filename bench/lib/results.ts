@@ -1,0 +1,56 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const bench = path.join(import.meta.dirname, '..');
+
+/** Where a benchmark's figures live. They are committed: the README shows them. */
+export const resultsDirectory = path.join(bench, 'results');
+
+/** What a benchmark ran on. */
+export interface Environment {
+  readonly node: string;
+  readonly platform: string;
+  /** Versions of the packages that took part. */
+  readonly packages: Readonly<Record<string, string>>;
+}
+
+/** Reads the versions of the packages that are really installed. */
+export async function environmentOf(packages: readonly string[]): Promise<Environment> {
+  const versions = await Promise.all(
+    packages.map(async (name) => [name, await installedVersion(name)] as const),
+  );
+  return {
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    packages: Object.fromEntries(versions),
+  };
+}
+
+async function installedVersion(name: string): Promise<string> {
+  const directory =
+    name === 'model-gateway' ? path.join(bench, '..') : path.join(bench, 'node_modules', name);
+  const manifest: unknown = JSON.parse(
+    await readFile(path.join(directory, 'package.json'), 'utf8'),
+  );
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
+    return String(manifest.version);
+  }
+  throw new Error(`${directory} has no version.`);
+}
+
+/** Writes a figure into the results directory and gives its path. */
+export async function saveResult(name: string, content: string): Promise<string> {
+  await mkdir(resultsDirectory, { recursive: true });
+  const file = path.join(resultsDirectory, name);
+  await writeFile(file, content.endsWith('\n') ? content : `${content}\n`);
+  return path.relative(process.cwd(), file);
+}
+
+/** Writes figures as JSON; objects and lists of plain values take one line each. */
+export async function saveJSON(name: string, value: unknown): Promise<string> {
+  const lines = JSON.stringify(value, null, 2);
+  return saveResult(
+    name,
+    lines.replaceAll(/[[{][^[\]{}]*[\]}]/g, (plain) => plain.replaceAll(/\s*\n\s*/g, ' ')),
+  );
+}
