@@ -99,7 +99,9 @@ export class EventReader implements Framing {
   }
 
   #dispatch(name: string | undefined, data: string): void {
-    if (data.length > this.#maxEventBytes) this.#refuse();
+    // A character takes one to three bytes, so most events need not be measured.
+    const max = this.#maxEventBytes;
+    if (data.length * 3 > max && new TextEncoder().encode(data).byteLength > max) this.#refuse();
     this.#onEvent({ name, data, isOpen: this.#isEnding });
   }
 

@@ -146,8 +146,8 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     else if (this.#decoder.terminated) this.#watchdog.expectEnd();
   }
 
-  /** The body has ended. */
-  #finish(broken?: { readonly cause: unknown }): void {
+  /** Nothing more of the answer will come, as the body has ended or is given up. */
+  #finish(broken?: { readonly cause: unknown }, body: 'close' | 'ended' = 'ended'): void {
     try {
       this.#events.end();
       this.#decoder.takeStrayText(this.#events.strayText);
@@ -160,13 +160,13 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     const { started } = this.#decoder.progress;
     const { onIncomplete, error: base } = this.#context;
     if (verdict === 'complete' || onIncomplete === 'allow') {
-      this.#settle({ verdict }, 'ended');
+      this.#settle({ verdict }, body);
     } else if (onIncomplete === 'warn') {
       this.#warn(`The stream ${describeEnding(verdict, started)}`);
-      this.#settle({ verdict }, 'ended');
+      this.#settle({ verdict }, body);
     } else {
       const ending = { verdict, started, cause: broken?.cause };
-      this.#settle({ verdict, error: truncated(base, this, ending) }, 'ended');
+      this.#settle({ verdict, error: truncated(base, this, ending) }, body);
     }
   }
 
@@ -203,7 +203,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   readonly #onExpiry = (expiry: Expiry): void => {
     if (expiry.limit === 'ending') {
-      this.#finish();
+      this.#finish(undefined, 'close');
     } else if (this.#decoder.isFinished) {
       this.#settle({ verdict: 'complete' });
     } else {

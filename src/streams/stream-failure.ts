@@ -27,10 +27,15 @@ function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErro
   return { ...call, outcome: 'unknown', advice, partial, usage };
 }
 
+/** Providers end their messages as they like; the advice that follows needs an end. */
+function asSentence(message: string): string {
+  return /[.!?。！？…]$/u.test(message) ? message : `${message}.`;
+}
+
 /** The gateway sent an error inside the stream. */
 export function sentError(base: StreamErrorBase, received: Received, text: ErrorText): StreamError {
   const { message = 'the gateway sent an error without text', ...fields } = text;
-  return new StreamError(`The stream of ${base.operation} failed: ${message}`, {
+  return new StreamError(`The stream of ${base.operation} failed: ${asSentence(message)}`, {
     ...initOf(base, received),
     ...fields,
   });

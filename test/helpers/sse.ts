@@ -1,0 +1,158 @@
+import type { StreamContext } from '../../src/streams/protocol.ts';
+import type { Stream } from '../../src/streams/stream.ts';
+import { monotonicNow } from '../../src/time/now.ts';
+import type { ResponseIssue } from '../../src/errors/response-error.ts';
+
+/** What a stream did to the call that it belongs to. */
+export interface Watched {
+  readonly context: StreamContext;
+  readonly warnings: string[];
+  readonly issues: ResponseIssue[];
+  releases: number;
+}
+
+/** A context for a stream, without limits, that notes what is done with it. */
+export function watchedContext(overrides: Partial<StreamContext> = {}): Watched {
+  const watched: Watched = {
+    warnings: [],
+    issues: [],
+    releases: 0,
+    context: {
+      controller: new AbortController(),
+      limits: {
+        firstByteTimeout: null,
+        idleTimeout: null,
+        idleContentTimeout: null,
+        totalTimeout: null,
+      },
+      startedAt: monotonicNow(),
+      onIncomplete: 'throw',
+      maxEventBytes: 134_217_728,
+      check: { validation: 'tolerant', onIssue: (issue) => watched.issues.push(issue) },
+      error: {
+        operation: 'chat.completions.create',
+        callId: 'call-1',
+        requestID: 'request-1',
+        status: 200,
+        headers: new Headers({ 'x-oneapi-request-id': 'request-1' }),
+      },
+      warn: (message) => watched.warnings.push(message),
+      release: () => {
+        watched.releases += 1;
+      },
+      ...overrides,
+    },
+  };
+  return watched;
+}
+
+/** The events of a server, encoded one by one with LF. */
+export function encode(...data: readonly (object | string)[]): string {
+  return data
+    .map((value) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`)
+    .join('');
+}
+
+/** Text as bytes in pieces of `size`. */
+export function cutBytes(text: string, size: number): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text);
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += size) {
+    pieces.push(bytes.slice(start, start + size));
+  }
+  return pieces;
+}
+
+/** A response whose body gives these bytes, one piece for each read. */
+export function respond(pieces: readonly Uint8Array[] | string, failure?: unknown): Response {
+  const queue = typeof pieces === 'string' ? cutBytes(pieces, 65_536) : [...pieces];
+  return new Response(
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const next = queue.shift();
+        if (next !== undefined) controller.enqueue(next);
+        else if (failure === undefined) controller.close();
+        else controller.error(failure);
+      },
+    }),
+  );
+}
+
+/** A response whose body is written by the test. */
+export function openResponse() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
+    highWaterMark: 16,
+  });
+  const writer = writable.getWriter();
+  writer.closed.catch(() => undefined);
+  return {
+    response: new Response(readable),
+    /** Writes text; does not wait until it is read. */
+    send: (text: string) => {
+      writer.write(new TextEncoder().encode(text)).catch(() => undefined);
+    },
+    end: () => {
+      writer.close().catch(() => undefined);
+    },
+    /** Whether the reader has cancelled the body. */
+    isCancelled: () =>
+      writer.closed.then(
+        () => false,
+        () => true,
+      ),
+  };
+}
+
+/** Reads a stream to its end: what it gave and how it failed. */
+export async function readAll<Item>(stream: AsyncIterable<Item>) {
+  const items: Item[] = [];
+  try {
+    for await (const item of stream) items.push(item);
+    return { items, error: undefined };
+  } catch (error) {
+    return { items, error };
+  }
+}
+
+/** The same, with the verdict. */
+export async function readStream<Item>(stream: Stream<Item>) {
+  const { items, error } = await readAll(stream);
+  return { items, error, verdict: stream.verdict, partial: stream.partial, usage: stream.usage };
+}
+
+/** A chunk of a chat completion with one choice. */
+export function chunk(delta: object, finish: string | null = null, more: object = {}) {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_790_000_000,
+    model: 'm-large',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...more,
+  };
+}
+
+export const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
+
+/** The chunk with the usage that ends a stream. */
+export const usageChunk = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_790_000_000,
+  model: 'm-large',
+  choices: [],
+  usage,
+};
+
+/** A whole answer in events. */
+export const wholeAnswer = encode(
+  chunk({ role: 'assistant', content: '' }),
+  chunk({ content: 'Grüße, ' }),
+  chunk({ content: '世界 🌍' }),
+  chunk({}, 'stop'),
+  usageChunk,
+  '[DONE]',
+);
+
+/** The text of `wholeAnswer`. */
+export const wholeText = 'Grüße, 世界 🌍';
