@@ -2,17 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { isUploadable, type FormField } from '../http/multipart.ts';
 import type { VideoCreateParams, VideoRemixParams } from '../types/videos.ts';
-
-function checkText(field: string, value: unknown, fix: string): void {
-  if (typeof value === 'string' && value.trim() !== '') return;
-  const problem = value === undefined ? 'is missing' : 'must be text that is not blank';
-  throw new InvalidInputError(field, `${problem}; ${fix}`);
-}
-
-function checkParams(params: unknown): void {
-  if (typeof params === 'object' && params !== null) return;
-  throw new InvalidInputError('params', 'is missing; give an object.');
-}
+import { checkModel, checkParams, checkText } from './checks.ts';
 
 /** Seconds as text: the gateway cannot decode a JSON number there, though its document allows it. */
 function secondsText(value: unknown): string | undefined {
@@ -34,7 +24,7 @@ function referenceOf(value: unknown): unknown {
   }
   if (typeof value === 'object' && 'image_url' in value) {
     const { image_url: url } = value;
-    checkText(`${field}.image_url`, url, 'give an http(s) URL or a data URL.');
+    checkText(`${field}.image_url`, url, 'an http(s) URL or a data URL');
     return url;
   }
   throw new InvalidInputError(
@@ -51,9 +41,9 @@ function referenceOf(value: unknown): unknown {
  * @throws `InvalidInputError` for input that would be charged and could not work
  */
 export function submissionOf(params: VideoCreateParams): OperationRequest<'videos.create'> {
-  checkParams(params);
-  checkText('model', params.model, 'give a video model id; models.list() gives them.');
-  checkText('prompt', params.prompt, 'say what the video shows.');
+  checkParams('videos.create', params);
+  checkModel(params.model);
+  checkText('prompt', params.prompt, 'a description of the video');
   const fields: Readonly<Record<string, unknown>> = {
     ...params,
     seconds: secondsText(params.seconds),
@@ -70,7 +60,7 @@ export function submissionOf(params: VideoCreateParams): OperationRequest<'video
 
 /** The body of a remix. */
 export function remixBodyOf(params: VideoRemixParams): object {
-  checkParams(params);
-  checkText('prompt', params.prompt, 'say what to change.');
+  checkParams('videos.remix', params);
+  checkText('prompt', params.prompt, 'what to change');
   return { ...params };
 }

@@ -1,12 +1,9 @@
 import { appendFileSync } from 'node:fs';
-import { resolveSettings } from '../../src/http/settings.ts';
-import { Transport } from '../../src/http/transport.ts';
-import { Videos } from '../../src/resources/videos.ts';
+import { Gateway } from '../../src/gateway.ts';
 
 // Submits a video, saves its handle, and is killed while it waits.
 const [baseURL = '', apiKey = '', file = ''] = process.argv.slice(2);
-const videos = new Videos(new Transport(resolveSettings({ baseURL, apiKey })));
-await videos.createAndWait(
+await new Gateway({ baseURL, apiKey }).videos.createAndWait(
   { model: 'm-video', prompt: 'A paper boat' },
   {
     interval: 250,

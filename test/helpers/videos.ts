@@ -1,8 +1,7 @@
 import { vi } from 'vitest';
-import { resolveSettings } from '../../src/http/settings.ts';
-import { Transport } from '../../src/http/transport.ts';
+import { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { Videos } from '../../src/resources/videos.ts';
+import type { Videos } from '../../src/resources/videos.ts';
 import {
   createEmulator,
   type Emulator,
@@ -14,7 +13,7 @@ import {
 export const order = { model: 'm-video', prompt: 'A paper boat' } as const;
 
 export function videosOf(options: GatewayOptions): Videos {
-  return new Videos(new Transport(resolveSettings({ logLevel: 'off', ...options })));
+  return new Gateway({ logLevel: 'off', ...options }).videos;
 }
 
 /** The videos of an emulator that nobody else uses. */
