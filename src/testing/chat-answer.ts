@@ -35,7 +35,7 @@ export interface ChatAnswer {
 }
 
 /** The tokens of a chat answer. */
-export interface ChatUsage {
+interface ChatUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;

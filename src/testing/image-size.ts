@@ -1,5 +1,5 @@
 /** What a picture file says about itself. */
-export interface PictureFacts {
+interface PictureFacts {
   readonly format: 'PNG' | 'JPEG' | 'GIF' | 'WebP';
   readonly width?: number | undefined;
   readonly height?: number | undefined;
@@ -17,7 +17,7 @@ function jpegSize(view: DataView): { width: number; height: number } | undefined
 }
 
 /** Reads the format and, where that is easy, the size of a picture. */
-export function readPicture(bytes: Uint8Array): PictureFacts | undefined {
+function readPicture(bytes: Uint8Array): PictureFacts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 24) return undefined;
   const start = view.getUint32(0);

@@ -6,7 +6,7 @@ import { steps, type Tone } from './tones.ts';
 const frameHeader = [0xff, 0xfb, 0x14, 0xc0];
 const frameBytes = 96;
 /** How long one frame lasts. */
-export const frameMilliseconds = 24;
+const frameMilliseconds = 24;
 const hertzPerLine = 24_000 / 576;
 const gain = 237;
 

@@ -64,7 +64,7 @@ function failureFields({ failure, state }: EmulatorVideo, { videoError }: Quirks
 }
 
 /** The status word of a task, with the quirk and the fault of the call. */
-export function statusWord({ fault, world }: Call, { state }: EmulatorVideo): string {
+function statusWord({ fault, world }: Call, { state }: EmulatorVideo): string {
   if (fault?.type === 'status-word') return fault.word;
   return world.quirks.videoWords[state] ?? state;
 }

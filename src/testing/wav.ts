@@ -2,7 +2,7 @@ import { concat, utf8, type Bytes } from './bytes.ts';
 import type { Tone } from './tones.ts';
 
 /** Samples per second of WAV and PCM speech. */
-export const sampleRate = 24_000;
+const sampleRate = 24_000;
 
 /** Raw sound: 24 kHz, 16 bit, mono, little-endian. */
 export function encodePcm(tones: readonly Tone[]): Bytes {
