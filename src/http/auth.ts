@@ -3,7 +3,10 @@ import type { ApiKey } from '../options.ts';
 
 /** A key that a header can carry, or an error that does not repeat the key. */
 function checkKey(key: unknown): string {
-  if (typeof key !== 'string' || key.trim() === '') {
+  if (typeof key !== 'string') {
+    throw new InvalidInputError('apiKey', 'must be a string or a function that gives one.');
+  }
+  if (key.trim() === '') {
     throw new InvalidInputError('apiKey', 'is empty; give the key of your gateway account.');
   }
   const trimmed = key.trim();

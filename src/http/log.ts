@@ -1,16 +1,17 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Logger, LogLevel } from '../options.ts';
+import { shown } from './option-checks.ts';
 
 const ranks: Readonly<Record<LogLevel, number>> = { off: 0, error: 1, warn: 2, info: 3, debug: 4 };
 
 /** Checks a log level that may come from the environment. */
-export function parseLogLevel(value: string, field: string): LogLevel {
-  const level = value.trim().toLowerCase();
+export function parseLogLevel(value: unknown, field: string): LogLevel {
+  const level = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (level === 'off' || level === 'error' || level === 'warn') return level;
   if (level === 'info' || level === 'debug') return level;
   throw new InvalidInputError(
     field,
-    `"${value}" is not a log level; use "off", "error", "warn", "info" or "debug".`,
+    `${shown(value)} is not a log level; use "off", "error", "warn", "info" or "debug".`,
   );
 }
 

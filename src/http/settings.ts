@@ -1,9 +1,19 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { Credential } from './auth.ts';
 import { DriftReporter } from './drift.ts';
+import { applyHeaders } from './headers.ts';
 import { Log, parseLogLevel } from './log.ts';
+import {
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkInteger,
+  checkObject,
+  checkWord,
+  optionalDuration,
+} from './option-checks.ts';
 import { globalFetch } from './send.ts';
-import { parseBaseURL, type BaseURL } from './url.ts';
+import { buildQuery, parseBaseURL, type BaseURL } from './url.ts';
 import type {
   Fetch,
   FetchOptions,
@@ -40,9 +50,6 @@ export interface ClientSettings {
   readonly call: CallSettings;
 }
 
-/** Timers of every runtime hold 31 bits; longer ones fire at once. */
-const longestTimer = 2_147_483_647;
-
 const defaults: CallSettings = {
   maxRetries: 2,
   timeout: 600_000,
@@ -56,40 +63,6 @@ const defaults: CallSettings = {
   validation: 'tolerant',
 };
 
-function checkDuration(field: string, value: number): number {
-  if (typeof value !== 'number' || !(value >= 1 && value <= longestTimer)) {
-    throw new InvalidInputError(
-      field,
-      `must be 1 to ${longestTimer} milliseconds, not ${String(value)}.`,
-    );
-  }
-  return value;
-}
-
-function optionalDuration(
-  field: string,
-  value: number | null | undefined,
-  fallback: number | null,
-): number | null {
-  if (value === undefined) return fallback;
-  return value === null ? null : checkDuration(field, value);
-}
-
-function checkInteger(field: string, value: number, smallest: number, largest: number): number {
-  if (!Number.isInteger(value) || value < smallest || value > largest) {
-    throw new InvalidInputError(
-      field,
-      `must be a whole number from ${smallest} to ${largest}, not ${String(value)}.`,
-    );
-  }
-  return value;
-}
-
-function checkWord<Word extends string>(field: string, value: Word, words: readonly Word[]): Word {
-  if (words.includes(value)) return value;
-  throw new InvalidInputError(field, `must be one of "${words.join('", "')}", not "${value}".`);
-}
-
 /** Merges options over settings and checks every one that is given. */
 export function mergeCallSettings(
   base: CallSettings,
@@ -97,6 +70,7 @@ export function mergeCallSettings(
 ): CallSettings {
   if (options === undefined) return base;
   const { maxRetries, timeout, onIncomplete, maxEventBytes, validation } = options;
+  const { retryUnknownOutcome = base.retryUnknownOutcome } = options;
   return {
     maxRetries:
       maxRetries === undefined ? base.maxRetries : checkInteger('maxRetries', maxRetries, 0, 100),
@@ -113,7 +87,10 @@ export function mergeCallSettings(
       base.idleContentTimeout,
     ),
     totalTimeout: optionalDuration('totalTimeout', options.totalTimeout, base.totalTimeout),
-    retryUnknownOutcome: options.retryUnknownOutcome ?? base.retryUnknownOutcome,
+    retryUnknownOutcome:
+      retryUnknownOutcome === undefined
+        ? undefined
+        : checkBoolean('retryUnknownOutcome', retryUnknownOutcome),
     onIncomplete:
       onIncomplete === undefined
         ? base.onIncomplete
@@ -178,20 +155,50 @@ function resolveBaseURL(options: GatewayOptions): BaseURL {
 }
 
 function resolveLog(options: GatewayOptions): Log {
-  const fromEnvironment = readEnvironment('GATEWAY_LOG');
+  const { logger = console, logLevel } = options;
+  checkObject('logger', logger);
+  for (const method of ['error', 'warn', 'info', 'debug'] as const) {
+    if (typeof logger?.[method] === 'function') continue;
+    throw new InvalidInputError('logger', `has no method ${method}().`);
+  }
   const level =
-    options.logLevel === undefined
-      ? parseLogLevel(fromEnvironment ?? 'warn', 'GATEWAY_LOG')
-      : parseLogLevel(options.logLevel, 'logLevel');
-  return new Log(options.logger ?? console, level);
+    logLevel === undefined
+      ? parseLogLevel(readEnvironment('GATEWAY_LOG') ?? 'warn', 'GATEWAY_LOG')
+      : parseLogLevel(logLevel, 'logLevel');
+  return new Log(logger, level);
+}
+
+/** Headers that the gateway prefers to the bearer key on some routes. */
+const rivalHeaders = ['x-api-key', 'x-goog-api-key', 'mj-api-secret'];
+
+function checkHeaders(options: GatewayOptions, log: Log): void {
+  checkObject('defaultHeaders', options.defaultHeaders);
+  const headers = new Headers();
+  applyHeaders(headers, options.defaultHeaders, 'defaultHeaders');
+  for (const header of rivalHeaders) {
+    if (!headers.has(header)) continue;
+    log.write('warn', `defaultHeaders holds ${header}: the gateway may take it for the key`, {
+      header,
+    });
+  }
+}
+
+function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
+  checkObject('defaultQuery', defaultQuery);
+  buildQuery(defaultQuery);
+  if (typeof defaultQuery?.['key'] === 'string') {
+    log.write('warn', 'defaultQuery holds key: the gateway may take it for the key', {});
+  }
 }
 
 /** Checks the options of a client and fills in what is missing. */
 export function resolveSettings(options: GatewayOptions): ClientSettings {
   const log = resolveLog(options);
-  if (options.fetch !== undefined && typeof options.fetch !== 'function') {
-    throw new InvalidInputError('fetch', 'must be a function.');
-  }
+  checkFunction('fetch', options.fetch);
+  checkFunction('onDrift', options.onDrift);
+  checkObject('fetchOptions', options.fetchOptions);
+  checkHeaders(options, log);
+  checkQuery(options, log);
   return {
     base: resolveBaseURL(options),
     credential: resolveCredential(options),
