@@ -26,21 +26,25 @@ const png =
 export const images = json({ created: 1_760_000_000, data: [{ b64_json: png }] });
 
 /** An image that is streamed: two partial pictures, then the whole one. */
-export const imageEvents = events(
-  ...[0, 1].map((index) => ({
-    event: 'image_generation.partial_image',
-    data: { type: 'image_generation.partial_image', partial_image_index: index, b64_json: png },
-  })),
-  {
-    event: 'image_generation.completed',
-    data: {
-      type: 'image_generation.completed',
-      created_at: 1_760_000_000,
-      b64_json: png,
-      usage: { input_tokens: 5, output_tokens: 100, total_tokens: 105 },
+export function imageEvents(operation: 'image_generation' | 'image_edit'): Answer {
+  const partial = `${operation}.partial_image`;
+  const completed = `${operation}.completed`;
+  return events(
+    ...[0, 1].map((index) => ({
+      event: partial,
+      data: { type: partial, partial_image_index: index, b64_json: png },
+    })),
+    {
+      event: completed,
+      data: {
+        type: completed,
+        created_at: 1_760_000_000,
+        b64_json: png,
+        usage: { input_tokens: 5, output_tokens: 100, total_tokens: 105 },
+      },
     },
-  },
-);
+  );
+}
 
 /** A video task that was accepted, in OpenAI's shape. */
 export const video = json({

@@ -1,5 +1,5 @@
 import { Gateway } from '../../lib/model-gateway.ts';
-import { chat, chatEvents, events, images, json, video } from '../answers.ts';
+import { chat, chatEvents, events, imageEvents, images, json, video } from '../answers.ts';
 import { readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
@@ -13,21 +13,29 @@ function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}
 
 const prompt = 'A lighthouse';
 
+const image = { model: 'image-model', prompt };
+const file = new File([new Uint8Array(64)], 'lighthouse.png', { type: 'image/png' });
+
 const jobs: readonly Omit<Subject, 'package' | 'pays'>[] = [
   {
     call: 'images.generate',
-    run: (target) => connect(target).images.generate({ model: 'image-model', prompt }),
+    run: (target) => connect(target).images.generate(image),
     answer: images,
+    stream: {
+      run: async (target) =>
+        readAll(await connect(target).images.generate({ ...image, stream: true })),
+      answer: imageEvents('image_generation'),
+    },
   },
   {
     call: 'images.edit',
-    run: (target) =>
-      connect(target).images.edit({
-        model: 'image-model',
-        prompt,
-        image: new File([new Uint8Array(64)], 'lighthouse.png', { type: 'image/png' }),
-      }),
+    run: (target) => connect(target).images.edit({ ...image, image: file }),
     answer: images,
+    stream: {
+      run: async (target) =>
+        readAll(await connect(target).images.edit({ ...image, image: file, stream: true })),
+      answer: imageEvents('image_edit'),
+    },
   },
   {
     call: 'videos.create',

@@ -26,7 +26,7 @@ export const openai: readonly Subject[] = [
     stream: {
       run: async (target) =>
         readAll(await connect(target).images.generate({ ...image, stream: true })),
-      answer: imageEvents,
+      answer: imageEvents('image_generation'),
     },
   },
   {
