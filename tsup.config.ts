@@ -6,6 +6,7 @@ export default defineConfig({
     index: 'src/index.ts',
     'node/index': 'src/node/index.ts',
     'testing/index': 'src/testing/index.ts',
+    'testing/msw': 'src/testing/msw.ts',
   },
   format: 'esm',
   target: 'es2022',
