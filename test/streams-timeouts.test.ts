@@ -196,6 +196,15 @@ describe('totalTimeout', () => {
     expect(error).toMatchObject({ limit: 'totalTimeout', timeout: 1_000 });
   });
 
+  test('may have passed before the stream begins', async () => {
+    const startedAt = monotonicNow() - 2_000;
+    const { stream, watched } = openStream({ totalTimeout: 1_000 }, { startedAt });
+
+    expect((await readAll(stream)).error).toMatchObject({ limit: 'totalTimeout' });
+    expect(watched.releases).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test('holds while the reader is busy', async () => {
     const { stream, send, isCancelled } = openStream({ totalTimeout: 1_000 });
     send(piece);

@@ -122,12 +122,15 @@ describe('on a real socket', () => {
         }
       }, 5);
     });
-    const watched = watchedContext();
+    const [whole, split] = [watchedContext(), watchedContext()];
 
     let chunks = 0;
-    for await (const _ of await open(watched)) chunks += 1;
+    for await (const _ of await open(whole)) chunks += 1;
+    const [left, right] = (await open(split)).tee();
+    for await (const _ of left) chunks += 1;
+    for await (const _ of right) chunks += 1;
 
-    expect(chunks).toBe(pieces);
-    expect(watched.warnings).toEqual([]);
+    expect(chunks).toBe(3 * pieces);
+    expect([...whole.warnings, ...split.warnings]).toEqual([]);
   });
 });

@@ -292,11 +292,14 @@ describe('an error inside a stream', () => {
     ['text without a line end', 'upstream connect error', 'upstream connect error'],
     ['a page', '<html><title>502 Bad Gateway</title></html>', '502 Bad Gateway'],
     ['JSON that says nothing', '{"ok":false}', '{"ok":false}'],
-  ])('is made of %s in place of a stream', async (_, text, message) => {
-    const result = await readStream(open(text));
+  ])('is made of %s in place of events', async (_, text, message) => {
+    for (const stream of [open(text), open(before + text)]) {
+      const { error } = await readStream(stream);
 
-    expect(result.error).toBeInstanceOf(StreamError);
-    expect(String(result.error)).toContain(message);
+      expect(error).toBeInstanceOf(StreamError);
+      expect(error).not.toBeInstanceOf(StreamTruncatedError);
+      expect(String(error)).toContain(message);
+    }
   });
 
   test('carries what the gateway said and what had arrived', async () => {
@@ -474,7 +477,7 @@ describe('rule 26: leaving a stream', () => {
 
     await expect(isCancelled()).resolves.toBe(true);
     expect(stream.controller.signal.aborted).toBe(true);
-    expect(stream.verdict).toBe('no_terminator');
+    expect(stream.verdict).toBe('truncated');
     expect(stream.partial?.choices[0]?.message.content).toBe('Hel');
     expect(watched.releases).toBe(1);
   });

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 import { isObject } from './objects.ts';
 
-export { isObject } from './objects.ts';
-
 /** Tells whether a value fits. */
 export type Accepts = (value: unknown) => boolean;
 

@@ -17,8 +17,6 @@ import {
   unread,
 } from './shape-of.ts';
 
-export { dropNull, objectsOf } from './objects.ts';
-
 export const usageSchema = optionalObject({
   prompt_tokens: optionalNumber,
   completion_tokens: optionalNumber,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../types/common.ts';
 import type { VideoTaskError } from '../types/videos.ts';
-import { isObject } from './accepts.ts';
+import { isObject } from './objects.ts';
 import { levelsOf, textOf } from './video-fields.ts';
 import { readStatusWord } from './video-status.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types/common.ts';
-import { isObject } from './accepts.ts';
+import { isObject } from './objects.ts';
 import { readStatusWord } from './video-status.ts';
 
 /** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */

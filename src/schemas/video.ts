@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { VideoStatus, VideoTask } from '../types/videos.ts';
-import { isObject } from './accepts.ts';
+import { isObject } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalText, type ShapeOf, unread } from './shape-of.ts';
 import { findFailure } from './video-failure.ts';

@@ -81,7 +81,7 @@ export class EventDecoder<Item> {
       if (error !== undefined) throw new SentError(error);
     }
     if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
-    if (!this.isFinished && !this.progress.started) throw new SentError(errorFromText(trimmed));
+    if (!this.isFinished) throw new SentError(errorFromText(trimmed));
   }
 
   /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */

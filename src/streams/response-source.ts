@@ -84,7 +84,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   close(): void {
     if (this.#settlement !== undefined) return;
     this.#items = [];
-    this.#settle({ verdict: this.#verdict(false) });
+    this.#settle({ verdict: this.#verdict(true) });
   }
 
   abandon(): void {

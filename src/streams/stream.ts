@@ -1,3 +1,5 @@
+// Programs whose compiler settings do not include this library must understand `await using` too.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
 import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './open-source.ts';
@@ -43,7 +45,7 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
   /** @internal */
   constructor(source: StreamSource<Item>) {
     this.#source = source;
-    dropped?.register(this, source);
+    dropped?.register(this, source, this);
   }
 
   /**
@@ -112,6 +114,8 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
    */
   tee(): [Stream<Item>, Stream<Item>] {
     const [left, right] = teeSource(this.#claim());
+    // From now on the branches hold the source.
+    dropped?.unregister(this);
     return [new Stream(left), new Stream(right)];
   }
 
