@@ -25,12 +25,9 @@ export type SendResult =
   | { readonly response?: undefined; readonly failure: SendFailure };
 
 const runtimeVersions: unknown = Reflect.get(globalThis, 'process')?.versions;
-const isNode =
-  typeof runtimeVersions === 'object' &&
-  runtimeVersions !== null &&
-  'node' in runtimeVersions &&
-  !('bun' in runtimeVersions) &&
-  !('deno' in runtimeVersions);
+const hasVersions = typeof runtimeVersions === 'object' && runtimeVersions !== null;
+const isDeno = hasVersions && 'deno' in runtimeVersions;
+const isNode = hasVersions && 'node' in runtimeVersions && !('bun' in runtimeVersions) && !isDeno;
 
 /** How redirects are handled and uploads are kept out of memory. */
 function transferOptions(request: OutgoingRequest): RequestInit {
@@ -40,6 +37,16 @@ function transferOptions(request: OutgoingRequest): RequestInit {
   // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
   // needed again: a 512 MiB file then grows the heap by 512 MiB.
   return isNode ? { redirect: 'error', window: null } : { redirect: request.redirect };
+}
+
+/**
+ * The body as it is handed to `fetch`.
+ *
+ * When a connection that was used before breaks, Deno sends a body of text again by itself, although
+ * the first request may have been received whole and charged. A `Blob` it sends only once.
+ */
+function sentOnce(body: string | FormData | ReadableStream<Uint8Array>): BodyInit {
+  return isDeno && typeof body === 'string' ? new Blob([body]) : body;
 }
 
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
@@ -76,7 +83,7 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
             headers,
             signal,
             ...transferOptions(request),
-            ...(body === undefined ? {} : { body }),
+            ...(body === undefined ? {} : { body: sentOnce(body) }),
             ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
           });
         } catch (error) {
