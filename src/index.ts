@@ -47,13 +47,7 @@ export {
   type VideoWaitSummary,
 } from './errors/video-error.ts';
 export { endpoints } from './endpoints.ts';
-export type {
-  BodyKind,
-  ChargeClass,
-  Endpoint,
-  Operation,
-  ResponseKind,
-} from './endpoints.ts';
+export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
 export { toFile, toStreamingFile } from './http/multipart.ts';
 export type { StreamingFileOptions, ToFileInput } from './http/multipart.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';

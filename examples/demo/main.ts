@@ -12,7 +12,9 @@ import { print } from './print.ts';
 import { steps, type DemoContext } from './steps.ts';
 
 const isReal = process.env['GATEWAY_BASE_URL'] !== undefined;
-const emulator = isReal ? undefined : createEmulator({ videoDuration: 9_000, quirks: { eventDelay: 30 } });
+const emulator = isReal
+  ? undefined
+  : createEmulator({ videoDuration: 9_000, quirks: { eventDelay: 30 } });
 const server = await emulator?.listen();
 
 const client = new Gateway(

@@ -30,7 +30,7 @@ function choose(kind: Kind, models: readonly Model[]): string | undefined {
   if (fromEnvironment !== undefined) return fromEnvironment;
   const { type, name } = hints[kind];
   const byType = models.filter(
-    (model) => type !== undefined && model.supported_endpoint_types?.includes(type) === true,
+    (model) => type !== undefined && (model.supported_endpoint_types ?? []).includes(type),
   );
   // Gateways list nearly every model under "openai", so the name decides among those.
   return [...byType, ...models].find(({ id }) => name.test(id))?.id ?? byType[0]?.id;

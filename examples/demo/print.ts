@@ -1,6 +1,6 @@
 import { GatewayError } from 'model-gateway';
 
-const isTerminal = process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined;
+const isTerminal = process.stdout.isTTY && process.env['NO_COLOR'] === undefined;
 
 function paint(code: number, text: string): string {
   return isTerminal ? `\u001B[${code}m${text}\u001B[0m` : text;

@@ -26,7 +26,6 @@ const child = spawn(process.execPath, [join(folder, `${name}.ts`)], {
   env: environment,
   stdio: 'inherit',
 });
-child.on('exit', async (code) => {
-  await server?.close();
-  process.exitCode = code ?? 1;
-});
+const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+await server?.close();
+process.exitCode = code ?? 1;
