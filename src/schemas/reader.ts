@@ -3,12 +3,13 @@ import type { ResponseIssue } from '../errors/response-error.ts';
 import type { JsonObject } from '../types/common.ts';
 import { type Accepts, compileAccepts } from './accepts.ts';
 import { isObject } from './objects.ts';
-import type { Wire } from './shape-of.ts';
+import type { ReadCheck } from './read-check.ts';
+import type { SchemaOf, Wire } from './wire.ts';
 
 /** How an answer becomes a `T`. */
 export interface Reader<T> {
   /** What is checked. It accepts missing fields, `null` and unknown words of enumerations. */
-  readonly schema: z.ZodMiniType<Wire<T> | null | undefined>;
+  readonly schema: SchemaOf<Wire<T> | null | undefined>;
   /**
    * Changes the checked object in place until it is a `T`: fills what is missing, renames what is
    * spelled differently. It never drops or alters data.
@@ -16,12 +17,6 @@ export interface Reader<T> {
   readonly repair?: ((value: JsonObject) => void) | undefined;
   /** Whether values that are no objects are accepted too. */
   readonly takesAnyValue?: true | undefined;
-}
-
-/** How strictly answers are read, and who is told of differences. */
-export interface ReadCheck {
-  readonly validation: 'tolerant' | 'strict' | 'off';
-  readonly onIssue: (issue: ResponseIssue) => void;
 }
 
 /**
@@ -39,12 +34,12 @@ export class ShapeMismatch extends Error {
   }
 }
 
-const compiled = new WeakMap<z.ZodMiniType, Accepts>();
+const compiled = new WeakMap<SchemaOf<unknown>, Accepts>();
 
-function acceptsOf(schema: z.ZodMiniType): Accepts {
+function acceptsOf(schema: SchemaOf<unknown>): Accepts {
   let accepts = compiled.get(schema);
   if (accepts === undefined) {
-    accepts = compileAccepts(schema);
+    accepts = schema instanceof z.ZodMiniType ? compileAccepts(schema) : () => true;
     compiled.set(schema, accepts);
   }
   return accepts;
@@ -94,9 +89,9 @@ function describeIssue({ path, expected, received }: ResponseIssue): string {
 }
 
 /** Every place where `value` differs from `schema`. */
-function findIssues(schema: z.ZodMiniType, value: unknown): ResponseIssue[] {
-  const result = z.safeParse(schema, value);
-  if (result.success) return [];
+function findIssues(schema: SchemaOf<unknown>, value: unknown): ResponseIssue[] {
+  const result = schema instanceof z.ZodMiniType ? z.safeParse(schema, value) : undefined;
+  if (result === undefined || result.success) return [];
   return result.error.issues.map((issue) => ({
     path: formatPath(issue.path),
     expected: expectedOf(issue),

@@ -1,14 +1,5 @@
 import * as z from 'zod/mini';
-
-/**
- * What the wire may hold where this package promises `T`: every field of every object can be
- * missing or `null`.
- */
-export type Wire<T> = T extends readonly (infer Item)[]
-  ? (Wire<Item> | null | undefined)[]
-  : T extends object
-    ? { [Key in keyof T]?: Wire<T[Key]> | null | undefined }
-    : T;
+import type { Wire } from './wire.ts';
 
 /**
  * The shape of a schema for `T`. With `satisfies` it makes missing, extra and mistyped keys compile

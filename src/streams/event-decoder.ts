@@ -1,4 +1,4 @@
-import type { ReadCheck } from '../schemas/reader.ts';
+import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
 import { errorFromText, parseJSON, SentError } from './sent-error.ts';

@@ -1,5 +1,5 @@
 import type { Evidence } from '../errors/gateway-error.ts';
-import type { ReadCheck } from '../schemas/reader.ts';
+import type { ReadCheck } from '../schemas/read-check.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
 import type { ChatCompletion, CompletionUsage } from '../types/chat.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
