@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
+import { collectGenerateContent } from '../src/streams/collect-generate.ts';
 import { generateProtocol } from '../src/streams/generate-protocol.ts';
 import { createStream, streamFromValues } from '../src/streams/stream.ts';
 import type { Part } from '../src/types/generate-content.ts';
@@ -136,6 +137,16 @@ const text = (jsonPath: string, stringValue: string, willContinue?: boolean) => 
 const more = (...partialArgs: readonly object[]) => [
   { functionCall: { partialArgs, willContinue: true } },
 ];
+
+test('rule 25: an event stream in the place of an answer is put together', async () => {
+  const whole = await collectGenerateContent(respond(answer), watchedContext().context);
+
+  expect(whole.text).toBe('Grüße 🌍');
+  expect(whole.usageMetadata).toMatchObject(counts);
+  await expect(
+    collectGenerateContent(respond(encode(piece([{ text: 'a' }]))), watchedContext().context),
+  ).rejects.toBeInstanceOf(StreamTruncatedError);
+});
 
 describe('the parts of a streamed generation', () => {
   test('are joined when they are text of the same kind', async () => {

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { APIUserAbortError } from '../src/errors/connection-error.ts';
 import { GatewayError } from '../src/errors/gateway-error.ts';
@@ -319,6 +320,24 @@ describe('an error inside a stream', () => {
       partial: { choices: [{ message: { content: 'Hel' } }] },
     });
     expect(textOf(result.items)).toBe('Hel');
+  });
+
+  test('causes no unhandled rejection when nobody reads the stream', async () => {
+    const watched = watchedContext();
+
+    open(encode({ error: 'no' }), watched);
+    open(respond([], new TypeError('terminated')), watched);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+
+    expect(watched.releases).toBe(2);
+  });
+
+  test('is not made of news with a type and a message', async () => {
+    const news = { type: 'status', message: 'thinking' };
+
+    const result = await readStream(open(encode(news, chunk({ content: 'a' }, 'stop'))));
+
+    expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
   test('is not made of an error field with nothing in it', async () => {
@@ -777,5 +796,61 @@ describe('toReadableStream() and fromReadableStream()', () => {
 
     expect(controller.signal.aborted).toBe(true);
     await expect(isCancelled()).resolves.toBe(true);
+  });
+});
+
+describe('a stream of any kind', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const event = fc.oneof(
+    { weight: 8, arbitrary: text.map((content) => encode(chunk({ content }))) },
+    { weight: 1, arbitrary: fc.constant(': PING\n\n') },
+    { weight: 1, arbitrary: fc.constant('data:\n\n') },
+    { weight: 1, arbitrary: fc.constant(encode(usageChunk)) },
+    { weight: 1, arbitrary: fc.constant(encode({ id: '', choices: null })) },
+    { weight: 1, arbitrary: fc.constant(encode(chunk({ tool_calls: [{ id: 'c' }] }))) },
+  );
+  const ending = fc.constantFrom(
+    encode(chunk({}, 'stop'), usageChunk, '[DONE]'),
+    encode(chunk({}, 'stop')).trimEnd(),
+    encode('[DONE]'),
+    encode({ error: { message: 'no', code: null } }, '[DONE]'),
+    '{"error":{"message":"no"}}',
+    'upstream failed',
+    'data: {"choices":[{"del',
+    '',
+  );
+
+  test('reads the same wherever its bytes are cut', async () => {
+    const streams = fc.tuple(
+      fc.array(event, { maxLength: 6 }),
+      ending,
+      fc.constantFrom('\n', '\r\n'),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        streams,
+        fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 8 }),
+        async ([events, last, lineEnd], sizes) => {
+          const whole = (events.join('') + last).replaceAll('\n', lineEnd);
+          const bytes = new TextEncoder().encode(whole);
+          const pieces: Uint8Array[] = [];
+          for (let start = 0, turn = 0; start < bytes.length; turn++) {
+            const size = sizes[turn % sizes.length] ?? 1;
+            pieces.push(bytes.slice(start, start + size));
+            start += size;
+          }
+
+          const one = await readStream(open(respond([bytes])));
+          const many = await readStream(open(respond(pieces)));
+
+          expect(many.items).toEqual(one.items);
+          expect(many.verdict).toBe(one.verdict);
+          expect(many.partial).toEqual(one.partial);
+          expect(String(many.error)).toBe(String(one.error));
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 });

@@ -2,6 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { generateContentReader } from '../schemas/generate.ts';
+import { collectGenerateContent } from '../streams/collect-generate.ts';
 import { generateProtocol } from '../streams/generate-protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from '../types/generate-params.ts';
@@ -38,7 +39,7 @@ export class Generate {
     return this.#transport.json(
       'generate.content',
       () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
-      { reader: generateContentReader },
+      { reader: generateContentReader, fromEvents: collectGenerateContent },
       options,
     );
   }

@@ -143,7 +143,7 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
   }
   if (typeof reasoning === 'string') message.reasoning = (message.reasoning ?? '') + reasoning;
   if (delta.content_parts !== undefined) {
-    message.content_parts = [...(message.content_parts ?? []), ...delta.content_parts];
+    (message.content_parts ??= []).push(...delta.content_parts);
   }
   if (audio) message.audio = addAudio(message.audio, audio);
   if (delta.function_call) {

@@ -10,14 +10,16 @@ function saysSomething(value: unknown): boolean {
   return isObject(value) ? Object.keys(value).length > 0 : value === true;
 }
 
-/** An error without an `error` field around it: `{code, message}`, `{message, type}`, `{success: false}`. */
+/** An error without an `error` field around it: `{code, message}`, `{success: false}`, `{detail}`. */
 function isBareError(value: JsonObject): boolean {
   if (answerFields.some((field) => field in value)) return false;
   if (value['success'] === false) return true;
   if (typeof value['message'] !== 'string') return typeof value['detail'] === 'string';
-  const { code } = value;
-  const isGoodCode = code === 0 || code === 200 || code === 'success';
-  return !isGoodCode && ('code' in value || 'type' in value || 'param' in value);
+  const { code, type } = value;
+  if (code === 0 || code === 200 || code === 'success') return false;
+  // Some gateways also tell of their progress, with a type and a message.
+  const isErrorType = typeof type === 'string' && /error/i.test(type);
+  return isErrorType || 'code' in value || 'param' in value;
 }
 
 function isErrorObject(value: JsonObject): boolean {

@@ -12,8 +12,9 @@ export function copyUnknownFields(
     if (known.has(key) || key === '__proto__') continue;
     const value: unknown = Reflect.get(from, key);
     if (value === null || value === undefined) continue;
-    const before: unknown = joinLists ? Reflect.get(to, key) : undefined;
-    const isJoined = Array.isArray(before) && Array.isArray(value);
-    Reflect.set(to, key, isJoined ? [...before, ...value] : value);
+    const before: unknown = Reflect.get(to, key);
+    if (!joinLists || !Array.isArray(value)) Reflect.set(to, key, value);
+    else if (Array.isArray(before)) before.push(...value);
+    else Reflect.set(to, key, [...value]);
   }
 }
