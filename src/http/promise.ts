@@ -1,3 +1,5 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+
 /** An answer whose headers have come, and what is known of it. */
 export interface Answer {
   /** Replaced when a read that broke off was repeated. */
@@ -7,6 +9,9 @@ export interface Answer {
   /** Aborted when the attempt is stopped, by the caller or by a time limit. */
   signal: AbortSignal;
 }
+
+/** What the platform's own promises say of a rejection, so that handlers written for them compile. */
+type Reason = Parameters<NonNullable<Parameters<Promise<unknown>['catch']>[0]>>[0];
 
 /** A parsed answer together with the raw one. */
 export interface WithResponse<T> {
@@ -22,6 +27,11 @@ export interface AnswerReader<T> {
   parse(answer: Answer): Promise<T>;
   /** Hands the body over unread. */
   raw(answer: Answer): Response;
+}
+
+function handedOut(): Promise<never> {
+  const problem = 'was handed out by asResponse(), so its body cannot be parsed here as well.';
+  return Promise.reject(new InvalidInputError('response', problem));
 }
 
 /**
@@ -70,13 +80,13 @@ export class GatewayPromise<T> extends Promise<T> {
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise: awaiting is what reads the body
   override then<Fulfilled = T, Rejected = never>(
     onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+    onRejected?: ((reason: Reason) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
     return this.#data().then(onFulfilled, onRejected);
   }
 
   override catch<Rejected = never>(
-    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+    onRejected?: ((reason: Reason) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<T | Rejected> {
     return this.#data().catch(onRejected);
   }
@@ -86,7 +96,11 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   #data(): Promise<T> {
-    this.#parsed ??= this.#answer.then((answer) => this.#reader.parse(answer));
+    this.#parsed ??= this.#raw === undefined ? this.#parse() : handedOut();
     return this.#parsed;
+  }
+
+  async #parse(): Promise<T> {
+    return this.#reader.parse(await this.#answer);
   }
 }
