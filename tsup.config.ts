@@ -16,6 +16,8 @@ export default defineConfig({
   // Only what is used of zod/mini goes into the build. Users get no second zod, no version conflict,
   // and our settings of it (no generated code) stay ours.
   noExternal: ['zod'],
+  // Deno and workers know Node's modules by their full names only.
+  removeNodeProtocol: false,
   splitting: true,
   treeshake: true,
   clean: true,

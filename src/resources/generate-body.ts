@@ -19,10 +19,12 @@ function toContent(value: string | Content): Content {
   return typeof value === 'string' ? { role: 'user', parts: [{ text: value }] } : value;
 }
 
+function isEmpty(content: unknown): boolean {
+  return content === undefined || content === null || content === '';
+}
+
 function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
-  const isEmpty = (content: unknown): boolean =>
-    content === undefined || content === null || content === '';
   if (list.length === 0 || list.some(isEmpty)) {
     throw new InvalidInputError(
       'contents',

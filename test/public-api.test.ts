@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { root } from './helpers/run-program.ts';
+
+/** Every file that `entry` reaches through relative imports, and every package that they name. */
+async function reach(entry: string): Promise<{ files: Set<string>; packages: Set<string> }> {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const queue = [entry];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (files.has(path)) continue;
+    files.add(path);
+    const text = await readFile(path, 'utf8');
+    const specifiers = text.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"\n]+)['"]/g);
+    for (const [, specifier = ''] of specifiers) {
+      if (!specifier.startsWith('.')) packages.add(specifier);
+      else {
+        const target = join(dirname(path), specifier);
+        queue.push(path.endsWith('.d.ts') ? target.replace(/\.[jt]s$/, '.d.ts') : target);
+      }
+    }
+  }
+  return { files, packages };
+}
+
+const entries = Object.entries(packageJson.exports).flatMap(([name, target]) =>
+  typeof target === 'string' ? [] : [[name, join(root, target.default), join(root, target.types)]],
+);
+
+/** What each entry point may import besides its own files. */
+const allowed: Readonly<Record<string, readonly RegExp[]>> = {
+  '.': [/^ky$/, /^eventsource-parser$/, /^form-data$/],
+  './node': [/^node:/, /^ky$/, /^eventsource-parser$/, /^form-data$/],
+  './testing': [],
+  './testing/msw': [/^msw$/],
+  './helpers/zod': [/^zod/],
+};
+
+describe('entry points', () => {
+  test.each(entries)('%s imports nothing that it should not', async (name, code, types) => {
+    const patterns = allowed[name] ?? [];
+
+    const { packages } = await reach(code);
+    const declared = await reach(types);
+
+    const isAllowed = (used: string): boolean => patterns.some((pattern) => pattern.test(used));
+    expect([...packages].filter((used) => !isAllowed(used))).toEqual([]);
+    expect([...declared.packages].filter((used) => !isAllowed(used))).toEqual([]);
+  });
+
+  test('the main entry point exports these names', async () => {
+    const names = Object.keys(await import('../src/index.ts'));
+
+    expect(names.toSorted()).toMatchSnapshot();
+  });
+
+  test('the main entry point can be required', () => {
+    const { Gateway, default: byDefault } = createRequire(import.meta.url)('model-gateway');
+
+    expect(typeof Gateway).toBe('function');
+    expect(byDefault).toBe(Gateway);
+  });
+});
+
+test('the package holds the build, its documents and nothing else', () => {
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files }] = JSON.parse(output);
+  const paths: string[] = files.map((file: { path: string }) => file.path);
+
+  const outside = paths.filter((path) => !path.startsWith('dist/'));
+  expect(outside.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  const untidy = paths.filter((path) => /\.(test|map|tsbuildinfo)|tsconfig/.test(path));
+  expect(untidy).toEqual([]);
+});
+
+test('every declaration that a public one names is shipped', async () => {
+  const reached = new Set<string>();
+  for (const [, , types = ''] of entries) {
+    for (const path of (await reach(types)).files) reached.add(relative(root, path));
+  }
+
+  expect([...reached].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
