@@ -452,3 +452,24 @@ test('a listener that throws fails the call and closes the connection', async ()
   await expect(stream.done()).rejects.toBe(mine);
   await expect(isCancelled()).resolves.toBe(true);
 });
+
+test('a listener of the end that throws keeps no other from its end', async () => {
+  const uncaught: unknown[] = [];
+  const before = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', (error) => uncaught.push(error));
+  const mine = new Error('mine');
+  const stream = help(wholeAnswer);
+  const ended = vi.fn<() => void>();
+  stream.on('end', ended).on('end', () => {
+    throw mine;
+  });
+
+  await expect(stream.finalContent()).resolves.toBe(wholeText);
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  process.removeAllListeners('uncaughtException');
+  for (const listener of before) process.on('uncaughtException', listener);
+
+  expect(ended).toHaveBeenCalledTimes(1);
+  expect(uncaught).toEqual([mine]);
+});

@@ -65,6 +65,7 @@ describe('a stream that is whole', () => {
     ['with empty data', `data:\n\n${encode(chunk({ content: 'a' }, 'stop'))}data: \n\n`],
     ['with pings', `event: ping\ndata: {}\n\n${encode({ type: 'ping' }, chunk({}, 'stop'))}`],
     ['with a ping that is not JSON', `event: ping\ndata: now\n\n${encode(chunk({}, 'stop'))}`],
+    ['with data that says nothing', `data: null\n\ndata: 1\n\n${encode(chunk({}, 'stop'))}`],
     ['with a late ping of text', `${encode(chunk({}, 'stop'))}OK\n`],
     ['cut within its terminator', `${encode(chunk({}, 'stop'))}data: [DO`],
   ])('rule 24: is complete %s', async (_, text) => {
@@ -245,6 +246,7 @@ describe('an error inside a stream', () => {
     ['success: false', encode({ success: false, message: 'Too long' })],
     ['JSON in the message', encode({ error: { message: '{"error":{"message":"Too long"}}' } })],
     ['data that is no JSON', 'data: Too long\n\n'],
+    ['data that is JSON text', 'data: "Too long"\n\n'],
   ] as const;
   const bare = [
     ['bare JSON', '{"error":{"message":"Too long","code":null}}'],

@@ -15,6 +15,7 @@ import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { type EmittedValue, EventEmitter } from './event-emitter.ts';
 import { sourceOfLines } from './open-source.ts';
+import { userAborted } from './stream-failure.ts';
 import { Stream } from './stream.ts';
 import { writeLines } from './write-lines.ts';
 
@@ -96,7 +97,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#stream?.verdict;
   }
 
-  /** Calls `listener` for every such event. */
+  /**
+   * Calls `listener` for every such event. An error that it throws fails the call; when the call is
+   * over it is an uncaught error.
+   */
   on<Event extends keyof Events>(event: Event, listener: (...values: Events[Event]) => void): this {
     this.#emitter.add(event, listener, false);
     return this;
@@ -226,11 +230,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     }
     const { snapshot } = this.#deriver;
     if (signal.aborted && stream.verdict !== 'complete') {
-      throw new APIUserAbortError('The stream was aborted.', {
-        outcome: 'unknown',
-        partial: snapshot,
-        usage: snapshot?.usage,
-      });
+      const received = { partial: snapshot, usage: snapshot?.usage };
+      throw userAborted({ operation: 'chat.completions.stream' }, received, signal.reason);
     }
     this.#deriver.end();
     if (snapshot === undefined) return;
@@ -244,22 +245,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#isEnded = true;
     for (const queue of this.#queues) queue.end(failure);
     this.#queues.clear();
-    this.#emitLast(() => {
-      if (APIUserAbortError.isInstance(failure)) this.#emitter.emit('abort', failure);
-      else if (failure !== undefined) this.#emitter.emit('error', failure);
-    });
-    this.#emitLast(() => this.#emitter.emit('end'));
-  }
-
-  /** There is no call left that a failing listener could fail, so its error becomes an uncaught one. */
-  #emitLast(emit: () => void): void {
-    try {
-      emit();
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    if (APIUserAbortError.isInstance(failure)) this.#emitter.emitLast('abort', failure);
+    else if (failure !== undefined) this.#emitter.emitLast('error', failure);
+    this.#emitter.emitLast('end');
   }
 
   #final<Value>(read: () => Value): Promise<Value> {

@@ -1,3 +1,4 @@
+import { isObject } from '../schemas/objects.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
@@ -112,12 +113,10 @@ export class EventDecoder<Item> {
       for (const item of value) this.#takeValue(item, name);
       return;
     }
+    if (typeof value === 'string') throw new SentError(errorFromText(value));
     if (isPing(value, name)) return;
-    if (isHollow(value)) {
-      this.#hasHollowChunk = true;
-      return;
-    }
-    this.#takeItem(value);
+    if (isHollow(value)) this.#hasHollowChunk = true;
+    else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);
   }
 
   #takeItem(value: unknown): void {

@@ -45,4 +45,15 @@ export class EventEmitter<Events extends EventMap<Events>> {
     }
     for (const { listener } of registrations) listener(...values);
   }
+
+  /** The same at the end of a call, which a failing listener cannot fail any more: its error is uncaught. */
+  emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
+    try {
+      this.emit(event, ...values);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
 }
