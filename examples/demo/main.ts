@@ -34,7 +34,7 @@ print.title(
 );
 
 const models = await chooseModels(client);
-const context: DemoContext = { client, folder, models, files: new Map() };
+const context: DemoContext = { client, folder, models, emulator, files: new Map() };
 let failures = 0;
 for (const step of steps) {
   print.step(step.title);

@@ -10,6 +10,8 @@ let lastLive = '';
 
 /** What the demo shows. */
 export const print = {
+  /** Whether lines can be written over. */
+  isLive: isTerminal,
   title(text: string): void {
     console.log(`\n${paint(1, text)}`);
   },

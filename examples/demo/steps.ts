@@ -1,7 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Gateway, type Image, toFile } from 'model-gateway';
+import {
+  type Gateway,
+  GatewayError,
+  type Image,
+  StreamTruncatedError,
+  toFile,
+} from 'model-gateway';
 import { fileFrom, saveTo } from 'model-gateway/node';
+import type { Emulator } from 'model-gateway/testing';
 import type { Choice, Kind } from './models.ts';
 import { print, size } from './print.ts';
 
@@ -10,6 +17,8 @@ export interface DemoContext {
   readonly client: Gateway;
   readonly folder: string;
   readonly models: Choice;
+  /** Missing when the demo runs on a real gateway. */
+  readonly emulator: Emulator | undefined;
   /** File name and what it is, in the order in which files were made. */
   readonly files: Map<string, string>;
 }
@@ -100,7 +109,7 @@ const embeddings: Step = {
       input,
     });
     for (const { index, embedding } of data) {
-      const row = data.map((other) => cosine(embedding, other.embedding).toFixed(2));
+      const row = data.map((other) => cosine(embedding, other.embedding).toFixed(2).padStart(5));
       print.note(`${row.join('  ')}  ${input[index]}`);
     }
   },
@@ -163,17 +172,24 @@ const video: Step = {
   needs: ['video'],
   async run(context) {
     const start = performance.now();
-    const seconds = (): string => `${Math.round((performance.now() - start) / 1_000)} s`;
-    const task = await context.client.videos.createAndWait(
-      { model: modelFor(context, 'video'), prompt: 'A paper boat on a quiet lake', seconds: 4 },
-      {
-        onSubmitted: ({ id }) => print.note(`Submitted ${id}`),
-        onUpdate: ({ status, progress }) =>
-          print.live(
-            `${seconds().padStart(5)}  ${status} ${progress === undefined ? '' : `${progress} %`}`,
-          ),
-      },
-    );
+    let state = 'queued';
+    const show = (): void => {
+      const seconds = Math.round((performance.now() - start) / 1_000);
+      print.live(`${String(seconds).padStart(4)} s  ${state}`);
+    };
+    const ticker = print.isLive ? setInterval(show, 1_000) : undefined;
+    const task = await context.client.videos
+      .createAndWait(
+        { model: modelFor(context, 'video'), prompt: 'A paper boat on a quiet lake', seconds: 4 },
+        {
+          onSubmitted: ({ id }) => print.note(`Submitted ${id}`),
+          onUpdate: ({ status, progress }) => {
+            state = progress === undefined ? status : `${status} ${progress} %`;
+            show();
+          },
+        },
+      )
+      .finally(() => clearInterval(ticker));
     print.endLive();
     const content = await context.client.videos.downloadContent(task);
     const { bytes } = await saveTo(content, join(context.folder, 'boat.mp4'), {
@@ -188,6 +204,42 @@ const video: Step = {
   },
 };
 
+const trouble: Step = {
+  title: 'When things break (only on the emulator)',
+  needs: ['chat', 'images'],
+  async run({ client, models, emulator }) {
+    if (emulator === undefined) {
+      print.note('Skipped: a real gateway cannot be made to fail.');
+      return;
+    }
+    const before = emulator.charges.length;
+    emulator.fail({ operation: 'images.generate', fault: { type: 'reset', when: 'after-charge' } });
+    try {
+      await client.images.generate({ model: models.images ?? '', prompt: 'A fox' });
+    } catch (error) {
+      if (!GatewayError.isInstance(error)) throw error;
+      print.note(`The connection is lost right after an image was charged: ${error.name},`);
+      print.note(`outcome "${error.outcome}", ${emulator.charges.length - before} charge.`);
+    }
+
+    emulator.fail({
+      operation: 'chat.completions.create',
+      fault: { type: 'no-finish', done: true },
+    });
+    try {
+      const stream = await client.chat.completions.create({
+        model: models.chat ?? '',
+        messages: [{ role: 'user', content: 'Describe the sea.' }],
+        stream: true,
+      });
+      for await (const _ of stream) continue;
+    } catch (error) {
+      if (!StreamTruncatedError.isInstance(error)) throw error;
+      print.note(`A stream ends politely, but without a finish reason: ${error.name}.`);
+    }
+  },
+};
+
 /** The steps, in the order in which they are shown. */
 export const steps: readonly Step[] = [
   chat,
@@ -197,4 +249,5 @@ export const steps: readonly Step[] = [
   speech,
   translation,
   video,
+  trouble,
 ];
