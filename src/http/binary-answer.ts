@@ -1,10 +1,10 @@
 import { parseJSON } from './error-body.ts';
 import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
-import { firstCharacter, peekBody, reopenBody, type OpenBody } from './peek.ts';
+import { beginningOf, peekBody, peekFurther, type OpenBody } from './peek.ts';
 import type { Answer } from './promise.ts';
-import { errorInSuccess, notJSON, unusable } from './read-answer.ts';
-import { errorBodyLimit, readBounded } from './read-text.ts';
+import { errorInSuccess, isPage, notJSON, unusable } from './read-answer.ts';
+import { errorBodyLimit } from './read-text.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 function describe(problem: BodyProblem): string {
@@ -46,14 +46,27 @@ export function rawAnswer(call: LogicalCall, answer: Answer): Response {
   return answer.response;
 }
 
-/** Reads the body of an answer that should have been a file, to say what it is. */
-async function notBinary(answer: Answer, body: OpenBody): Promise<FailedAttempt> {
-  const { text } = await readBounded(new Response(reopenBody(body)), errorBodyLimit);
+/**
+ * Says what is wrong with an answer that begins like JSON or like a page, or `undefined` when it is a
+ * file after all: raw sound may begin with any bytes, and any label may be wrong.
+ */
+function problemOf({ first }: OpenBody, answer: Answer): FailedAttempt | undefined {
+  const text = new TextDecoder()
+    .decode(first)
+    .replace(/^\uFEFF/, '')
+    .trim();
   const value = parseJSON(text);
-  if (value === undefined) return notJSON(text, answer);
-  return (
-    errorInSuccess(value, answer) ?? unusable(answer, 'the answer is JSON instead of a file.', text)
-  );
+  const type = answer.response.headers.get('content-type') ?? '';
+  if (value !== undefined) {
+    const failed = errorInSuccess(value, answer);
+    const isLabelled = /\bjson\b/i.test(type);
+    const isFile = failed === undefined && !isLabelled;
+    return isFile
+      ? undefined
+      : (failed ?? unusable(answer, 'the answer is JSON instead of a file.', text));
+  }
+  const isLabelled = /\b(json|html)\b/i.test(type) && /^[<{[]/.test(text);
+  return isPage(text) || isLabelled ? notJSON(text, answer) : undefined;
 }
 
 /** Checks the beginning of a file answer and hands the rest on as a stream. */
@@ -61,20 +74,21 @@ export async function binaryAnswer(
   call: LogicalCall,
   answer: Answer,
 ): Promise<{ value: Response; stays: true } | { failed: FailedAttempt }> {
-  const { body, headers } = answer.response;
+  const { body } = answer.response;
   if (body === null) return { failed: unusable(answer, 'the file is empty.') };
-  let open: OpenBody;
   try {
-    open = await peekBody(body);
+    let open = await peekBody(body, answer.signal);
+    if (open.first === undefined) return { failed: unusable(answer, 'the file is empty.') };
+    if (/^[<{[]/.test(beginningOf(open.first))) {
+      open = await peekFurther(open, errorBodyLimit, answer.signal);
+      const failed = problemOf(open, answer);
+      if (failed !== undefined) {
+        open.reader.cancel().catch(() => {});
+        return { failed };
+      }
+    }
+    return { value: guard(call, answer, open), stays: true };
   } catch (cause) {
-    return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
+    return { failed: { ...unusable(answer, 'the body broke off.'), cause } };
   }
-  if (open.first === undefined) return { failed: unusable(answer, 'the file is empty.') };
-  const type = headers.get('content-type') ?? '';
-  const first = firstCharacter(open.first);
-  // Some vendors label every file as text, so the label alone proves nothing.
-  const isJSON = /\bjson\b/i.test(type) && (first === '{' || first === '[');
-  const isHTML = /\bhtml\b/i.test(type) && first === '<';
-  if (isJSON || isHTML) return { failed: await notBinary(answer, open) };
-  return { value: guard(call, answer, open), stays: true };
 }

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { CallSpec } from './call-spec.ts';
+import { isFields } from './error-body.ts';
 import { encodeMultipart, type FormFields } from './multipart.ts';
 
 /** A body that is ready to be sent. */
@@ -36,23 +37,29 @@ function toJSON(value: unknown): string {
 }
 
 function withExtraFields(fields: FormFields, extra: Readonly<Record<string, unknown>>): FormFields {
-  const kept = fields.filter(([name]) => !(name in extra));
+  const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
   return [...kept, ...Object.entries(extra)];
 }
 
+function withExtra({ method, json }: CallSpec, extra: Readonly<Record<string, unknown>>): object {
+  if (method === 'GET') {
+    throw new InvalidInputError('extraBody', 'cannot go with a GET; use query instead.');
+  }
+  if (json === undefined) return extra;
+  if (isFields(json)) return { ...json, ...extra };
+  throw new InvalidInputError('extraBody', 'can only be added to a body that is an object.');
+}
+
 /** Turns what the resource said into bytes, once per call. */
-export async function prepareBody(spec: CallSpec): Promise<PreparedBody> {
-  const extra = spec.options?.extraBody;
+export async function prepareBody(spec: CallSpec, signal: AbortSignal): Promise<PreparedBody> {
+  const extra = spec.options?.extraBody ?? undefined;
   if (spec.form !== undefined) {
     const fields = extra === undefined ? spec.form : withExtraFields(spec.form, extra);
-    return encodeMultipart(fields, { signal: spec.options?.signal });
+    return encodeMultipart(fields, { signal });
   }
   if (spec.json === undefined && extra === undefined) {
     return { body: undefined, headers: noHeaders, replayable: true };
   }
-  const value =
-    extra === undefined || typeof spec.json !== 'object' || spec.json === null
-      ? (spec.json ?? extra)
-      : { ...spec.json, ...extra };
+  const value = extra === undefined ? spec.json : withExtra(spec, extra);
   return { body: toJSON(value), headers: jsonHeaders, replayable: true };
 }

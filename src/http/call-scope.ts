@@ -93,6 +93,8 @@ export class CallScope {
   }
 
   #stop(reason: StopReason, cause?: unknown): void {
+    // The word of the caller and the end of the call are final; an attempt's limit is not.
+    if (this.#stopped === 'signal' || this.#stopped === 'total') return;
     this.#stopped = reason;
     this.#attempt.abort(cause);
     this.#sleeper?.abort();

@@ -24,10 +24,13 @@ export class DriftReporter {
     this.#seen.add(key);
     const drift: Drift = { operation, ...issue };
     this.#log.write('info', 'The answer differs from what was expected', { ...drift });
+    const onError = (): void => this.#log.write('error', 'onDrift threw an error', { operation });
     try {
-      this.#onDrift?.(drift);
+      const result: unknown = this.#onDrift?.(drift);
+      // An async function fits the type, and its rejection would end a Node process.
+      if (result instanceof Promise) result.catch(onError);
     } catch {
-      this.#log.write('error', 'onDrift threw an error', { operation });
+      onError();
     }
   }
 }

@@ -105,7 +105,7 @@ export async function eventAnswer<T>(
   }
   let open: OpenBody;
   try {
-    open = await peekBody(body);
+    open = await peekBody(body, answer.signal);
   } catch (cause) {
     return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
   }

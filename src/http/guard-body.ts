@@ -30,8 +30,13 @@ export function guardBody(
   let silence: ReturnType<typeof setTimeout> | undefined;
   let isSilent = false;
 
+  const { signal } = guard.controller;
+  // A body that ignores the abort (a test's, an emulator's) still has to end.
+  const onAbort = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener('abort', onAbort, { once: true });
   const end = (): void => {
     clearTimeout(silence);
+    signal.removeEventListener('abort', onAbort);
     guard.release();
   };
   const readWithLimit = async (): Promise<ReadableStreamReadResult<Uint8Array>> => {
@@ -39,8 +44,6 @@ export function guardBody(
     silence = setTimeout(() => {
       isSilent = true;
       guard.controller.abort();
-      // A body that ignores the abort (a test's, an emulator's) still has to end.
-      reader.cancel().catch(() => {});
     }, guard.idleTimeout);
     try {
       return await reader.read();
@@ -61,7 +64,8 @@ export function guardBody(
         let problem: BodyProblem | undefined;
         try {
           const { done, value } = await readWithLimit();
-          if (!done && !isSilent) {
+          signal.throwIfAborted();
+          if (!done) {
             received += value.byteLength;
             controller.enqueue(value);
             return;

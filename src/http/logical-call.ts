@@ -1,14 +1,17 @@
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
-import { explainStop, performAttempt } from './attempt.ts';
+import { explainStop, performAttempt, stopBeforeSend } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { prepareBody, type PreparedBody } from './body.ts';
 import { CallScope } from './call-scope.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
+import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
+import { outcomeOf } from './failure.ts';
+import { checkRequestOptions } from './option-checks.ts';
 import { decide } from './retry.ts';
 import { mergeCallSettings, type CallSettings, type ClientSettings } from './settings.ts';
-import { toError, type ErrorContext, type FailedAttempt } from './to-error.ts';
+import { toError, type FailedAttempt } from './to-error.ts';
 import { buildURL, displayURL } from './url.ts';
 
 /** Reads the body of an answer; `stays` says that the call lives on, as the value is a stream. */
@@ -20,6 +23,12 @@ export type BodyReader<T> = (
 function newCallId(): string {
   const random = Math.random().toString(36).slice(2, 12).padEnd(10, '0');
   return `call_${Date.now().toString(36)}${random}`;
+}
+
+const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
+
+function worseOf(first: Outcome, second: Outcome): Outcome {
+  return severity[first] > severity[second] ? first : second;
 }
 
 /**
@@ -39,12 +48,14 @@ export class LogicalCall {
   readonly #url: string;
   readonly #attempts: AttemptEvidence[] = [];
   #body: PreparedBody | undefined;
+  #worst: Outcome = 'not_sent';
   #retries = 0;
   #refreshed = false;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     this.spec = spec;
     this.client = client;
+    checkRequestOptions(spec.options);
     this.settings = mergeCallSettings(client.call, spec.options);
     this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
@@ -84,9 +95,10 @@ export class LogicalCall {
     }
   }
 
-  /** The error for a failure that ends the call. */
+  /** The error for a failure that ends the call while its body is read. */
   toError(failed: FailedAttempt, outcome: Outcome): Error {
-    return toError(failed, this.#errorContext(outcome));
+    this.#record(failed);
+    return this.#makeError(failed, outcome);
   }
 
   /** What attempts have left behind so far. */
@@ -110,16 +122,17 @@ export class LogicalCall {
 
   async #prepareBody(): Promise<PreparedBody> {
     try {
-      return await prepareBody(this.spec);
+      return await prepareBody(this.spec, this.scope.controller.signal);
     } catch (cause) {
-      if (this.scope.stopped !== 'signal') throw cause;
-      throw this.toError({ kind: 'aborted_before_send', phase: 'local', cause }, 'not_sent');
+      const stopped = stopBeforeSend(this.scope, this.settings);
+      throw stopped === undefined ? cause : this.#makeError(stopped, 'not_sent');
     }
   }
 
   async #sendUntilAnswered(): Promise<Answer> {
     this.#body ??= await this.#prepareBody();
     for (;;) {
+      this.#logSending();
       const result = await performAttempt({
         spec: this.spec,
         client: this.client,
@@ -128,17 +141,17 @@ export class LogicalCall {
         url: this.#url,
         body: this.#body,
       });
-      if ('response' in result) return result;
+      if ('response' in result) {
+        this.#logAnswer(result);
+        return result;
+      }
       await this.#afterFailure(result);
     }
   }
 
   /** Returns when the call may be sent again; throws otherwise. */
   async #afterFailure(failed: FailedAttempt): Promise<void> {
-    const { phase, code, status, requestId } = failed;
-    if (failed.kind !== 'invalid_input') {
-      this.#attempts.push({ phase, code: failed.body?.code ?? code, status, requestId });
-    }
+    this.#record(failed);
     const decision = decide(failed, {
       charge: this.spec.charge,
       retryUnknownOutcome: this.settings.retryUnknownOutcome,
@@ -148,7 +161,7 @@ export class LogicalCall {
       canRefresh: this.client.credential.canRefresh,
       replayable: this.#body?.replayable ?? true,
     });
-    const error = this.toError(failed, decision.outcome);
+    const error = this.#makeError(failed, decision.outcome);
     if (decision.action === 'throw' || this.scope.stopped === 'total') throw this.#logged(error);
     if (decision.action === 'refresh') {
       this.#refreshed = true;
@@ -156,16 +169,10 @@ export class LogicalCall {
     }
     const pause = this.#pauseBefore(failed);
     if (pause === undefined) throw this.#logged(error);
-    this.client.log.write('info', 'Retrying', {
-      callId: this.id,
-      operation: this.spec.operation,
-      kind: failed.kind,
-      status,
-      pause,
-    });
+    this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause });
     this.#retries += 1;
     if (!(await this.scope.pause(pause))) {
-      throw this.#logged(this.toError(this.explain(failed), decision.outcome));
+      throw this.#logged(this.#makeError(this.explain(failed), decision.outcome));
     }
   }
 
@@ -183,24 +190,47 @@ export class LogicalCall {
     return remaining !== undefined && pause >= remaining ? undefined : pause;
   }
 
-  #errorContext(outcome: Outcome): ErrorContext {
-    return {
+  #record({ kind, phase, code, status, requestId, body }: FailedAttempt): void {
+    if (phase === 'local') return;
+    this.#worst = worseOf(this.#worst, outcomeOf[kind]);
+    this.#attempts.push({ phase, code: body?.code ?? code, status, requestId });
+    // The code of the runtime; the gateway's own may hold any text.
+    this.#log('debug', 'Attempt failed', { kind, code, status, requestId });
+  }
+
+  /** What is known of the call is what is known of its worst attempt. */
+  #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
+    const outcome = worseOf(this.#worst, lastOutcome);
+    return toError(failed, {
       operation: this.spec.operation,
       method: this.spec.method,
       url: this.displayURL,
       callId: this.id,
       charge: this.spec.charge,
       outcome,
-      attempts: this.#attempts,
-    };
+      attempts: [...this.#attempts],
+    });
+  }
+
+  #logSending(): void {
+    if (!this.client.log.enabled('debug')) return;
+    const { method } = this.spec;
+    const attempt = this.#attempts.length + 1;
+    this.#log('debug', 'Sending', { method, url: this.displayURL, attempt });
+  }
+
+  #logAnswer({ response, requestId }: Answer): void {
+    const elapsed = Math.round(monotonicNow() - this.startedAt);
+    this.#log('debug', 'Answered', { status: response.status, requestId, elapsed });
   }
 
   #logged(error: Error): Error {
-    this.client.log.write('debug', 'Call failed', {
-      callId: this.id,
-      operation: this.spec.operation,
-      error: error.name,
-    });
+    this.#log('debug', 'Call failed', { error: error.name });
     return error;
+  }
+
+  #log(level: 'info' | 'debug', message: string, details: LogDetails): void {
+    const { operation } = this.spec;
+    this.client.log.write(level, message, { callId: this.id, operation, ...details });
   }
 }

@@ -1,17 +1,56 @@
-/** A body that is being read, and the chunk that was read of it so far. */
+import { untilAborted } from './until-aborted.ts';
+
+/** A body that is being read, and what was read of it so far. */
 export interface OpenBody {
   readonly first: Uint8Array | undefined;
   readonly reader: ReadableStreamDefaultReader<Uint8Array>;
 }
 
 /** Reads the first chunk that is not empty; `first` stays `undefined` when the body has none. */
-export async function peekBody(body: ReadableStream<Uint8Array>): Promise<OpenBody> {
+export async function peekBody(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<OpenBody> {
   const reader = body.getReader();
-  for (;;) {
-    // eslint-disable-next-line no-await-in-loop -- empty chunks are legal and mean nothing
-    const { done, value } = await reader.read();
-    if (done) return { first: undefined, reader };
-    if (value.byteLength > 0) return { first: value, reader };
+  return { first: await nextChunk(reader, signal), reader };
+}
+
+/** Reads on until `length` bytes are there or the body ends; all of it stays in `first`. */
+export async function peekFurther(
+  { first, reader }: OpenBody,
+  length: number,
+  signal: AbortSignal,
+): Promise<OpenBody> {
+  const chunks = first === undefined ? [] : [first];
+  let size = first?.byteLength ?? 0;
+  while (size < length) {
+    const chunk = await nextChunk(reader, signal);
+    if (chunk === undefined) break;
+    chunks.push(chunk);
+    size += chunk.byteLength;
+  }
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return { first: whole, reader };
+}
+
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  try {
+    for (;;) {
+      const { done, value } = await untilAborted(reader.read(), signal);
+      if (done) return undefined;
+      if (value.byteLength > 0) return value;
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error;
   }
 }
 
@@ -38,11 +77,13 @@ export function reopenBody({ first, reader }: OpenBody): ReadableStream<Uint8Arr
   );
 }
 
+/** The beginning of a body as text, without a byte order mark and white space. */
+export function beginningOf(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, 256));
+  return text.replace(/^\uFEFF/, '').trimStart();
+}
+
 /** The first character that is not white space, read as text; `""` when there is none. */
 export function firstCharacter(bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes.subarray(0, 256));
-  return text
-    .replace(/^\uFEFF/, '')
-    .trimStart()
-    .slice(0, 1);
+  return beginningOf(bytes).slice(0, 1);
 }

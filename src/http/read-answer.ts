@@ -2,8 +2,8 @@ import { isFields, parseJSON, readErrorText } from './error-body.ts';
 import { readErrorInSuccess, type ErrorInSuccess } from './error-in-success.ts';
 import type { FailureKind } from './failure.ts';
 import type { Answer } from './promise.ts';
-import { errorBodyLimit } from './read-text.ts';
-import { requestIdOf } from './request-id.ts';
+import { errorBodyLimit, readAll } from './read-text.ts';
+import { attachRequestId, requestIdOf } from './request-id.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 /** What the text of a success answer turned out to be. */
@@ -25,7 +25,7 @@ export function unusable(answer: Answer, problem: string, text?: string): Failed
 /** Reads a whole success body as text. A body that breaks off is a failure. */
 export async function readText(answer: Answer): Promise<TextReading> {
   try {
-    return { text: await answer.response.text() };
+    return { text: await readAll(answer.response, answer.signal) };
   } catch (cause) {
     return { failed: { ...unusable(answer, 'the answer broke off before its end.'), cause } };
   }
@@ -61,15 +61,39 @@ export function notJSON(text: string, answer: Answer): FailedAttempt {
   return unusable(answer, 'the answer is not JSON.', text);
 }
 
+type JSONReading = { readonly value: unknown } | { readonly failed: FailedAttempt };
+
 /** Parses text by its content, whatever its content type says. */
-export function readJSON(
-  text: string,
-  answer: Answer,
-): { readonly value: unknown } | { readonly failed: FailedAttempt } {
-  const value = parseJSON(text.replace(/^\uFEFF/, ''));
+export function readJSON(text: string, answer: Answer): JSONReading {
+  const value = parseJSON(withoutMark(text));
   if (value === undefined || (!isFields(value) && !Array.isArray(value))) {
     return { failed: notJSON(text, answer) };
   }
   const failed = errorInSuccess(value, answer);
   return failed === undefined ? { value } : { failed };
+}
+
+/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
+export function isPage(text: string): boolean {
+  return /^\uFEFF?\s*<(!doctype html|html)\b/i.test(text);
+}
+
+/** Reads an answer of which nothing is promised: JSON of any kind, or text. */
+export function readAnything(text: string, answer: Answer): JSONReading {
+  if (isPage(text)) return { failed: notJSON(text, answer) };
+  const isLabelled = /\bjson\b/i.test(answer.response.headers.get('content-type') ?? '');
+  const looksLikeJSON = /^\uFEFF?\s*[{[]/.test(text);
+  if (!isLabelled && !looksLikeJSON) return { value: text };
+  const value = parseJSON(withoutMark(text));
+  if (value === undefined) {
+    return isLabelled && looksLikeJSON ? { failed: notJSON(text, answer) } : { value: text };
+  }
+  const failed = errorInSuccess(value, answer);
+  if (failed !== undefined) return { failed };
+  attachRequestId(value, answer.requestId);
+  return { value };
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
 }

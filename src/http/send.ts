@@ -1,5 +1,6 @@
 import ky from 'ky';
 import type { Fetch, FetchOptions } from '../options.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** One request, ready to go. */
 export interface OutgoingRequest {
@@ -49,6 +50,11 @@ function sentOnce(body: string | FormData | ReadableStream<Uint8Array>): BodyIni
   return isDeno && typeof body === 'string' ? new Blob([body]) : body;
 }
 
+/** Lets go of a body that nobody will read, so that its connection is free again. */
+export function cancelBody(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
@@ -64,8 +70,7 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
   let platformError: unknown;
   const { method, headers, body, signal } = request;
   try {
-    const response = await ky(request.url, {
-      ...request.fetchOptions,
+    const sent = ky(request.url, {
       method,
       headers,
       signal,
@@ -74,16 +79,16 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
       throwHttpErrors: false,
       // The body is added here, and the URL given as text, because another `fetch` (undici's, a test's)
       // does not accept a `Request` of the runtime's own class, and making one would lock a stream.
-      fetch: async (_, init) => {
+      fetch: async () => {
         dispatched = true;
         try {
           return await request.fetch(request.url, {
-            ...init,
+            ...request.fetchOptions,
             method,
             headers,
             signal,
             ...transferOptions(request),
-            ...(body === undefined ? {} : { body: sentOnce(body) }),
+            body: body === undefined ? null : sentOnce(body),
             ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
           });
         } catch (error) {
@@ -92,8 +97,12 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
         }
       },
     });
+    const response = await untilAborted(sent, signal).catch((error: unknown) => {
+      sent.then(cancelBody, () => {});
+      throw error;
+    });
     return { response };
   } catch (error) {
-    return { failure: { error: dispatched ? platformError : error, dispatched } };
+    return { failure: { error: platformError ?? (dispatched ? undefined : error), dispatched } };
   }
 }

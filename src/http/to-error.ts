@@ -7,10 +7,11 @@ import {
   UnexpectedRedirectError,
 } from '../errors/connection-error.ts';
 import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { UnexpectedResponseError, type ResponseIssue } from '../errors/response-error.ts';
 import { VideoSubmitUnknownError } from '../errors/video-error.ts';
-import type { ErrorBody } from './error-body.ts';
+import { isFields, type ErrorBody } from './error-body.ts';
 import type { Failure } from './failure.ts';
+import { adviceFor } from './advice.ts';
 import { specialErrorOf } from './operation-errors.ts';
 
 /** A failure together with what was read of the answer. */
@@ -23,6 +24,9 @@ export interface FailedAttempt extends Failure {
   readonly timeout?: number | undefined;
   /** What is wrong with the answer, for `unusable_answer`. */
   readonly problem?: string | undefined;
+  /** Where the answer differs from what was expected, and the answer itself. */
+  readonly issues?: readonly ResponseIssue[] | undefined;
+  readonly data?: unknown;
 }
 
 /** What an error needs to know of the call. */
@@ -56,32 +60,6 @@ const statusTexts: Readonly<Record<number, string>> = {
   504: 'Gateway timeout',
   524: 'The proxy in front of the gateway timed out',
 };
-
-function adviceFor(failed: FailedAttempt, context: ErrorContext): string | undefined {
-  if (failed.kind === 'unauthorized') {
-    const isGatewayKey = failed.body?.type === undefined || failed.body.type === 'new_api_error';
-    return isGatewayKey
-      ? 'Check apiKey: the gateway did not accept it.'
-      : "The gateway's own key for the model's provider was refused; tell its operator. Your key may be fine.";
-  }
-  if (failed.kind === 'redirected') {
-    return 'It was not followed, because a request is never sent on to another place. Check baseURL.';
-  }
-  if (failed.kind === 'tls_failed') {
-    return 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.';
-  }
-  if (failed.kind === 'host_not_found') return 'Nothing was sent. Check baseURL.';
-  if (failed.kind === 'rate_limited' || failed.kind === 'bare_rate_limited') {
-    return 'It was refused before any work; wait before you send it again.';
-  }
-  if (context.charge === 'free' && context.outcome === 'unknown') {
-    return 'The call only reads, so it is safe to repeat.';
-  }
-  if (failed.kind === 'server_error') {
-    return 'The gateway reports that the work failed and usually refunds it; check the account before sending it again.';
-  }
-  return undefined;
-}
 
 function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
   const { phase, code, status, requestId } = failed;
@@ -128,6 +106,11 @@ function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
         `${target} took longer than ${failed.timeout ?? 0} ms.`,
         { ...init, timeout: failed.timeout ?? 0 },
       );
+    case 'timed_out_before_send':
+      return new APIConnectionTimeoutError(
+        `${target} was not sent within ${failed.timeout ?? 0} ms: its key or its body did not come.`,
+        { ...init, timeout: failed.timeout ?? 0 },
+      );
     case 'redirected':
       return new UnexpectedRedirectError(`${target} was answered with a redirect.`, init);
     case 'cannot_connect':
@@ -141,17 +124,21 @@ function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
       );
     default:
       return new APIConnectionError(
-        `${target} lost its connection${codeSuffix(failed)}.${nodeHint(failed)}`,
+        `${target} lost its connection${codeSuffix(failed)}.${hintFor(failed)}`,
         init,
       );
   }
 }
 
-/** Node gives up on headers and on silent bodies after 300 s, whatever `timeout` says. */
-function nodeHint(failed: FailedAttempt): string {
-  return failed.code === 'UND_ERR_HEADERS_TIMEOUT' || failed.code === 'UND_ERR_BODY_TIMEOUT'
-    ? " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0)."
-    : '';
+/** What usually lies behind a code that proves nothing by itself. */
+function hintFor({ code = '' }: FailedAttempt): string {
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
+  }
+  return '';
 }
 
 function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
@@ -161,6 +148,8 @@ function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
     {
       ...initOf(failed, context),
       body: failed.text,
+      issues: failed.issues,
+      data: failed.data,
     },
   );
 }
@@ -171,7 +160,7 @@ export function toError(
   context: ErrorContext,
 ): APIError | InvalidInputError {
   if (failed.kind === 'invalid_input') {
-    return failed.cause instanceof InvalidInputError
+    return InvalidInputError.isInstance(failed.cause)
       ? failed.cause
       : new InvalidInputError(
           'request',
@@ -184,7 +173,11 @@ export function toError(
   const error = makeError(failed, context);
   const isSubmission =
     context.operation === 'videos.create' || context.operation === 'videos.remix';
-  if (!isSubmission || context.outcome !== 'unknown' || failed.kind === 'aborted') return error;
+  // An answer that is only too odd for strict mode is there, with its task.
+  const hasAnswer = isFields(failed.data);
+  if (!isSubmission || context.outcome !== 'unknown' || failed.kind === 'aborted' || hasAnswer) {
+    return error;
+  }
   return new VideoSubmitUnknownError(
     `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
     {

@@ -1,5 +1,4 @@
 import type { OperationReturning } from '../endpoints.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { RequestOptions } from '../options.ts';
 import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
@@ -9,7 +8,7 @@ import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
 import { eventAnswer, looksLikeEvents, streamContextOf } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
-import { readJSON, readText, unusable } from './read-answer.ts';
+import { isPage, notJSON, readAnything, readJSON, readText, unusable } from './read-answer.ts';
 import { attachRequestId } from './request-id.ts';
 import type { ClientSettings } from './settings.ts';
 import type { FailedAttempt } from './to-error.ts';
@@ -131,12 +130,7 @@ export class Transport {
       () => makeSpec(this.#client),
       () => async (received) => {
         const reading = await readText(received);
-        if ('failed' in reading) return reading;
-        const type = received.response.headers.get('content-type') ?? '';
-        const isJSON = /\bjson\b/i.test(type) || /^\s*[[{]/.test(reading.text);
-        return isJSON && reading.text !== ''
-          ? readJSON(reading.text, received)
-          : { value: reading.text };
+        return 'failed' in reading ? reading : readAnything(reading.text, received);
       },
     );
     return new GatewayPromise(answer, reader);
@@ -193,6 +187,7 @@ export class Transport {
   ): Promise<{ value: T } | { failed: FailedAttempt }> {
     const reading = await readText(received);
     if ('failed' in reading) return reading;
+    if (isPage(reading.text)) return { failed: notJSON(reading.text, received) };
     if (/^\s*[{[]/.test(reading.text)) {
       const parsed = readJSON(reading.text, received);
       if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
@@ -214,15 +209,8 @@ export class Transport {
       });
     } catch (error) {
       if (!(error instanceof ShapeMismatch)) throw error;
-      throw new UnexpectedResponseError(error.message, {
-        outcome: 'unknown',
-        callId: call.id,
-        status: received.response.status,
-        headers: received.response.headers,
-        requestID: received.requestId,
-        issues: error.issues,
-        data: value,
-      });
+      const { issues, message } = error;
+      throw call.toError({ ...unusable(received, message), issues, data: value }, 'unknown');
     }
   }
 

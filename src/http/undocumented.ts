@@ -31,11 +31,12 @@ export function undocumentedSpec(
   if (method === 'GET' && options?.body !== undefined) {
     throw new InvalidInputError('body', 'cannot go with a GET; use query instead.');
   }
+  const resolved = resolvePath(path, version);
   const charge: ChargeClass = repeatable.includes(method) ? 'free' : 'charged';
   return {
-    operation: `${method} ${path.split(/[?#]/, 1)[0]}`,
+    operation: `${method} ${resolved.split('?', 1)[0]}`,
     method,
-    path: resolvePath(path, version),
+    path: resolved,
     query: undefined,
     charge,
     accept: 'application/json',

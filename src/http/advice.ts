@@ -1,0 +1,56 @@
+import type { ChargeClass } from '../endpoints.ts';
+import type { Outcome } from '../errors/gateway-error.ts';
+import type { ErrorBody } from './error-body.ts';
+import { outcomeOf, type FailureKind } from './failure.ts';
+
+/** What the advice depends on. */
+export interface AdviceInput {
+  readonly kind: FailureKind;
+  readonly body?: ErrorBody | undefined;
+}
+
+const check = 'check the account before sending it again.';
+
+/** Codes of answers that refuse the work and may cost something all the same. */
+function isBilledRefusal(code: string | null | undefined): boolean {
+  return code === 'prompt_blocked' || code?.startsWith('violation_fee') === true;
+}
+
+/** What to do about a failure, or `undefined` for what its outcome says by itself. */
+export function adviceFor(
+  { kind, body }: AdviceInput,
+  { charge, outcome }: { readonly charge: ChargeClass; readonly outcome: Outcome },
+): string | undefined {
+  if (outcome === 'unknown') {
+    if (charge === 'free') return 'The call only reads, so it is safe to repeat.';
+    if (outcomeOf[kind] !== 'unknown') {
+      return `An earlier attempt may have been accepted and charged; ${check}`;
+    }
+  }
+  if (isBilledRefusal(body?.code)) {
+    return `The gateway refused the content, and may charge for that; change it before you send it again.`;
+  }
+  switch (kind) {
+    case 'unauthorized': {
+      const isGatewayKey = body?.type === undefined || body.type === 'new_api_error';
+      return isGatewayKey
+        ? 'Check apiKey: the gateway did not accept it.'
+        : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
+    }
+    case 'redirected':
+      return 'It was not followed, because a request is never sent on to another place. Check baseURL.';
+    case 'tls_failed':
+      return 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.';
+    case 'host_not_found':
+      return 'Nothing was sent. Check baseURL.';
+    case 'rate_limited':
+    case 'bare_rate_limited':
+      return 'It was refused before any work; wait before you send it again.';
+    case 'server_error':
+      return `The gateway reports that the work failed and usually refunds it; ${check}`;
+    case 'error_in_success':
+      return `The gateway answered with an error, which is usually not charged; ${check}`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { requestIdOf } from './request-id.ts';
+import { cancelBody, send, type OutgoingRequest } from './send.ts';
+import type { FailedAttempt } from './to-error.ts';
+import { isSameOrigin } from './url.ts';
+
+/** As many redirects of a read as browsers would follow in practice. */
+const maxRedirects = 5;
+
+/** Whether an answer sends the request on to another place, which browsers do not show. */
+export function isRedirect(response: Response): boolean {
+  return (
+    response.type === 'opaqueredirect' ||
+    (response.status >= 300 && response.status < 400 && response.headers.has('location'))
+  );
+}
+
+/** The failure that a redirect is which is not followed. */
+export function redirectFailure(response: Response): FailedAttempt {
+  cancelBody(response);
+  const status = response.status === 0 ? undefined : response.status;
+  return { kind: 'redirected', phase: 'headers', status, headers: response.headers };
+}
+
+/** Where a redirect leads, or `undefined` when that is no place to go to. */
+function targetOf(response: Response, url: string): string | undefined {
+  try {
+    const target = new URL(response.headers.get('location') ?? '', url);
+    return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Follows the redirects of a read. The key and every other header that was set stay at the origin
+ * that they were meant for: the content route redirects to signed URLs of other hosts.
+ *
+ * @throws what the platform threw
+ */
+export async function followRedirects(
+  first: Response,
+  request: OutgoingRequest,
+): Promise<Response | FailedAttempt> {
+  let response = first;
+  let { url, headers } = request;
+  for (let hop = 0; isRedirect(response); hop += 1) {
+    // Browsers do not show where it leads; they follow it and drop the key themselves.
+    const isHidden = response.type === 'opaqueredirect';
+    const target = isHidden ? url : targetOf(response, url);
+    if (target === undefined || hop === maxRedirects) return redirectFailure(response);
+    cancelBody(response);
+    if (!isSameOrigin(url, target)) headers = new Headers({ accept: '*/*' });
+    url = target;
+    const result = await send({
+      ...request,
+      url,
+      headers,
+      redirect: isHidden ? 'follow' : 'manual',
+    });
+    if (result.failure !== undefined) throw result.failure.error;
+    response = result.response;
+  }
+  return response;
+}
+
+/**
+ * Whether a redirect of a POST tells where the file is that was made: some vendors answer speech so.
+ * A redirect to the same path, or one that asks to send the request again, is none of these.
+ */
+export function leadsToFile(operation: string, url: string, response: Response): boolean {
+  const location = response.headers.get('location') ?? '';
+  return (
+    operation === 'audio.speech.create' &&
+    [301, 302, 303].includes(response.status) &&
+    URL.canParse(location, url) &&
+    new URL(location, url).pathname !== new URL(url).pathname
+  );
+}
+
+/** Reads the file that a redirect leads to. It is paid for, so a failure must not ask for it again. */
+export async function fetchFile(
+  first: Response,
+  request: OutgoingRequest,
+): Promise<Response | FailedAttempt> {
+  const headers = new Headers(request.headers);
+  headers.delete('content-type');
+  let problem = 'the file that the gateway referred to could not be read.';
+  let cause: unknown;
+  try {
+    const read = { ...request, method: 'GET', headers, body: undefined };
+    const response = await followRedirects(first, read);
+    if ('ok' in response) {
+      if (response.ok) return response;
+      cancelBody(response);
+      problem = `the file that the gateway referred to answered with status ${response.status}.`;
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const { status } = first;
+  const requestId = requestIdOf(first.headers);
+  return {
+    kind: 'unusable_answer',
+    phase: 'body',
+    status,
+    headers: first.headers,
+    requestId,
+    problem,
+    cause,
+  };
+}

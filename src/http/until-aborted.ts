@@ -1,0 +1,14 @@
+/**
+ * Settles as the promise does, or rejects with the signal's reason as soon as it is aborted.
+ *
+ * Not every `fetch` listens to its signal (a test's, an emulator's, one that wraps another), and time
+ * limits have to hold all the same.
+ */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,47 @@
+import { vi } from 'vitest';
+
+/** What Node's fetch throws when a connection fails with a code. */
+export function fetchFailure(code: string, syscall?: string): TypeError {
+  const cause = Object.assign(new Error(code), {
+    code,
+    ...(syscall === undefined ? {} : { syscall }),
+  });
+  return new TypeError('fetch failed', { cause });
+}
+
+/** An answer whose body breaks off after some text. */
+export function cutResponse(text: string, init?: ResponseInit): Response {
+  let isSent = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (isSent) controller.error(new TypeError('terminated'));
+      else controller.enqueue(new TextEncoder().encode(text));
+      isSent = true;
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'application/json' }, ...init });
+}
+
+/** An answer whose body is silent after some text, and ignores every abort. */
+export function silentResponse(text: string, init?: ResponseInit, onCancel?: () => void): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    cancel: () => onCancel?.(),
+  });
+  return new Response(body, { headers: { 'content-type': 'application/json' }, ...init });
+}
+
+/** Never settles, like a request whose abort nobody hears. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+/** Runs fake time until nothing is left to wait for, and gives what the promise came to. */
+export async function settled<T>(promise: PromiseLike<T>): Promise<{ value?: T; error?: unknown }> {
+  const result = promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await vi.runAllTimersAsync();
+  return result;
+}
