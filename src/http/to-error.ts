@@ -12,6 +12,7 @@ import { VideoSubmitUnknownError } from '../errors/video-error.ts';
 import { isFields, type ErrorBody } from './error-body.ts';
 import type { Failure } from './failure.ts';
 import { adviceFor } from './advice.ts';
+import { safeCause } from './safe-cause.ts';
 import { specialErrorOf } from './operation-errors.ts';
 
 /** A failure together with what was read of the answer. */
@@ -68,7 +69,8 @@ function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
     evidence: { phase, code, status, requestId, attempts: context.attempts },
     callId: context.callId,
     advice: adviceFor(failed, context),
-    cause: failed.cause,
+    // An abort has the caller's own reason.
+    cause: failed.kind.startsWith('aborted') ? failed.cause : safeCause(failed.cause),
     status,
     headers: failed.headers,
     error: failed.body?.error ?? failed.text,
@@ -166,7 +168,7 @@ export function toError(
           'request',
           'cannot be sent; check the headers, the body and whatever the body is read from.',
           {
-            cause: failed.cause,
+            cause: safeCause(failed.cause),
           },
         );
   }
