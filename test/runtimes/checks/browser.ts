@@ -1,0 +1,148 @@
+import { Gateway, InvalidInputError } from 'model-gateway';
+import { assert, caughtFrom, equal, rejects } from '../harness/assert.ts';
+import type { Check } from '../harness/check.ts';
+import { clientFor, fresh, type Remote } from '../harness/emulator.ts';
+import { pngBytes } from './media.ts';
+
+const messages = [{ role: 'user' as const, content: 'Say hello' }];
+const video = { model: 'm-video', prompt: 'A boat' };
+
+/** What the page was stopped from doing by its content security policy, since it was opened. */
+function violations(): string[] {
+  const found: unknown = Reflect.get(globalThis, 'violations');
+  return Array.isArray(found) ? found.map(String) : ['They are not recorded'];
+}
+
+/** Has the page stopped by the program that opened it. No line runs meanwhile. */
+async function standStill(milliseconds: number): Promise<void> {
+  const stop: unknown = Reflect.get(globalThis, 'standStill');
+  if (typeof stop !== 'function') throw new TypeError('The page cannot be stopped');
+  await Reflect.apply(stop, undefined, [milliseconds]);
+}
+
+/** Runs timers at most once a second, as browsers do in tabs that are hidden. */
+function slowTimers(): () => void {
+  const { setTimeout: original } = globalThis;
+  const slow = (handler: () => void, milliseconds = 0): ReturnType<typeof original> =>
+    original(handler, Math.max(1_000, milliseconds));
+  Reflect.set(globalThis, 'setTimeout', slow);
+  return () => Reflect.set(globalThis, 'setTimeout', original);
+}
+
+async function pollsOf(remote: Remote): Promise<number> {
+  const requests = await remote.requests();
+  return requests.filter(({ operation }) => operation === 'videos.retrieve').length;
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** What only pages have to do with. */
+export const browserChecks: readonly Check[] = [
+  {
+    name: 'preflights ask for authorization and content-type, and for nothing else',
+    only: ['chromium'],
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await client.models.list();
+      await client.chat.completions.create({ model: 'm-large', messages });
+      const stream = await client.chat.completions.create({
+        model: 'm-large',
+        messages,
+        stream: true,
+      });
+      for await (const chunk of stream) assert(chunk.choices.length >= 0, 'This is no chunk');
+      await client.images.generate({ model: 'm-image', prompt: 'A red circle' });
+      const image = new Blob([pngBytes()]);
+      await client.images.edit({ model: 'm-image', prompt: 'A hat', image });
+      const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Hello' });
+      await speech.arrayBuffer();
+      const task = await client.videos.create(video);
+      await client.videos.retrieve(task.id);
+      const asked = (await remote.preflights()).map(
+        ({ method, headers }) => `${method} ${headers.join(',')}`,
+      );
+      equal(
+        asked,
+        [
+          'GET authorization',
+          'POST authorization,content-type',
+          'POST authorization,content-type',
+          'POST authorization,content-type',
+          // The type of a form needs no leave, and neither does `accept`.
+          'POST authorization',
+          'POST authorization,content-type',
+          'POST authorization,content-type',
+          'GET authorization',
+        ],
+        'preflights',
+      );
+    },
+  },
+  {
+    name: 'a plain key is refused in a page unless it is allowed',
+    only: ['chromium'],
+    async run(world) {
+      const options = { baseURL: world.emulator, apiKey: world.apiKey };
+      const error = await rejects(() => new Gateway(options), InvalidInputError);
+      equal(error.field, 'apiKey', 'field');
+      assert(!error.message.includes(world.apiKey), 'The key is in the message');
+      await new Gateway({ ...options, dangerouslyAllowBrowser: true }).models.list();
+      await clientFor(world).models.list();
+    },
+  },
+  {
+    name: 'a plain key needs no leave outside of pages',
+    only: ['node', 'bun', 'deno', 'workerd'],
+    async run(world) {
+      await new Gateway({ baseURL: world.emulator, apiKey: world.apiKey }).models.list();
+    },
+  },
+  {
+    name: 'the answer of another origin shows no request id, but its error does',
+    only: ['chromium'],
+    async run(world) {
+      const { client } = await fresh(world);
+      const { response } = await client.models.list().withResponse();
+      equal(response.headers.get('x-oneapi-request-id'), null, 'the header');
+      const error = await caughtFrom(client.get('/v1/models/none'));
+      assert(error instanceof Error, 'There is no error');
+    },
+  },
+  {
+    name: 'a tab with slow timers, which then stands still, goes on with a video, without a burst',
+    only: ['chromium'],
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await remote.clock({ hold: true });
+      const restoreTimers = slowTimers();
+      try {
+        const waiting = client.videos.createAndWait(video, { interval: 250, pollTimeout: 3_000 });
+        waiting.catch(() => {});
+        await pause(2_500);
+        const before = await pollsOf(remote);
+        await standStill(4_000);
+        const after = await pollsOf(remote);
+        await remote.clock({ advance: 60_000 });
+        const task = await waiting;
+        equal(task.status, 'completed', 'status');
+        assert(before >= 1 && before <= 3, `There were ${before} polls with slow timers`);
+        assert(after - before <= 2, `There were ${after - before} polls after it stood still`);
+        return `${before} polls, then ${after - before}`;
+      } finally {
+        restoreTimers();
+      }
+    },
+  },
+  {
+    name: 'nothing of this breaks a strict content security policy',
+    only: ['chromium'],
+    async run() {
+      equal(violations(), [], 'violations');
+      // What comes back from the parent is let into the page past its policy, and all that follows on it.
+      await pause(10);
+      const error = await caughtFrom(() => Reflect.construct(Function, ['return 1']));
+      assert(error instanceof EvalError, 'The page may make code, so nothing was proved');
+    },
+  },
+];

@@ -1,0 +1,126 @@
+import {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  Gateway,
+  GatewayError,
+  InternalServerError,
+  InvalidInputError,
+  NotFoundError,
+  PaymentRequiredError,
+  PermissionDeniedError,
+  RateLimitError,
+  RequestTooLargeError,
+  UnprocessableEntityError,
+} from 'model-gateway';
+import { assert, caughtFrom, equal, includes, rejects } from '../harness/assert.ts';
+import type { Check } from '../harness/check.ts';
+import { clientFor, fresh } from '../harness/emulator.ts';
+
+const image = { model: 'm-image', prompt: 'A red circle' };
+
+const classes = [
+  [400, BadRequestError],
+  [401, AuthenticationError],
+  [402, PaymentRequiredError],
+  [403, PermissionDeniedError],
+  [404, NotFoundError],
+  [409, ConflictError],
+  [413, RequestTooLargeError],
+  [422, UnprocessableEntityError],
+  [429, RateLimitError],
+  [500, InternalServerError],
+  [503, InternalServerError],
+] as const;
+
+const canary = 'sk-canary-7f3a';
+
+/** Everything that a program could print of an error. */
+function everythingOf(value: unknown, depth = 0): string {
+  if (typeof value !== 'object' || value === null || depth > 5) return String(value);
+  if (value instanceof Headers) return JSON.stringify([...value]);
+  const names = [...Reflect.ownKeys(value)];
+  const parts = names.map((name) => everythingOf(Reflect.get(value, name), depth + 1));
+  return [value instanceof Error ? `${value}` : '', ...parts].join('\n');
+}
+
+/** Which error is thrown, and what it holds. */
+export const errorChecks: readonly Check[] = [
+  {
+    name: 'every status has its class',
+    async run(world) {
+      for (const [status, errorClass] of classes) {
+        const { client, remote } = await fresh(world, { maxRetries: 0 });
+        const details = { message: 'No', code: 'some_code', param: 'model' };
+        // A 401 has the key asked for again, so it is answered twice.
+        await remote.fail({ type: 'error', status, ...details }, { times: status === 401 ? 2 : 1 });
+        const error: APIError = await rejects(client.images.generate(image), errorClass);
+        assert(error instanceof errorClass, `${status} is no instance of its class`);
+        assert(APIError.isInstance(error), `${status} is no APIError`);
+        assert(GatewayError.isInstance(error), `${status} is no GatewayError`);
+        equal(error.status, status, 'status');
+        equal([error.code, error.param], ['some_code', 'model'], 'code and param');
+        equal(error.name, errorClass.kind, 'name');
+        equal(error.outcome, status >= 500 ? 'unknown' : 'rejected', `outcome of ${status}`);
+      }
+    },
+  },
+  {
+    name: 'a wrong key is refused, and the request id is in the error',
+    async run(world) {
+      await fresh(world);
+      const client = clientFor(world, { apiKey: () => Promise.resolve('sk-wrong'), maxRetries: 0 });
+      const error = await rejects(client.models.list(), AuthenticationError);
+      assert((error.requestID ?? '') !== '', 'There is no request id');
+    },
+  },
+  {
+    name: 'a key is asked for again after a 401',
+    async run(world) {
+      const { remote } = await fresh(world);
+      const keys = ['sk-old', world.apiKey];
+      const client = clientFor(world, { apiKey: () => Promise.resolve(keys.shift() ?? '') });
+      await client.images.generate(image);
+      equal((await remote.requests()).length, 2, 'requests');
+      equal(await remote.charges(), 1, 'charges');
+    },
+  },
+  {
+    name: 'bad input is refused before anything is sent',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const error = await rejects(
+        client.images.generate({ model: 'm-image', prompt: ' ' }),
+        InvalidInputError,
+      );
+      equal([error.field, error.outcome], ['prompt', 'not_sent'], 'field and outcome');
+      await rejects(client.models.list({ headers: { 'x-bad': 'a\nb' } }), InvalidInputError);
+      equal((await remote.requests()).length, 0, 'requests');
+    },
+  },
+  {
+    name: 'no error and no client shows the key',
+    async run(world) {
+      const client = new Gateway({
+        baseURL: world.emulator,
+        apiKey: canary,
+        dangerouslyAllowBrowser: true,
+        logLevel: 'off',
+        maxRetries: 0,
+      });
+      const dead = client.withOptions({ baseURL: world.faults['reset after the request'] });
+      const errors = [
+        await caughtFrom(client.models.list()),
+        await caughtFrom(client.chat.completions.create({ model: 'm', messages: [] })),
+        await caughtFrom(dead.images.generate(image)),
+        await caughtFrom(client.get('/v1/nowhere')),
+      ];
+      for (const thing of [client, client.images, ...errors]) {
+        const shown = everythingOf(thing) + JSON.stringify(thing);
+        assert(!shown.includes(canary), 'The key can be seen');
+      }
+      includes(JSON.stringify(client), world.emulator, 'the client as JSON');
+    },
+  },
+];

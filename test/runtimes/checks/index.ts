@@ -1,0 +1,21 @@
+import type { Check } from '../harness/check.ts';
+import { abortChecks } from './aborts.ts';
+import { browserChecks } from './browser.ts';
+import { errorChecks } from './errors.ts';
+import { evidenceChecks } from './evidence.ts';
+import { faultChecks } from './faults.ts';
+import { operationChecks } from './operations.ts';
+import { streamChecks } from './streams.ts';
+import { uploadChecks } from './uploads.ts';
+
+/** The suite. Every runtime runs the same one. */
+export const checks: readonly Check[] = [
+  ...operationChecks,
+  ...faultChecks,
+  ...streamChecks,
+  ...abortChecks,
+  ...uploadChecks,
+  ...errorChecks,
+  ...evidenceChecks,
+  ...browserChecks,
+];

@@ -1,0 +1,155 @@
+import {
+  StreamError,
+  StreamTimeoutError,
+  StreamTruncatedError,
+  Stream,
+  type ChatCompletionChunk,
+  type Gateway,
+} from 'model-gateway';
+import { assert, equal, includes, rejects } from '../harness/assert.ts';
+import type { Check } from '../harness/check.ts';
+import { fresh, type Remote } from '../harness/emulator.ts';
+
+const chat = {
+  model: 'm-large',
+  messages: [{ role: 'user' as const, content: 'Tell me a [long] story' }],
+};
+
+const open = (client: Gateway): Promise<Stream<ChatCompletionChunk>> =>
+  client.chat.completions.create({ ...chat, stream: true });
+
+async function textOf(stream: AsyncIterable<ChatCompletionChunk>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+  return text;
+}
+
+/** Waits until the emulator has noticed that its client has gone. */
+async function untilDisconnected(remote: Remote): Promise<void> {
+  for (let tries = 0; tries < 40; tries += 1) {
+    const [request] = await remote.requests();
+    if (request?.disconnected === true) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const seen = JSON.stringify(await remote.requests());
+  throw new Error(`The connection was not closed: ${seen}`);
+}
+
+/** Event streams, whole and broken. */
+export const streamChecks: readonly Check[] = [
+  {
+    name: 'a stream in pieces of one byte, with every line end and with heartbeats',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const expected = await textOf(await open(client));
+      for (const lineEnding of ['lf', 'crlf', 'cr']) {
+        await remote.quirks({ lineEnding, pieceBytes: 7, heartbeatEvery: 2 });
+        equal(await textOf(await open(client)), expected, `text with ${lineEnding}`);
+      }
+      await remote.quirks({ lineEnding: 'crlf', pieceBytes: 1 });
+      const short = await client.chat.completions.create({
+        model: 'm-large',
+        messages: [{ role: 'user', content: 'Grüße, 世界 👋' }],
+        stream: true,
+      });
+      includes(await textOf(short), '👋', 'text in pieces of one byte');
+    },
+  },
+  {
+    name: 'a stream that is cut throws, with what had come',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await remote.fail({ type: 'cut-events', after: 5 });
+      const stream = await open(client);
+      const error = await rejects(textOf(stream), StreamTruncatedError);
+      equal([error.verdict, error.outcome], ['truncated', 'unknown'], 'verdict and outcome');
+      includes(JSON.stringify(error.partial), '"content"', 'the partial answer');
+    },
+  },
+  {
+    name: 'a stream that ends without a finish reason throws, [DONE] or not',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      for (const done of [true, false]) {
+        await remote.fail({ type: 'no-finish', done });
+        const error = await rejects(textOf(await open(client)), StreamTruncatedError);
+        equal(error.verdict, done ? 'no_finish_reason' : 'no_terminator', 'verdict');
+      }
+    },
+  },
+  {
+    name: 'an error inside a stream throws, in every shape',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const fault = { type: 'stream-error', after: 3, message: 'Out of memory' };
+      for (const shape of ['error-data', 'error-event', 'typed-data', 'bare-json', 'plain-text']) {
+        await remote.fail({ ...fault, shape });
+        const error = await rejects(textOf(await open(client)), StreamError);
+        includes(error.message, 'Out of memory', `message of ${shape}`);
+      }
+    },
+  },
+  {
+    name: 'a stream that falls silent throws after idleTimeout',
+    async run(world) {
+      const { client, remote } = await fresh(world, { idleTimeout: 300 });
+      await remote.fail({ type: 'stall-events', after: 3 });
+      await rejects(textOf(await open(client)), StreamTimeoutError);
+      await untilDisconnected(remote);
+    },
+  },
+  {
+    name: 'leaving the loop closes the connection',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await remote.quirks({ eventDelay: 50 });
+      for await (const chunk of await open(client)) {
+        assert(chunk.object !== undefined, 'This is no chunk');
+        break;
+      }
+      await untilDisconnected(remote);
+    },
+  },
+  {
+    name: 'a stream is read twice with tee, and travels as bytes',
+    async run(world) {
+      const { client } = await fresh(world);
+      const [left, right] = (await open(client)).tee();
+      const texts = await Promise.all([textOf(left), textOf(right)]);
+      equal(texts[0], texts[1], 'both texts');
+      const bytes = (await open(client)).toReadableStream();
+      const again = Stream.fromReadableStream<ChatCompletionChunk>(bytes);
+      equal(await textOf(again), texts[0], 'the text after its travel');
+    },
+  },
+  {
+    name: 'the stream of the Gemini form throws when it is cut',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await remote.fail({ type: 'cut-events', after: 1 });
+      const read = async (): Promise<void> => {
+        const contents = 'Tell me a [long] story';
+        const stream = await client.generate.contentStream({ model: 'm-flash', contents });
+        for await (const chunk of stream) assert(chunk !== undefined, 'There is no chunk');
+      };
+      await rejects(read, StreamTruncatedError);
+    },
+  },
+  {
+    name: 'a stream comes as it is sent, not at its end',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      await remote.quirks({ eventDelay: 40 });
+      const startedAt = Date.now();
+      let first = 0;
+      let chunks = 0;
+      for await (const chunk of await open(client)) {
+        chunks += chunk.choices.length;
+        first ||= Date.now() - startedAt;
+        if (chunks >= 12) break;
+      }
+      const all = Date.now() - startedAt;
+      assert(first < all / 2, `The first chunk came after ${first} of ${all} ms`);
+    },
+  },
+];

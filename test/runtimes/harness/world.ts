@@ -1,0 +1,41 @@
+/** The kinds of runtime that differ in what they can do. */
+export type Family = 'node' | 'bun' | 'deno' | 'workerd' | 'chromium';
+
+/** What a runtime is told of the world around it. Plain JSON. */
+export interface World {
+  /** For example `node-24`. */
+  readonly runtime: string;
+  readonly family: Family;
+  /** The root of an emulator that this runtime has for itself. */
+  readonly emulator: string;
+  readonly apiKey: string;
+  /** The address of each fault, by its name. */
+  readonly faults: Readonly<Record<string, string>>;
+  /** Answers `GET /hits?fault=…` with what a fault server has seen since the last question. */
+  readonly control: string;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const families: readonly Family[] = ['node', 'bun', 'deno', 'workerd', 'chromium'];
+
+/** Reads what the runner passed on. */
+export function readWorld(text: string): World {
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value)) throw new TypeError('The world is no object');
+  const { runtime, emulator, apiKey, control, faults } = value;
+  const family = families.find((known) => known === value['family']);
+  if (family === undefined || !isRecord(faults)) throw new TypeError('The world is not whole');
+  return {
+    runtime: String(runtime),
+    family,
+    emulator: String(emulator),
+    apiKey: String(apiKey),
+    control: String(control),
+    faults: Object.fromEntries(
+      Object.entries(faults).map(([name, address]) => [name, String(address)]),
+    ),
+  };
+}

@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Report } from '../harness/check.ts';
+import { bundle } from './bundle.ts';
+import type { RunContext } from './context.ts';
+import type { ServedFile } from './world-server.ts';
+
+/** What a page may do: run its own files and make requests. No `unsafe-eval`, no inline code. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self' http: https:",
+].join('; ');
+
+/** Records what the policy forbids, from before the first line of the package. */
+const recorder = `globalThis.violations = [];
+document.addEventListener('securitypolicyviolation', (event) => {
+  violations.push(event.violatedDirective + ' ' + event.blockedURI);
+});`;
+
+const javascript = (content: string): ServedFile => ({ type: 'text/javascript', content });
+
+/**
+ * Unpacks Chromium beside its package and gives its path.
+ *
+ * The package looks for what it has unpacked in the folder for temporary files, whatever its version;
+ * a folder inside of `node_modules` goes away with it. Its own shared libraries are unpacked only for
+ * a certain cloud's machines, so it is told to be on one.
+ */
+function unpackChromium(): { readonly path: string; readonly libraries: string } {
+  const cache = new URL('../node_modules/.cache/chromium', import.meta.url).pathname;
+  const script = `
+    import { mkdirSync } from 'node:fs';
+    mkdirSync(process.env.TMPDIR, { recursive: true });
+    const { default: chromium } = await import('@sparticuz/chromium');
+    console.log(await chromium.executablePath());`;
+  const env = { ...process.env, TMPDIR: cache, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' };
+  const path = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: new URL('..', import.meta.url),
+    env,
+    encoding: 'utf8',
+  }).trim();
+  return { path, libraries: `${cache}/al2023/lib` };
+}
+
+async function launch(trustedKeyHash: string): Promise<Browser> {
+  const { path, libraries } = unpackChromium();
+  return chromium.launch({
+    executablePath: path,
+    headless: true,
+    // The sandbox needs rights that containers do not give.
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      `--ignore-certificate-errors-spki-list=${trustedKeyHash}`,
+    ],
+    env: { ...process.env, LD_LIBRARY_PATH: libraries },
+  });
+}
+
+/**
+ * Lets a page stop itself for some seconds, as a browser stops a tab that is frozen: time goes on, but
+ * no line runs. Chromium without windows cannot hide or freeze a tab.
+ */
+async function letPageStop(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await page.exposeFunction('standStill', async (milliseconds: number): Promise<void> => {
+    await devtools.send('Debugger.enable');
+    await devtools.send('Debugger.pause');
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    await devtools.send('Debugger.disable');
+  });
+}
+
+/** Opens a page whose checks run by themselves, and passes their lines on until they have ended. */
+async function runPage(browser: Browser, address: string, report: Report): Promise<void> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await letPageStop(page);
+  const ended = new Promise<void>((resolve, reject) => {
+    page.on('console', (message) => {
+      const line = message.text();
+      if (/^(ok|not ok|1\.\.|#)/.test(line)) report(line);
+      if (line.startsWith('# {')) resolve();
+    });
+    page.once('pageerror', reject);
+    page.once('crash', () => reject(new Error('The page has crashed')));
+    browser.once('disconnected', () => reject(new Error('The browser has gone')));
+  });
+  await page.goto(address);
+  await ended;
+  await context.close();
+}
+
+async function bundleForPages(entry: string): Promise<ServedFile> {
+  const { code, problems } = await bundle(entry);
+  if (problems.length > 0) throw new Error(`The bundle of ${entry} ${problems.join(', ')}`);
+  return javascript(code);
+}
+
+function html(script: string): ServedFile {
+  return {
+    type: 'text/html',
+    content: `<!doctype html>
+<title>Checks</title>
+<script src="/recorder.js"></script>
+<script type="module" src="${script}"></script>`,
+    headers: { 'content-security-policy': contentSecurityPolicy },
+  };
+}
+
+/** Runs the checks in pages of Chromium, under a strict content security policy. */
+export async function runChromium(
+  { running: { files, page }, certificates, signal }: RunContext,
+  report: Report,
+): Promise<void> {
+  files.set('/recorder.js', javascript(recorder));
+  files.set('/', html('/page.js'));
+  files.set('/page.js', await bundleForPages('page.ts'));
+  files.set('/msw', html('/msw-page.js'));
+  files.set('/msw-page.js', await bundleForPages('msw-page.ts'));
+  const worker = fileURLToPath(import.meta.resolve('msw/mockServiceWorker.js'));
+  files.set('/mockServiceWorker.js', javascript(readFileSync(worker, 'utf8')));
+
+  const browser = await launch(certificates.trustedKeyHash);
+  const stop = (): void => void browser.close();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    await runPage(browser, page, report);
+    await runPage(browser, `${page}/msw`, report);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await browser.close();
+  }
+}

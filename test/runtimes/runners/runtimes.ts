@@ -1,0 +1,61 @@
+import type { Report } from '../harness/check.ts';
+import type { Family } from '../harness/world.ts';
+import { bunBinary, denoBinary, nodeBinary } from './binaries.ts';
+import { runChromium } from './chromium.ts';
+import type { RunContext } from './context.ts';
+import { runCommand } from './process.ts';
+import { runWorkerd } from './workerd.ts';
+
+/** One runtime of the matrix. */
+export interface Runtime {
+  readonly name: string;
+  readonly family: Family;
+  run(context: RunContext, report: Report): Promise<void>;
+}
+
+function node(major: number): Runtime {
+  return {
+    name: `node-${major}`,
+    family: 'node',
+    run({ running, authorityFile, signal }, report) {
+      const args = ['--import', './entries/two-addresses.ts', 'entries/process.ts'];
+      const env = { NODE_EXTRA_CA_CERTS: authorityFile, NODE_NO_WARNINGS: '1' };
+      const world = JSON.stringify(running.world);
+      const command = { file: nodeBinary(major), args: [...args, world], env };
+      return runCommand(command, report, signal);
+    },
+  };
+}
+
+const bun: Runtime = {
+  name: 'bun',
+  family: 'bun',
+  run({ running, authorityFile, signal }, report) {
+    const args = ['entries/process.ts', JSON.stringify(running.world)];
+    const env = { NODE_EXTRA_CA_CERTS: authorityFile };
+    return runCommand({ file: bunBinary(), args, env }, report, signal);
+  },
+};
+
+const deno: Runtime = {
+  name: 'deno',
+  family: 'deno',
+  run({ running, authorityFile, signal }, report) {
+    // Nothing but the network is granted: no environment, no files. A question would wait for ever.
+    const rights = ['--no-prompt', '--allow-net', '--no-check', '--node-modules-dir=manual'];
+    const args = ['run', ...rights, 'entries/process.ts', JSON.stringify(running.world)];
+    const env = { DENO_CERT: authorityFile, DENO_NO_UPDATE_CHECK: '1' };
+    return runCommand({ file: denoBinary(), args, env }, report, signal);
+  },
+};
+
+/** Every runtime, in the order of the table. */
+export const runtimes: readonly Runtime[] = [
+  node(22),
+  node(24),
+  node(26),
+  bun,
+  deno,
+  { name: 'workerd', family: 'workerd', run: runWorkerd },
+  { name: 'chromium', family: 'chromium', run: runChromium },
+];

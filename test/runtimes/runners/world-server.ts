@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createEmulator } from 'model-gateway/testing';
+import type { Family, World } from '../harness/world.ts';
+import type { Certificates } from '../servers/certificates.ts';
+import { startFaultServers } from '../servers/fault-server.ts';
+
+/** A file that the page server hands out. */
+export interface ServedFile {
+  readonly type: string;
+  readonly content: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Everything around one runtime: an emulator, fault servers, and a page for browsers. */
+export interface RunningWorld extends AsyncDisposable {
+  readonly world: World;
+  /** The origin of the page server. */
+  readonly page: string;
+  /** Files of the page server, by path. */
+  readonly files: Map<string, ServedFile>;
+}
+
+function answer(response: ServerResponse, file: ServedFile | undefined): void {
+  if (file === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, { 'content-type': file.type, ...file.headers });
+  response.end(file.content);
+}
+
+/** Starts the servers that one runtime needs. */
+export async function startWorld(
+  runtime: string,
+  family: Family,
+  certificates: Certificates,
+): Promise<RunningWorld> {
+  const emulator = createEmulator();
+  const listening = await emulator.listen();
+  const faults = await startFaultServers(certificates);
+  const files = new Map<string, ServedFile>();
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname !== '/hits') {
+      answer(response, files.get(url.pathname));
+      return;
+    }
+    const hits = faults.takeHits(url.searchParams.get('fault') ?? '');
+    const headers = { 'access-control-allow-origin': '*' };
+    answer(response, { type: 'application/json', content: JSON.stringify(hits), headers });
+  };
+  const server = createServer(handle);
+  const page = await new Promise<string>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      resolve(`http://127.0.0.1:${port}`);
+    });
+  });
+  const world: World = {
+    runtime,
+    family,
+    emulator: listening.url,
+    apiKey: emulator.apiKey,
+    faults: faults.addresses,
+    control: page,
+  };
+  files.set('/world.json', { type: 'application/json', content: JSON.stringify(world) });
+  return {
+    world,
+    page,
+    files,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await Promise.all([emulator[Symbol.asyncDispose](), faults[Symbol.asyncDispose]()]);
+    },
+  };
+}
