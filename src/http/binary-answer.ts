@@ -56,16 +56,11 @@ function problemOf({ first }: OpenBody, answer: Answer): FailedAttempt | undefin
     .replace(/^\uFEFF/, '')
     .trim();
   const value = parseJSON(text);
-  const type = answer.response.headers.get('content-type') ?? '';
   if (value !== undefined) {
-    const failed = errorInSuccess(value, answer);
-    const isLabelled = /\bjson\b/i.test(type);
-    const isFile = failed === undefined && !isLabelled;
-    return isFile
-      ? undefined
-      : (failed ?? unusable(answer, 'the answer is JSON instead of a file.', text));
+    const problem = 'the answer is JSON instead of a file.';
+    return errorInSuccess(value, answer) ?? unusable(answer, problem, text);
   }
-  const isLabelled = /\b(json|html)\b/i.test(type) && /^[<{[]/.test(text);
+  const isLabelled = /\b(json|html)\b/i.test(answer.response.headers.get('content-type') ?? '');
   return isPage(text) || isLabelled ? notJSON(text, answer) : undefined;
 }
 

@@ -1,0 +1,79 @@
+import { createServer, type Server, type Socket } from 'node:net';
+
+/** One request as it came over the wire. */
+export interface RawRequest {
+  readonly head: string;
+  readonly body: string;
+}
+
+/** What a server does with a connection on which a whole request has come. */
+export type Answering = (socket: Socket, request: RawRequest) => void;
+
+/** A TCP server that does with connections what no HTTP server would. */
+export interface RawServer extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: RawRequest[];
+  /** How many connections were opened. */
+  readonly connections: () => number;
+  /** How many connections are open now. */
+  readonly open: () => number;
+}
+
+function lengthOf(head: string): number {
+  return Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
+
+/** Starts a server. `onConnect` may end a connection before anything was read of it. */
+export async function rawServer(
+  answer: Answering,
+  onConnect?: (socket: Socket) => void,
+): Promise<RawServer> {
+  const requests: RawRequest[] = [];
+  const sockets = new Set<Socket>();
+  let count = 0;
+  const server = createServer((socket) => {
+    count += 1;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      const end = text.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const head = text.slice(0, end);
+      const body = text.slice(end + 4);
+      if (Buffer.byteLength(body, 'latin1') < lengthOf(head)) return;
+      text = '';
+      const request = { head, body };
+      requests.push(request);
+      answer(socket, request);
+    });
+    onConnect?.(socket);
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    connections: () => count,
+    open: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An HTTP answer as text. */
+export function httpAnswer(body: string, head = 'HTTP/1.1 200 OK'): string {
+  return `${head}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
