@@ -86,7 +86,7 @@ function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext):
   const special = specialErrorOf(context.operation, status, text);
   const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
   const init = initOf(failed, context);
-  return new ErrorClass(`${status} ${text}`.replace(/([^.!?…)])$/, '$1.'), {
+  return new ErrorClass(`${status} ${text}`.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.'), {
     ...init,
     advice: special?.advice ?? init.advice,
   });
