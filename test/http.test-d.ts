@@ -57,13 +57,9 @@ describe('an operation', () => {
 
     // @ts-expect-error -- the task is missing
     void transport.json('videos.retrieve', {}, answer, undefined);
+    const prefix = { vendor_prefix: 'kling' };
     // @ts-expect-error -- the task is missing
-    void transport.json(
-      'videos.retrieveFromVendor',
-      { params: { vendor_prefix: 'k' } },
-      answer,
-      {},
-    );
+    void transport.json('videos.retrieveFromVendor', { params: prefix }, answer, undefined);
     // @ts-expect-error -- another name
     void transport.json('videos.retrieve', { params: { video_id: 't' } }, answer, undefined);
     // @ts-expect-error -- no text
