@@ -6,6 +6,9 @@ import { formatOfExtension, mainExtension } from './formats.ts';
 import { isBinary, isBlob, isResponse, isStream, isUploadData } from './kinds.ts';
 import { sniff, sniffLength } from './sniff.ts';
 
+/** What `new File()` takes. Node's types and those of browsers have different names for it. */
+type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
+
 /** What `toFile` reads. Text is not among it, because it would hide a path: use `{ data, filename }`. */
 export type ToFileInput =
   | Blob
@@ -124,7 +127,7 @@ async function guessType(name: string, blob: Blob): Promise<string> {
 export async function toFile(
   value: ToFileInput | PromiseLike<ToFileInput>,
   name?: string | null,
-  options?: FilePropertyBag,
+  options?: FileOptions,
 ): Promise<File> {
   const settled: unknown = await value;
   try {
@@ -153,7 +156,7 @@ export function unreadable(error: unknown): string {
 function isUnchanged(
   file: File,
   name: string | null | undefined,
-  options: FilePropertyBag | undefined,
+  options: FileOptions | undefined,
 ): boolean {
   return (
     (name === undefined || name === null || name === file.name) &&
