@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { errorPause, nextInterval, respect, vary } from '../src/tasks/pauses.ts';
-import { begin, step, type Moment, type Observation, type WaitState } from '../src/tasks/step.ts';
-import type { VideoWaitOptions } from '../src/tasks/wait-options.ts';
+import { begin, decide, hasChanged, type Moment, type Observation } from '../src/tasks/step.ts';
+import type { VideoWaitOptions, VideoWaitState } from '../src/tasks/wait-options.ts';
 import { resolveWait } from '../src/tasks/wait-settings.ts';
 import type { VideoStatus } from '../src/types/videos.ts';
 
 const settings = resolveWait({});
-const fresh: WaitState = { polls: 0, errors: 0, missing: 0 };
+const fresh: VideoWaitState = { v: 1, since: 0, polls: 0, errors: 0, missing: 0 };
 const early: Moment = { started: 1_000, elapsed: 1_100, age: 1_100 };
 const late: Moment = { started: 60_000, elapsed: 60_100, age: 60_100 };
 
@@ -21,9 +21,10 @@ function run(seen: readonly Observation[], moment = early, options: VideoWaitOpt
   let state = fresh;
   const chosen = resolveWait(options);
   return seen.map((observation) => {
-    const result = step(state, observation, moment, chosen, 0.5);
+    const before = state;
+    const result = decide(before, observation, moment, chosen, 0.5);
     state = result.state;
-    return result;
+    return { ...result, changed: hasChanged(before, state) };
   });
 }
 
@@ -73,15 +74,15 @@ describe('the beginning of a wait', () => {
     ['submitted nobody knows when', undefined, 0],
     ['submitted in the future, by a wrong clock', -60_000, 5_000],
   ])('a task that was %s', (_, age, delay) => {
-    expect(begin(age, settings, 0.5).delay).toBe(delay);
+    expect(begin(0, age, settings, 0.5).delay).toBe(delay);
   });
 
   test('the first pause ends with the time limit', () => {
-    expect(begin(0, resolveWait({ timeout: 1_000 }), 0.5).delay).toBe(1_000);
+    expect(begin(0, 0, resolveWait({ timeout: 1_000 }), 0.5).delay).toBe(1_000);
   });
 });
 
-describe('a step', () => {
+describe('a decision', () => {
   test('a task that has ended ends the wait', () => {
     expect(run([sees('completed')])[0]?.next).toEqual({ type: 'completed' });
     expect(run([sees('failed')])[0]?.next).toEqual({ type: 'failed' });
@@ -89,7 +90,7 @@ describe('a step', () => {
 
   test('rule 42: a change of status goes back to the first pause', () => {
     const seen = [sees('queued'), sees('queued'), sees('queued'), sees('in_progress')];
-    const pauses = run(seen).map(({ next }) => (next.type === 'poll' ? next.delay : next.type));
+    const pauses = run(seen).map(({ next }) => (next.type === 'poll' ? next.delayMs : next.type));
 
     expect(pauses).toEqual([5_000, 6_250, 7_813, 5_000]);
   });
@@ -156,7 +157,7 @@ describe('a step', () => {
   test('Retry-After lengthens the pause, and holds for a tab that wakes up too', () => {
     const [{ next } = { next: undefined }] = run([{ ...sees('queued'), retryAfter: 7_000 }]);
 
-    expect(next).toEqual({ type: 'poll', delay: 7_000, earliest: 7_000 });
+    expect(next).toEqual({ type: 'poll', delayMs: 7_000, earliestMs: 7_000 });
   });
 
   test('the time is up only after a poll that began at the limit', () => {
@@ -165,8 +166,8 @@ describe('a step', () => {
     const slept = { started: 58_000, elapsed: 3_600_000, age: undefined };
     const at = { started: 60_000, elapsed: 60_200, age: undefined };
 
-    expect(run([sees('queued')], before, options)[0]?.next).toMatchObject({ delay: 2_000 });
-    expect(run([sees('queued')], slept, options)[0]?.next).toMatchObject({ delay: 0 });
+    expect(run([sees('queued')], before, options)[0]?.next).toMatchObject({ delayMs: 2_000 });
+    expect(run([sees('queued')], slept, options)[0]?.next).toMatchObject({ delayMs: 0 });
     expect(run([sees('queued')], at, options)[0]?.next).toEqual({
       type: 'stopped',
       reason: 'timeout',
@@ -197,12 +198,12 @@ describe('a step', () => {
         (seen, chances, timeout) => {
           const chosen = resolveWait({ timeout, maxConsecutiveErrors: 1_000 });
           let state = fresh;
-          let now = begin(0, chosen, chances[0] ?? 0.5).delay;
+          let now = begin(0, 0, chosen, chances[0] ?? 0.5).delay;
           for (let poll = 0; ; poll += 1) {
             const next = seen[poll % seen.length] ?? sees('queued');
             const moment = { started: now, elapsed: now + 50, age: now };
             const chance = chances[poll % chances.length] ?? 0.5;
-            const result = step(state, next, moment, chosen, chance);
+            const result = decide(state, next, moment, chosen, chance);
             expect(result.state.polls).toBe(state.polls + 1);
             expect(JSON.parse(JSON.stringify(result.state))).toEqual(result.state);
             state = result.state;
@@ -210,7 +211,7 @@ describe('a step', () => {
               expect(result.next.type).toBe('stopped');
               return;
             }
-            const { delay, earliest } = result.next;
+            const { delayMs: delay, earliestMs: earliest } = result.next;
             expect(delay).toBeGreaterThanOrEqual(Math.min(5_000, Math.max(0, timeout - now - 50)));
             expect(delay).toBeLessThanOrEqual(300_000);
             expect(earliest).toBeLessThanOrEqual(delay);
@@ -278,6 +279,7 @@ describe('the options of a wait', () => {
     ['unknownStatus', { unknownStatus: 'ignore' }],
     ['onUpdate', { onUpdate: true }],
     ['onSubmitted', { onSubmitted: 'save' }],
+    ['limiter', { limiter: 5 }],
   ])('%s of a wrong type is refused', (field, options) => {
     expect(() => resolveWait(options)).toThrow(new RegExp(`^${field}: `));
   });

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { VideoWaitAbortedError } from '../src/errors/video-error.ts';
-import { resolveWait } from '../src/tasks/wait-settings.ts';
-import { waitForTask } from '../src/tasks/wait.ts';
 import type { VideoTaskRef } from '../src/types/videos.ts';
 import {
   answeredVideos,
@@ -14,6 +12,7 @@ import {
   order,
   submitted,
   timesOf,
+  videosOf,
 } from './helpers/videos.ts';
 
 beforeEach(() => {
@@ -118,35 +117,47 @@ describe('aborting a wait', () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  test('10,000 polls leave no listener anywhere', async () => {
-    const { videos } = answeredVideos(inTurn({ id: 'a', status: 'queued' }));
-    const task = await giving(Promise.resolve(videos.retrieve('a')));
-    vi.stubGlobal('setTimeout', queueMicrotask);
-    const { signal } = new AbortController();
-    const added = vi.spyOn(EventTarget.prototype, 'addEventListener');
-    const removed = vi.spyOn(EventTarget.prototype, 'removeEventListener');
-
+  test('10,000 polls leave no listener anywhere', { timeout: 60_000 }, async () => {
     let polls = 0;
-    await waitForTask({
-      ref: task.ref,
-      isDated: false,
-      settings: resolveWait({ timeout: null }),
-      signal,
-      onUpdate: undefined,
-      poll: () => {
+    const videos = videosOf({
+      apiKey: 'sk-test',
+      baseURL: 'https://gateway.test',
+      fetch: async () => {
         polls += 1;
-        const status = polls < 10_000 ? 'queued' : 'completed';
-        return Promise.resolve({
-          task: { ...task, status, raw_status: status, ref: task.ref, raw: {} },
-        });
+        return Response.json({ id: 'a', status: polls < 10_000 ? 'queued' : 'done' });
       },
     });
+    vi.useRealTimers();
+    const timers = vi.stubGlobal('setTimeout', (run: () => void, milliseconds: number) => {
+      // Pauses end at once; the limits of requests are never reached.
+      if (milliseconds <= 250) queueMicrotask(run);
+    });
+    const { signal } = new AbortController();
+    const seen = new Map<EventTarget, { added: number; live: number }>();
+    const spy = (method: 'addEventListener' | 'removeEventListener', by: number): void => {
+      const { [method]: original } = EventTarget.prototype;
+      vi.spyOn(EventTarget.prototype, method).mockImplementation(function (
+        this: EventTarget,
+        ...parameters: Parameters<EventTarget['addEventListener']>
+      ) {
+        const counts = seen.get(this) ?? { added: 0, live: 0 };
+        seen.set(this, { added: counts.added + Math.max(0, by), live: counts.live + by });
+        Reflect.apply(original, this, parameters);
+      });
+    };
+    spy('addEventListener', 1);
+    spy('removeEventListener', -1);
 
+    const done = await videos.wait('a', { signal, interval: 250, timeout: null });
+    timers.unstubAllGlobals();
+    vi.useFakeTimers();
+
+    expect(done.status).toBe('completed');
     expect(polls).toBe(10_000);
-    const left = new Set(added.mock.calls.map(([, listener]) => listener));
-    for (const [, listener] of removed.mock.calls) left.delete(listener);
-    expect(added.mock.calls.length).toBeGreaterThan(10_000);
-    expect(left.size).toBe(0);
+    // One signal is listened to by every poll.
+    const busy = [...seen.values()].filter(({ added }) => added > 1_000);
+    expect(busy).toEqual([{ added: expect.any(Number), live: 0 }]);
+    expect(seen.get(signal)).toEqual({ added: 1, live: 0 });
   });
 });
 

@@ -231,7 +231,7 @@ describe('rule 42: a task that is not there yet', () => {
     expect(VideoWaitError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ ref: task.ref, lastStatus: undefined });
     expect(error).toHaveProperty('elapsed');
-    expect(String(error)).toContain('does not know video task');
+    expect(String(error)).toContain('is not known to the gateway');
     expect(String(error)).not.toMatch(/create it again|submit/i);
     // 5, 10, 15, 20, 25 and 30 seconds.
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 6 });

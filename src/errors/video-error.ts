@@ -1,6 +1,7 @@
 import type { VideoTaskRef } from '../types/videos.ts';
 import { APIError, type APIErrorInit } from './api-error.ts';
 import { GatewayError, type GatewayErrorInit } from './gateway-error.ts';
+import { UnexpectedResponseError, type UnexpectedResponseErrorInit } from './response-error.ts';
 
 /** What a {@link VideoFailedError} is made from. */
 export interface VideoFailedErrorInit extends GatewayErrorInit {
@@ -86,5 +87,20 @@ export class VideoSubmitUnknownError extends APIError {
 
   constructor(message: string, init: Omit<APIErrorInit, 'outcome'>) {
     super(message, { ...init, outcome: 'unknown' });
+  }
+}
+
+/**
+ * A video was submitted and accepted, but `validation: "strict"` refuses the answer. The task exists
+ * and is paid for: wait for it with `videos.wait(error.ref)`.
+ */
+export class VideoSubmitAnswerError extends UnexpectedResponseError {
+  static override readonly kind: string = 'VideoSubmitAnswerError';
+
+  readonly ref: VideoTaskRef;
+
+  constructor(message: string, init: UnexpectedResponseErrorInit & { ref: VideoTaskRef }) {
+    super(message, init);
+    this.ref = init.ref;
   }
 }

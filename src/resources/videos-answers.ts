@@ -4,6 +4,10 @@ import { hide, videoReader } from '../schemas/video.ts';
 import { makeRef, type NamedTask } from '../tasks/task-ref.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 
+/** What holds for a submission of which nobody knows whether it made a task. */
+export const unknownAdvice =
+  'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.';
+
 /** A submission that was accepted, but does not say which task it made. */
 function nameless(task: VideoTask, info: CallInfo): VideoSubmitUnknownError {
   const { callId, requestId, headers } = info;
@@ -16,8 +20,7 @@ function nameless(task: VideoTask, info: CallInfo): VideoSubmitUnknownError {
       requestID: requestId,
       error: task.raw,
       evidence: { ...attempt, attempts: [attempt] },
-      advice:
-        'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice. The answer is in error.error.',
+      advice: `${unknownAdvice} The answer is in error.error.`,
     },
   );
 }

@@ -1,15 +1,28 @@
 import { APIError } from '../errors/api-error.ts';
+import { VideoFailedError, VideoSubmitAnswerError } from '../errors/video-error.ts';
 import { retryAfterFrom } from '../http/backoff.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { PollResult } from '../tasks/observe.ts';
 import { checkBaseURL, makeRef, nameTask } from '../tasks/task-ref.ts';
-import { callbackError, summarize } from '../tasks/wait-errors.ts';
-import type { VideoCreateAndWaitOptions, VideoWaitOptions } from '../tasks/wait-options.ts';
-import { resolveWait } from '../tasks/wait-settings.ts';
-import { waitForTask, type PollLimits, type WaitInput } from '../tasks/wait.ts';
+import { abortedError, callbackError, summarize } from '../tasks/wait-errors.ts';
+import { inOrderOfEnd, pacer } from '../tasks/wait-many.ts';
+import type {
+  VideoCreateAndWaitOptions,
+  VideoWaitAllOptions,
+  VideoWaitOptions,
+  VideoWaitResult,
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
+} from '../tasks/wait-options.ts';
+import { WaitScope } from '../tasks/wait-scope.ts';
+import { checkNumber, checkState, resolveWait } from '../tasks/wait-settings.ts';
+import { takeStep, watchTask, type Wait } from '../tasks/wait.ts';
+import type { SubmitEnd } from '../types/submit-ledger.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 import { readTask } from './videos-read.ts';
+import { finish, submitOnce, type Submission } from './videos-submit.ts';
 
 /** The options of a wait that belong to each of its requests. */
 function requestOptionsOf(options: VideoWaitOptions): RequestOptions {
@@ -37,55 +50,166 @@ async function poll(
   }
 }
 
-function waitForRef(
+/** What is waited for, and how. */
+function waitOf(
   transport: Transport,
-  wait: Pick<WaitInput, 'ref' | 'isDated' | 'settings'>,
+  ref: VideoTaskRef,
+  isDated: boolean,
   options: VideoWaitOptions,
-): Promise<VideoTask> {
-  const { signal, onUpdate } = options;
+): Wait {
+  const { onUpdate, limiter } = options;
   const request = requestOptionsOf(options);
-  return waitForTask({
-    ...wait,
-    poll: (limits: PollLimits) => poll(transport, wait.ref, { ...request, ...limits }),
-    signal,
+  return {
+    ref,
+    isDated,
+    settings: resolveWait(options),
+    poll: (limits) => poll(transport, ref, { ...request, ...limits }),
     onUpdate,
-  });
+    limiter,
+  };
 }
 
-/** Waits for a task that exists. */
-export async function waitFor(
-  transport: Transport,
-  task: VideoTaskLike,
-  options: VideoWaitOptions,
-): Promise<VideoTask> {
-  const settings = resolveWait(options);
+/** A wait for what the caller gave. */
+function waitFor(transport: Transport, task: VideoTaskLike, options: VideoWaitOptions): Wait {
   const { id, route, ref } = nameTask(task);
   const { baseURL } = transport;
   if (options.allowOtherBaseURL !== true) {
     checkBaseURL(ref, baseURL, 'Or set allowOtherBaseURL: true.');
   }
-  const wanted = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
-  return waitForRef(transport, { ref: wanted, isDated: ref !== undefined, settings }, options);
+  const made = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
+  return waitOf(transport, made, ref !== undefined, options);
+}
+
+/** Makes one poll, and says what follows from it. */
+export async function stepTask(
+  transport: Transport,
+  task: VideoTaskLike,
+  before: VideoWaitState | undefined,
+  options: VideoWaitOptions,
+): Promise<VideoWaitStep> {
+  const wait = waitFor(transport, task, options);
+  const scope = new WaitScope(options.signal);
+  const state = checkState(before ?? { v: 1, since: scope.now, polls: 0, errors: 0, missing: 0 });
+  try {
+    return await takeStep(wait, state, scope);
+  } catch (error) {
+    const summary = summarize(wait.ref, state, scope.now - state.since);
+    throw error === scope.signal.reason ? abortedError(summary, error) : error;
+  } finally {
+    scope.release();
+  }
+}
+
+/** Watches a task until it has ended. */
+function watch(
+  makeWait: () => Wait,
+  signal: AbortSignal | null | undefined,
+): AsyncGenerator<VideoWatchEvent, void, undefined> {
+  let scope: WaitScope | undefined;
+  const run = async function* (): AsyncGenerator<VideoWatchEvent, void, undefined> {
+    const wait = makeWait();
+    scope = new WaitScope(signal);
+    try {
+      yield* watchTask(wait, scope);
+    } finally {
+      scope.release();
+    }
+  };
+  const events = run();
+  const end = events.return.bind(events);
+  // A generator that sleeps would end at its next poll only.
+  events.return = (value) => {
+    scope?.leave();
+    return end(value);
+  };
+  return events;
+}
+
+/** The task at the end of its events. */
+export async function endOf(events: AsyncIterable<VideoWatchEvent>): Promise<VideoTask> {
+  for await (const event of events) {
+    if (event.type === 'completed') return event.task;
+    if (event.type === 'failed') throw event.error;
+  }
+  throw new Error('A wait ended without a task and without an error.');
+}
+
+/** What happens to a task that exists. */
+export function eventsOf(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoWaitOptions,
+): AsyncGenerator<VideoWatchEvent, void, undefined> {
+  return watch(() => waitFor(transport, task, options), options.signal);
+}
+
+/** Waits for many tasks. Each of them gets one result. */
+export async function* waitAll(
+  transport: Transport,
+  tasks: Iterable<VideoTaskLike>,
+  options: VideoWaitAllOptions,
+): AsyncGenerator<VideoWaitResult, void, undefined> {
+  const { maxPollsPerSecond } = options;
+  const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 10, 0.001, 100_000);
+  const scope = new WaitScope(options.signal);
+  const limiter = options.limiter ?? pacer(perSecond, scope);
+  const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
+    try {
+      const events = watchTask(waitFor(transport, task, { ...options, limiter }), scope);
+      return { index, task, video: await endOf(events) };
+    } catch (error) {
+      return { index, task, error };
+    }
+  };
+  // Not a list: it would hold every result until the last one has come.
+  const waits = function* (): Generator<Promise<VideoWaitResult>> {
+    let index = 0;
+    for (const task of tasks) {
+      yield settle(task, index);
+      index += 1;
+    }
+  };
+  try {
+    yield* inOrderOfEnd(waits());
+  } finally {
+    scope.leave();
+    scope.release();
+  }
 }
 
 /** Submits a task once, hands its handle over, and waits for it. */
 export async function submitAndWait(
   transport: Transport,
-  submit: (options: RequestOptions) => Promise<VideoTask>,
+  submission: Submission,
   options: VideoCreateAndWaitOptions,
 ): Promise<VideoTask> {
   // Checked before anything is paid for.
-  const settings = resolveWait(options);
-  const { signal, extraBody } = options;
-  const submitted = await submit({ ...requestOptionsOf(options), signal, extraBody });
-  const { ref, status, raw_status: rawStatus } = submitted;
-  try {
-    await options.onSubmitted?.(ref);
-  } catch (error) {
-    const state = { polls: 0, errors: 0, missing: 0, status, rawStatus };
-    throw callbackError('onSubmitted', summarize(ref, state, 0), error);
-  }
+  resolveWait(options);
+  const { signal, extraBody, ledger, callId, onUnknown, onSubmitted } = options;
+  const handOver = async (ref: VideoTaskRef): Promise<void> => {
+    try {
+      await onSubmitted?.(ref);
+    } catch (error) {
+      throw callbackError('onSubmitted', summarize(ref), error);
+    }
+  };
+  const request = { ...requestOptionsOf(options), signal, extraBody, ledger, callId, onUnknown };
+  const { ref, answer } = await submitOnce(submission, request).catch(async (error: unknown) => {
+    if (VideoSubmitAnswerError.isInstance(error)) await handOver(error.ref);
+    throw error;
+  });
+  await handOver(ref);
   // A task that is said to have ended is looked at without the first pause.
-  const isPending = status === 'queued' || status === 'in_progress';
-  return waitForRef(transport, { ref, isDated: isPending, settings }, options);
+  const isDated = answer?.data.status !== 'completed' && answer?.data.status !== 'failed';
+  const end = async (how: SubmitEnd): Promise<void> => {
+    if (ledger !== undefined && callId !== undefined) await finish(ledger, callId, how);
+  };
+  try {
+    const video = await endOf(watch(() => waitOf(transport, ref, isDated, options), signal));
+    await end('completed');
+    return video;
+  } catch (error) {
+    if (VideoFailedError.isInstance(error)) await end('failed');
+    throw error;
+  }
 }

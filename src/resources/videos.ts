@@ -2,7 +2,16 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { checkTaskId, checkVendorPrefix, nameTask, type NamedTask } from '../tasks/task-ref.ts';
-import type { VideoCreateAndWaitOptions, VideoWaitOptions } from '../tasks/wait-options.ts';
+import type {
+  VideoCreateAndWaitOptions,
+  VideoSubmitOptions,
+  VideoWaitAllOptions,
+  VideoWaitOptions,
+  VideoWaitResult,
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
+} from '../tasks/wait-options.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -10,10 +19,10 @@ import type {
   VideoTaskLike,
   VideoVendorParams,
 } from '../types/videos.ts';
-import { submissionAnswer } from './videos-answers.ts';
 import { remixBodyOf, submissionOf } from './videos-body.ts';
 import { ownTask, readTask } from './videos-read.ts';
-import { submitAndWait, waitFor } from './videos-wait.ts';
+import { submissionFor, submit, type Submission } from './videos-submit.ts';
+import { endOf, eventsOf, stepTask, submitAndWait, waitAll } from './videos-wait.ts';
 
 /** Options of a download. */
 export interface VideoDownloadOptions extends RequestOptions {
@@ -51,13 +60,8 @@ export class Videos {
    * const task = await gateway.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
    * await save(task.ref);
    */
-  create(params: VideoCreateParams, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.#transport.json(
-      'videos.create',
-      () => submissionOf(params),
-      submissionAnswer(() => ({ model: params.model })),
-      options,
-    );
+  create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
+    return submit(this.#transport, 'videos.create', this.#creation(params), options);
   }
 
   /**
@@ -135,20 +139,9 @@ export class Videos {
   remix(
     task: VideoTaskLike,
     params: VideoRemixParams,
-    options?: RequestOptions,
+    options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    return this.#transport.json(
-      'videos.remix',
-      () => {
-        const { id } = ownTask(this.#transport, task);
-        return { params: { video_id: id }, json: remixBodyOf(params) };
-      },
-      submissionAnswer(() => {
-        const { id, ref } = nameTask(task);
-        return { remixOf: id, model: ref?.model };
-      }),
-      options,
-    );
+    return submit(this.#transport, 'videos.remix', this.#remixing(task, params), options);
   }
 
   /**
@@ -170,14 +163,86 @@ export class Videos {
    * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return waitFor(this.#transport, task, options);
+    return endOf(eventsOf(this.#transport, task, options));
+  }
+
+  /**
+   * Watches a task until it has ended: the same as `wait`, told event by event.
+   *
+   * Begins with `submitted`, which holds the handle, and ends after `completed` or `failed`. Leaving
+   * the loop stops the waiting at once, and nothing else.
+   *
+   * @param task - The id, the handle (`task.ref`, also from another process) or the task.
+   * @throws what `wait` throws, except that a task that failed is an event and not an error
+   *
+   * @example
+   * for await (const event of gateway.videos.watch(task)) {
+   *   if (event.type === 'update') show(event.progress);
+   * }
+   */
+  watch(
+    task: VideoTaskLike,
+    options: VideoWaitOptions = {},
+  ): AsyncGenerator<VideoWatchEvent, void, undefined> {
+    return eventsOf(this.#transport, task, options);
+  }
+
+  /**
+   * Waits for many tasks at once, and gives each as soon as its wait has ended, well or not. Only reads.
+   *
+   * All of them share one limit of polls per second, one listener and one timer each; a wait takes a
+   * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort
+   * is the result of every task that has not ended.
+   *
+   * @param tasks - Ids, handles or tasks.
+   * @throws `InvalidInputError` when an option cannot work
+   *
+   * @example
+   * for await (const { task, video, error } of gateway.videos.waitAll(refs)) {
+   *   if (video !== undefined) await save(video);
+   *   else console.error(task, error);
+   * }
+   */
+  waitAll(
+    tasks: Iterable<VideoTaskLike>,
+    options: VideoWaitAllOptions = {},
+  ): AsyncGenerator<VideoWaitResult, void, undefined> {
+    return waitAll(this.#transport, tasks, options);
+  }
+
+  /**
+   * Makes one poll and says what follows from it: a pause, the completed task, or the error that ends
+   * the wait. `wait` and its like are loops around it.
+   *
+   * The state is plain JSON, so that a job queue or a workflow engine can do the pausing: store it, and
+   * give it to the next step, in any process. The time limit counts from the first step, by the clock
+   * on the wall. A new task is best given five seconds before its first step.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   * @param state - What the last step gave; leave it out at the first.
+   * @throws `VideoWaitAbortedError` when `signal` was aborted; the step can be repeated
+   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   *
+   * @example
+   * const { state, next } = await gateway.videos.step(job.ref, job.state);
+   * if ('delayMs' in next) await queue.runAgain({ ...job, state }, next.delayMs);
+   * else if ('video' in next) await save(next.video);
+   * else throw next.error;
+   */
+  step(
+    task: VideoTaskLike,
+    state?: VideoWaitState,
+    options: VideoWaitOptions = {},
+  ): Promise<VideoWaitStep> {
+    return stepTask(this.#transport, task, state, options);
   }
 
   /**
    * Submits a video task and waits until it is completed.
    *
    * Consumes credit, and submits once: see `create` and `wait` for what each part does and throws.
-   * Save the handle in `onSubmitted`, so that a crash cannot lose a video that is paid for.
+   * Save the handle in `onSubmitted`, so that a crash cannot lose a video that is paid for. With a
+   * `ledger`, calling it again with the same `callId` goes on with the task that there is.
    *
    * @example
    * const task = await gateway.videos.createAndWait(
@@ -189,7 +254,7 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return submitAndWait(this.#transport, (request) => this.create(params, request), options);
+    return submitAndWait(this.#transport, this.#creation(params), options);
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -198,7 +263,30 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const submit = (request: RequestOptions) => this.remix(task, params, request);
-    return submitAndWait(this.#transport, submit, options);
+    return submitAndWait(this.#transport, this.#remixing(task, params), options);
+  }
+
+  #creation(params: VideoCreateParams): Submission {
+    return submissionFor(
+      this.#transport,
+      'videos.create',
+      () => submissionOf(params),
+      () => ({ model: params.model }),
+    );
+  }
+
+  #remixing(task: VideoTaskLike, params: VideoRemixParams): Submission {
+    return submissionFor(
+      this.#transport,
+      'videos.remix',
+      () => {
+        const { id } = ownTask(this.#transport, task);
+        return { params: { video_id: id }, json: remixBodyOf(params) };
+      },
+      () => {
+        const { id, ref } = nameTask(task);
+        return { remixOf: id, model: ref?.model };
+      },
+    );
   }
 }

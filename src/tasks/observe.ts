@@ -9,9 +9,10 @@ import type { Observation } from './step.ts';
 import type { WaitSettings } from './wait-settings.ts';
 
 /** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
-export type PollResult =
-  | { readonly task: VideoTask; readonly retryAfter?: number | undefined }
-  | { readonly error: unknown; readonly retryAfter?: number | undefined };
+export type PollResult = { readonly retryAfter?: number | undefined } & (
+  | { readonly task: VideoTask; readonly error?: undefined }
+  | { readonly task?: undefined; readonly error: unknown }
+);
 
 const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
@@ -55,17 +56,16 @@ export function observe(
   result: PollResult,
   { unknownStatus }: Pick<WaitSettings, 'unknownStatus'>,
 ): Observation {
-  const { retryAfter } = result;
-  if ('error' in result) {
+  const { task, retryAfter } = result;
+  if (task === undefined) {
     const type = classifyPollError(result.error);
     return type === 'fatal' ? { type } : { type, retryAfter };
   }
-  const { task } = result;
   if (task.raw_status !== undefined && readStatusWord(task.raw_status).word === 'foreign') {
     if (typeof unknownStatus === 'function') {
       restateVideo(task, askForStatus(unknownStatus, task.raw_status));
     } else if (unknownStatus === 'fail' && task.inferred !== true) {
-      return { type: 'foreign_status' };
+      return { type: 'foreign_status', rawStatus: task.raw_status };
     }
   }
   const { status, raw_status: rawStatus, progress } = task;

@@ -1,22 +1,7 @@
 import type { VideoStatus } from '../types/videos.ts';
 import { errorPause, nextInterval, respect, vary } from './pauses.ts';
+import type { VideoWaitState } from './wait-options.ts';
 import type { WaitSettings } from './wait-settings.ts';
-
-/** What is remembered between two polls. Plain JSON, so that another process can go on with it. */
-export interface WaitState {
-  /** How many polls were made. */
-  readonly polls: number;
-  /** What the last poll that succeeded said; all `undefined` before the first one. */
-  readonly status?: VideoStatus | undefined;
-  readonly rawStatus?: string | undefined;
-  readonly progress?: number | undefined;
-  /** The pause that was last taken, before it was varied. */
-  readonly interval?: number | undefined;
-  /** How many polls in a row have failed. */
-  readonly errors: number;
-  /** How many polls in a row did not find the task. */
-  readonly missing: number;
-}
 
 /** What one poll saw. */
 export type Observation =
@@ -29,7 +14,8 @@ export type Observation =
       readonly retryAfter?: number | undefined;
     }
   | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
-  | { readonly type: 'fatal' | 'foreign_status' };
+  | { readonly type: 'fatal' }
+  | { readonly type: 'foreign_status'; readonly rawStatus: string };
 
 /** When a poll was made, in milliseconds. */
 export interface Moment {
@@ -49,18 +35,16 @@ type Next =
   | {
       readonly type: 'poll';
       /** How long to pause, in milliseconds. */
-      readonly delay: number;
+      readonly delayMs: number;
       /** How long to pause at least, when something speaks for polling early. */
-      readonly earliest: number;
+      readonly earliestMs: number;
     }
   | { readonly type: 'completed' | 'failed' }
   | { readonly type: 'stopped'; readonly reason: StopReason };
 
 /** The state after a poll, and what it asks for. */
-export interface Step {
-  readonly state: WaitState;
-  /** Whether status, word or progress have changed. */
-  readonly changed: boolean;
+interface Step {
+  readonly state: VideoWaitState;
   readonly next: Next;
 }
 
@@ -73,26 +57,40 @@ const timerSlack = 10;
 /**
  * The beginning of a wait. A task that was just submitted is given the first pause; what is known to
  * be older, and what nothing is known of, is asked for at once.
+ *
+ * @param since - When it is, in milliseconds since 1970.
+ * @param age - Of the task, in milliseconds.
  */
 export function begin(
+  since: number,
   age: number | undefined,
   { interval, timeout }: WaitSettings,
   random: number,
-): { readonly state: WaitState; readonly delay: number } {
-  const state: WaitState = { polls: 0, errors: 0, missing: 0 };
+): { readonly state: VideoWaitState; readonly delay: number } {
+  const state: VideoWaitState = { v: 1, since, polls: 0, errors: 0, missing: 0 };
   const first = vary(interval.first, interval, random);
   if (age === undefined || age >= first) return { state, delay: 0 };
   const delay = Math.min(first, first - age, timeout ?? first);
   return { state: { ...state, interval: interval.first }, delay };
 }
 
+/** Whether a poll has seen something new. */
+export function hasChanged(before: VideoWaitState, after: VideoWaitState): boolean {
+  return (
+    before.status !== after.status ||
+    before.rawStatus !== after.rawStatus ||
+    before.progress !== after.progress
+  );
+}
+
 /**
- * Takes one poll into account. Pure: no clock, no timer, no chance of its own.
+ * Takes one poll into account: the one place where what was seen becomes a decision. Pure: no clock,
+ * no timer, no chance of its own.
  *
  * @param random - 0 to 1; varies the pause.
  */
-export function step(
-  before: WaitState,
+export function decide(
+  before: VideoWaitState,
   seen: Observation,
   moment: Moment,
   settings: WaitSettings,
@@ -101,19 +99,20 @@ export function step(
   const state = { ...before, polls: before.polls + 1 };
   switch (seen.type) {
     case 'fatal':
+      return stop(state, 'fatal');
     case 'foreign_status':
-      return stop(state, seen.type);
+      return stop({ ...state, rawStatus: seen.rawStatus }, 'foreign_status');
     case 'transient': {
       const failed = { ...state, errors: state.errors + 1 };
       if (failed.errors > settings.maxConsecutiveErrors) return stop(failed, 'too_many_errors');
       const pause = errorPause(failed.errors, settings.interval, random);
-      return again(failed, false, pause, seen.retryAfter, moment, settings);
+      return again(failed, pause, seen.retryAfter, moment, settings);
     }
     case 'missing': {
       const missed = { ...state, errors: 0, missing: state.missing + 1 };
       if (!mayBeMissing(missed, moment, settings)) return stop(missed, 'missing');
       const pause = vary(state.interval ?? settings.interval.first, settings.interval, random);
-      return again(missed, false, pause, seen.retryAfter, moment, settings);
+      return again(missed, pause, seen.retryAfter, moment, settings);
     }
     case 'task':
       return afterTask(state, seen, moment, settings, random);
@@ -121,36 +120,32 @@ export function step(
 }
 
 function afterTask(
-  before: WaitState,
-  seen: Extract<Observation, { type: 'task' }>,
+  before: VideoWaitState,
+  { status, rawStatus, progress, retryAfter }: Extract<Observation, { type: 'task' }>,
   moment: Moment,
   settings: WaitSettings,
   random: number,
 ): Step {
-  const { status, rawStatus, progress } = seen;
-  const isFirst = before.status === undefined;
-  const hasMoved = !isFirst && before.status !== status;
-  const changed =
-    isFirst || hasMoved || before.rawStatus !== rawStatus || before.progress !== progress;
+  const hasMoved = before.status !== undefined && before.status !== status;
   const interval = nextInterval(hasMoved ? undefined : before.interval, settings.interval);
   const state = { ...before, status, rawStatus, progress, interval, errors: 0, missing: 0 };
-  if (status === 'completed' || status === 'failed') {
-    return { state, changed, next: { type: status } };
-  }
-  const pause = vary(interval, settings.interval, random);
-  return again(state, changed, pause, seen.retryAfter, moment, settings);
+  if (status === 'completed' || status === 'failed') return { state, next: { type: status } };
+  return again(state, vary(interval, settings.interval, random), retryAfter, moment, settings);
 }
 
 /** A task may be missing while its gateway is still writing it down, and briefly later on. */
-function mayBeMissing(state: WaitState, moment: Moment, { notFoundGrace }: WaitSettings): boolean {
+function mayBeMissing(
+  state: VideoWaitState,
+  { age = 0, elapsed }: Moment,
+  { notFoundGrace }: WaitSettings,
+): boolean {
   // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
-  const age = Math.max(moment.age ?? 0, moment.elapsed);
-  if (age < notFoundGrace) return true;
+  if (Math.max(age, elapsed) < notFoundGrace) return true;
   return state.status !== undefined && state.missing <= toleratedMisses;
 }
 
-function stop(state: WaitState, reason: StopReason): Step {
-  return { state, changed: false, next: { type: 'stopped', reason } };
+function stop(state: VideoWaitState, reason: StopReason): Step {
+  return { state, next: { type: 'stopped', reason } };
 }
 
 /**
@@ -158,20 +153,16 @@ function stop(state: WaitState, reason: StopReason): Step {
  * later found the task unfinished: a machine that slept past the limit looks once more.
  */
 function again(
-  state: WaitState,
-  changed: boolean,
+  state: VideoWaitState,
   pause: number,
   retryAfter: number | undefined,
   { started, elapsed }: Moment,
   { timeout, interval }: WaitSettings,
 ): Step {
+  if (timeout !== null && started >= timeout - timerSlack) return stop(state, 'timeout');
+  const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
   const asked = respect(pause, retryAfter);
-  const earliest = respect(Math.min(asked, interval.min), retryAfter);
-  if (timeout === null) return { state, changed, next: { type: 'poll', delay: asked, earliest } };
-  if (started >= timeout - timerSlack) {
-    return { state, changed, next: { type: 'stopped', reason: 'timeout' } };
-  }
-  const remaining = Math.max(0, timeout - elapsed);
-  const delay = Math.min(asked, remaining);
-  return { state, changed, next: { type: 'poll', delay, earliest: Math.min(earliest, delay) } };
+  const delayMs = Math.min(asked, remaining);
+  const earliestMs = Math.min(respect(Math.min(asked, interval.min), retryAfter), delayMs);
+  return { state, next: { type: 'poll', delayMs, earliestMs } };
 }

@@ -9,44 +9,47 @@ import {
 } from '../errors/video-error.ts';
 import { findFailure, readsLikeReview } from '../schemas/video-failure.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
-import type { StopReason, WaitState } from './step.ts';
+import type { StopReason } from './step.ts';
+import type { VideoWaitState } from './wait-options.ts';
 
 /** What an error tells of a wait that ended. */
-export function summarize(ref: VideoTaskRef, state: WaitState, elapsed: number): VideoWaitSummary {
-  const lastStatus = state.rawStatus ?? state.status;
-  return { ref, lastStatus, elapsed: Math.round(elapsed), polls: state.polls };
+export function summarize(
+  ref: VideoTaskRef,
+  { rawStatus, status, polls }: Partial<VideoWaitState> = {},
+  elapsed = 0,
+): VideoWaitSummary {
+  return { ref, lastStatus: rawStatus ?? status, elapsed: Math.round(elapsed), polls: polls ?? 0 };
 }
 
-/** How to go on with a task, in code. */
-function howToWait({ id, route }: VideoTaskRef): string {
-  return route.type === 'openai' ? `videos.wait(${JSON.stringify(id)})` : 'videos.wait(error.ref)';
+/** What to do about a task that goes on. */
+export function adviceToWait({ id, route }: VideoTaskRef): string {
+  const named = route.type === 'openai' ? JSON.stringify(id) : 'error.ref';
+  return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
 }
 
 function initOf(summary: VideoWaitSummary, cause: unknown): GatewayErrorInit & VideoWaitSummary {
   const { ref } = summary;
   const evidence = GatewayError.isInstance(cause) ? cause.evidence : undefined;
-  const advice =
-    'The task was not cancelled: it may still finish and be charged. ' +
-    `Wait for it again with ${howToWait(ref)}.`;
+  const advice = adviceToWait(ref);
   return { ...summary, outcome: 'unknown', callId: ref.callId, advice, evidence, cause };
 }
 
 function lastSeen({ lastStatus, polls }: VideoWaitSummary): string {
   const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
-  return `${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}`;
+  return `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
 }
 
 /** The error for a wait that was stopped by its signal. */
 export function abortedError(summary: VideoWaitSummary, cause: unknown): VideoWaitAbortedError {
   return new VideoWaitAbortedError(
-    `Waiting for video task ${summary.ref.id} was aborted (${lastSeen(summary)}).`,
+    `Waiting for video task ${summary.ref.id} was aborted ${lastSeen(summary)}`,
     initOf(summary, cause),
   );
 }
 
-/** The error for a callback of the caller's that threw. */
+/** The error for something of the caller's that threw. */
 export function callbackError(
-  name: 'onSubmitted' | 'onUpdate' | 'unknownStatus',
+  name: 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter' | 'ledger.accept',
   summary: VideoWaitSummary,
   cause: unknown,
 ): VideoWaitError {
@@ -58,11 +61,10 @@ export function callbackError(
 
 /** What a failed poll says, without advice that is about the poll alone. */
 function saying(cause: unknown): string {
-  if (!(cause instanceof Error)) return '';
+  if (!(cause instanceof Error)) return '.';
   const { message } = cause;
-  const advice = GatewayError.isInstance(cause) ? cause.advice : '';
-  const isPlain = advice === '' || !APIError.isInstance(cause) || cause.status === 401;
-  return `: ${isPlain ? message : message.replace(` ${advice}`, '')}`;
+  const isPlain = !APIError.isInstance(cause) || cause.status === 401;
+  return `: ${isPlain ? message : message.replace(` ${cause.advice}`, '')}`;
 }
 
 /** The error for a wait that ended before its task. */
@@ -72,32 +74,30 @@ export function stoppedError(
   timeout: number | null,
   cause: unknown,
 ): VideoWaitError {
-  const { ref, lastStatus } = summary;
+  const task = `Video task ${summary.ref.id}`;
   const init = initOf(summary, cause);
   switch (reason) {
     case 'timeout':
       return new VideoWaitTimeoutError(
-        `Video task ${ref.id} did not end within ${timeout ?? 0} ms (${lastSeen(summary)}).`,
+        `${task} did not end within ${timeout ?? 0} ms ${lastSeen(summary)}`,
         init,
       );
     case 'missing':
-      return new VideoWaitError(`The gateway does not know video task ${ref.id}.`, {
+      return new VideoWaitError(`${task} is not known to the gateway.`, {
         ...init,
         advice:
           'Check the id, and that baseURL is the gateway that issued it. The task itself may exist and be charged.',
       });
     case 'foreign_status':
       return new VideoWaitError(
-        `Video task ${ref.id} has a status that is not known: "${lastStatus ?? ''}".`,
+        `${task} has a status that is not known ${lastSeen(summary)}`,
         init,
       );
     case 'too_many_errors':
-      return new VideoWaitError(
-        `Video task ${ref.id} could not be read, too often in a row${saying(cause)}`,
-        init,
-      );
-    case 'fatal':
-      return new VideoWaitError(`Video task ${ref.id} could not be read${saying(cause)}`, init);
+    case 'fatal': {
+      const often = reason === 'fatal' ? '' : ', too often in a row';
+      return new VideoWaitError(`${task} could not be read${often}${saying(cause)}`, init);
+    }
   }
 }
 
@@ -106,12 +106,13 @@ export function failedError(ref: VideoTaskRef, task: VideoTask): VideoFailedErro
   const { message: reason, code } = task.error ?? findFailure({});
   const moderated = readsLikeReview({ message: reason, code });
   const ending = /[.!?…。！]$/u.test(reason) ? '' : '.';
+  const review =
+    'It reads like a content review: the same prompt or reference will probably fail again.';
+  const other = 'Read the reason before you decide whether to create it again.';
   return new VideoFailedError(`Video task ${ref.id} failed: ${reason}${ending}`, {
     outcome: 'rejected',
     callId: ref.callId,
-    advice: moderated
-      ? 'It reads like a content review: the same prompt or reference will probably fail again. Gateways usually give the credit back; the account shows it.'
-      : 'Read the reason before you decide whether to create it again. Gateways usually give the credit back; the account shows it.',
+    advice: `${moderated ? review : other} Gateways usually give the credit back; the account shows it.`,
     reason,
     code,
     moderated,

@@ -1,5 +1,8 @@
+import type { GatewayError } from '../errors/gateway-error.ts';
+import type { VideoFailedError } from '../errors/video-error.ts';
 import type { RequestOptions } from '../options.ts';
-import type { VideoStatus, VideoTask, VideoTaskRef } from '../types/videos.ts';
+import type { SubmitLedger } from '../types/submit-ledger.ts';
+import type { VideoStatus, VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 
 /** How often a task is asked for. Times are in milliseconds. */
 export interface VideoWaitInterval {
@@ -74,6 +77,11 @@ export interface VideoWaitOptions extends Pick<
    */
   onUpdate?: ((update: VideoUpdate) => void | Promise<void>) | undefined;
   /**
+   * Awaited before every poll. Waits that share one limiter share its rate; `waitAll` has one of its
+   * own. It should reject when the signal is aborted.
+   */
+  limiter?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /**
    * Allows a handle that another gateway issued, for a gateway that has moved. The request, with its
    * key, still goes to this client's gateway.
    * @defaultValue false
@@ -81,8 +89,30 @@ export interface VideoWaitOptions extends Pick<
   allowOtherBaseURL?: boolean | undefined;
 }
 
+/** How a submission is kept from being made twice, also by a process that comes after a crash. */
+export interface VideoSubmitOptions extends RequestOptions {
+  /**
+   * Where submissions are written down before they are sent. A call id that was accepted before is
+   * not sent again: its task is given instead. Needs `callId`.
+   */
+  ledger?: SubmitLedger | undefined;
+  /**
+   * Your own id of this submission, for example that of a job: the same at every attempt of the job,
+   * and of no other. It is also the `callId` of the handle and of errors.
+   * @defaultValue a fresh id, unless there is a ledger
+   */
+  callId?: string | undefined;
+  /**
+   * What to do when the ledger knows the call, but nobody knows whether it was accepted: a process died
+   * between the two. `"resubmit"` submits again and may pay twice.
+   * @defaultValue "fail": `VideoSubmitUnknownError`
+   */
+  onUnknown?: 'fail' | 'resubmit' | undefined;
+}
+
 /** Options of a submission together with the wait for it. */
-export interface VideoCreateAndWaitOptions extends VideoWaitOptions {
+export interface VideoCreateAndWaitOptions
+  extends VideoWaitOptions, Pick<VideoSubmitOptions, 'ledger' | 'callId' | 'onUnknown'> {
   /**
    * Called with the handle of the task as soon as the gateway has accepted it, and awaited before
    * the first poll. Save the handle here. If it throws, the error carries the handle.
@@ -90,4 +120,76 @@ export interface VideoCreateAndWaitOptions extends VideoWaitOptions {
   onSubmitted?: ((ref: VideoTaskRef) => void | Promise<void>) | undefined;
   /** Fields to add to the body of the submission. They win. */
   extraBody?: RequestOptions['extraBody'];
+}
+
+/** Options of waits for many tasks. `timeout` counts for each from the call of `waitAll`. */
+export interface VideoWaitAllOptions extends VideoWaitOptions {
+  /**
+   * How many polls may begin in a second, over all tasks. Tasks whose turn has come are asked for one
+   * after the other. Above 0.
+   * @defaultValue 10
+   */
+  maxPollsPerSecond?: number | undefined;
+}
+
+/** How one of many waits ended. */
+export type VideoWaitResult = {
+  /** The place of the task in what was given. */
+  readonly index: number;
+  /** The task as it was given. */
+  readonly task: VideoTaskLike;
+} & (
+  | { readonly video: VideoTask; readonly error?: undefined }
+  | {
+      readonly video?: undefined;
+      /** What `wait` would have thrown. */
+      readonly error: unknown;
+    }
+);
+
+/** What happens while a task is watched. */
+export type VideoWatchEvent =
+  | { readonly type: 'submitted'; readonly ref: VideoTaskRef }
+  | ({ readonly type: 'update' } & VideoUpdate)
+  /** A poll failed for a reason that passes; the next one comes. */
+  | { readonly type: 'poll-error'; readonly error: unknown }
+  | { readonly type: 'completed'; readonly task: VideoTask }
+  | { readonly type: 'failed'; readonly error: VideoFailedError };
+
+/** What is remembered between two polls. Plain JSON, so that another process can go on with it. */
+export interface VideoWaitState {
+  /** Version of this format. */
+  readonly v: 1;
+  /** When the waiting began, in milliseconds since 1970. */
+  readonly since: number;
+  /** How many polls were made. */
+  readonly polls: number;
+  /** What the last poll that succeeded said; all `undefined` before the first one. */
+  readonly status?: VideoStatus | undefined;
+  readonly rawStatus?: string | undefined;
+  readonly progress?: number | undefined;
+  /** The pause that was last taken, before it was varied. */
+  readonly interval?: number | undefined;
+  /** How many polls in a row have failed. */
+  readonly errors: number;
+  /** How many polls in a row did not find the task. */
+  readonly missing: number;
+}
+
+/** The state after one poll, and what to do next. */
+export interface VideoWaitStep {
+  readonly state: VideoWaitState;
+  readonly next:
+    | {
+        /** Poll again after this pause, in milliseconds. */
+        readonly delayMs: number;
+        /** Poll again after this pause at the earliest, should something speak for it. */
+        readonly earliestMs: number;
+      }
+    | { readonly video: VideoTask }
+    | { readonly error: GatewayError };
+  /** The task as the poll found it; `undefined` when the poll failed. */
+  readonly task?: VideoTask | undefined;
+  /** What the poll failed with. */
+  readonly pollError?: unknown;
 }

@@ -1,4 +1,3 @@
-import { delay } from '../time/delay.ts';
 import { monotonicNow } from '../time/now.ts';
 
 /** The document of a browser tab, or `undefined` in every other runtime. */
@@ -6,40 +5,46 @@ function tab(): Document | undefined {
   return typeof document === 'undefined' ? undefined : document;
 }
 
+/** The reason of a scope that was left: nobody wants to hear of it. */
+const left = new Error('Nobody waits any more.');
+
 /**
- * The life of one wait: the caller's signal, the clock, and the sleep between polls.
+ * The life of one wait, or of many: the caller's signal, the clock, and the sleep between polls.
  *
- * However many polls there are, it puts one listener on the caller's signal and one on the document,
- * and `release` takes both off again.
+ * However many waits and polls there are, it puts one listener on the caller's signal and one on the
+ * document, and `release` takes both off again.
  */
 export class WaitScope {
   readonly #caller: AbortSignal | undefined;
-  readonly #abort = new AbortController();
-  readonly #begun = monotonicNow();
-  #sleeper: AbortController | undefined;
-  readonly #onAbort = (): void => {
-    this.#abort.abort(this.#caller?.reason);
-    this.#sleeper?.abort();
-  };
+  readonly #controller = new AbortController();
+  /** What is called when the wait is aborted and when the tab becomes visible. */
+  readonly #wakers = new Set<() => void>();
+  readonly #offset = Date.now() - monotonicNow();
+  readonly #onAbort = (): void => this.#abort(this.#caller?.reason);
   readonly #onVisibility = (): void => {
-    if (tab()?.visibilityState === 'visible') this.#sleeper?.abort();
+    if (tab()?.visibilityState === 'visible') this.#wake();
   };
 
   constructor(signal: AbortSignal | null | undefined) {
     this.#caller = signal ?? undefined;
     if (this.#caller?.aborted === true) this.#onAbort();
-    else this.#caller?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#caller?.addEventListener('abort', this.#onAbort, { once: true });
     tab()?.addEventListener('visibilitychange', this.#onVisibility);
   }
 
   /** Aborted together with the caller's. Polls listen here, so that nothing piles up on the caller's. */
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#controller.signal;
   }
 
-  /** Milliseconds since the wait began. */
-  get elapsed(): number {
-    return monotonicNow() - this.#begun;
+  /** Milliseconds since 1970, on a clock that does not jump while the scope lives. */
+  get now(): number {
+    return this.#offset + monotonicNow();
+  }
+
+  /** Whether it was left before its end. */
+  get isLeft(): boolean {
+    return this.signal.reason === left;
   }
 
   /**
@@ -48,13 +53,26 @@ export class WaitScope {
    *
    * @throws the reason of the signal, as soon as it is aborted
    */
-  async pause(milliseconds: number, earliest: number): Promise<void> {
-    this.signal.throwIfAborted();
-    if (milliseconds <= 0) return;
-    const begun = monotonicNow();
-    if (await this.#sleep(milliseconds)) return;
-    const rest = earliest - (monotonicNow() - begun);
-    if (rest > 0) await this.#sleep(rest, false);
+  pause(milliseconds: number, earliest: number = milliseconds): Promise<void> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const begun = monotonicNow();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#wakers.delete(wake);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const sleep = (rest: number): void => {
+        clearTimeout(timer);
+        if (rest <= 0 || signal.aborted) end();
+        else timer = setTimeout(end, rest);
+      };
+      const wake = (): void => sleep(begun + earliest - monotonicNow());
+      this.#wakers.add(wake);
+      sleep(milliseconds);
+    });
   }
 
   /**
@@ -66,34 +84,32 @@ export class WaitScope {
   race<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason);
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+      const wake = (): void => {
+        if (signal.aborted) reject(signal.reason);
+      };
+      this.#wakers.add(wake);
+      wake();
+      promise.then(resolve, reject).finally(() => this.#wakers.delete(wake));
     });
   }
 
-  /** Ends the wait. */
+  /** Ends whatever is under way, because nobody waits for it any more. */
+  leave(): void {
+    this.#abort(left);
+  }
+
+  /** Takes the listeners off. */
   release(): void {
     this.#caller?.removeEventListener('abort', this.#onAbort);
     tab()?.removeEventListener('visibilitychange', this.#onVisibility);
   }
 
-  /** `false` when something woke it up. */
-  async #sleep(milliseconds: number, wakeable = true): Promise<boolean> {
-    if (!wakeable) {
-      await delay(milliseconds, this.signal);
-      return true;
-    }
-    this.#sleeper = new AbortController();
-    try {
-      await delay(milliseconds, this.#sleeper.signal);
-      return true;
-    } catch {
-      this.signal.throwIfAborted();
-      return false;
-    } finally {
-      this.#sleeper = undefined;
-    }
+  #abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers) wake();
   }
 }

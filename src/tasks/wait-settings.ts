@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { VideoWaitInterval, VideoWaitOptions } from './wait-options.ts';
+import type { VideoWaitInterval, VideoWaitOptions, VideoWaitState } from './wait-options.ts';
 
 /** How often a task is asked for, all decided. */
 export type IntervalSettings = {
@@ -20,15 +20,8 @@ export interface WaitSettings {
 const longestTimer = 2_147_483_647;
 const shortestPause = 250;
 
-const defaultInterval: IntervalSettings = {
-  first: 5_000,
-  min: 5_000,
-  max: 10_000,
-  factor: 1.25,
-  jitter: 0.2,
-};
-
-function check(
+/** A number within its bounds, or what stands for it when it is left out. */
+export function checkNumber(
   field: string,
   value: number | undefined,
   fallback: number,
@@ -37,49 +30,35 @@ function check(
 ): number {
   if (value === undefined) return fallback;
   if (typeof value === 'number' && value >= smallest && value <= largest) return value;
-  throw new InvalidInputError(
-    field,
-    `must be a number from ${smallest} to ${largest}, not ${String(value)}.`,
-  );
+  const problem = `must be a number from ${smallest} to ${largest}, not ${String(value)}.`;
+  throw new InvalidInputError(field, problem);
 }
 
-function resolveInterval(value: VideoWaitOptions['interval']): IntervalSettings {
+function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSettings {
+  const check = (field: string, given: number | undefined, fallback: number, smallest: number) =>
+    checkNumber(`interval${field}`, given, fallback, smallest, longestTimer);
   if (typeof value === 'number') {
-    const pause = check('interval', value, defaultInterval.min, shortestPause, longestTimer);
-    return { ...defaultInterval, first: pause, min: pause, max: pause };
+    const pause = check('', value, 0, shortestPause);
+    return { first: pause, min: pause, max: pause, factor: 1, jitter: 0 };
   }
-  const given = value ?? {};
-  if (typeof given !== 'object') {
+  if (typeof value !== 'object') {
     throw new InvalidInputError('interval', 'must be milliseconds or an object.');
   }
-  const min = check('interval.min', given.min, defaultInterval.min, shortestPause, longestTimer);
-  const standardMax = Math.max(defaultInterval.max, min);
-  const max = check('interval.max', given.max, standardMax, shortestPause, longestTimer);
-  if (max < min) {
-    throw new InvalidInputError(
-      'interval.max',
-      `is ${max}, which is below interval.min (${min}). Give both.`,
-    );
-  }
-  const standardFirst = Math.min(max, Math.max(defaultInterval.first, min));
+  const min = check('.min', value.min, 5_000, shortestPause);
+  const max = check('.max', value.max, Math.max(10_000, min), min);
   return {
     min,
     max,
-    first: check('interval.first', given.first, standardFirst, min, max),
-    factor: check('interval.factor', given.factor, defaultInterval.factor, 1, 10),
-    jitter: check('interval.jitter', given.jitter, defaultInterval.jitter, 0, 1),
+    first: checkNumber(
+      'interval.first',
+      value.first,
+      Math.min(max, Math.max(5_000, min)),
+      min,
+      max,
+    ),
+    factor: checkNumber('interval.factor', value.factor, 1.25, 1, 10),
+    jitter: checkNumber('interval.jitter', value.jitter, 0.2, 0, 1),
   };
-}
-
-function resolveUnknownStatus(
-  value: VideoWaitOptions['unknownStatus'],
-): WaitSettings['unknownStatus'] {
-  if (value === undefined) return 'keep-waiting';
-  if (value === 'keep-waiting' || value === 'fail' || typeof value === 'function') return value;
-  throw new InvalidInputError(
-    'unknownStatus',
-    'must be "keep-waiting", "fail" or a function that gives a status.',
-  );
 }
 
 /**
@@ -88,21 +67,42 @@ function resolveUnknownStatus(
  * @throws `InvalidInputError` naming the option that cannot work
  */
 export function resolveWait(options: VideoWaitOptions): WaitSettings {
-  for (const name of ['onUpdate', 'onSubmitted']) {
+  for (const name of ['onUpdate', 'onSubmitted', 'limiter']) {
     const callback: unknown = Reflect.get(options, name);
     if (callback !== undefined && typeof callback !== 'function') {
       throw new InvalidInputError(name, 'must be a function.');
     }
   }
   const { timeout, pollTimeout, notFoundGrace, maxConsecutiveErrors } = options;
+  const { unknownStatus = 'keep-waiting' } = options;
+  if (
+    !['keep-waiting', 'fail'].includes(String(unknownStatus)) &&
+    typeof unknownStatus !== 'function'
+  ) {
+    throw new InvalidInputError('unknownStatus', 'must be "keep-waiting", "fail" or a function.');
+  }
   return {
     interval: resolveInterval(options.interval),
-    timeout: timeout === null ? null : check('timeout', timeout, 1_800_000, 1, longestTimer),
-    pollTimeout: check('pollTimeout', pollTimeout, 30_000, 1, longestTimer),
-    notFoundGrace: check('notFoundGrace', notFoundGrace, 30_000, 0, longestTimer),
+    timeout: timeout === null ? null : checkNumber('timeout', timeout, 1_800_000, 1, longestTimer),
+    pollTimeout: checkNumber('pollTimeout', pollTimeout, 30_000, 1, longestTimer),
+    notFoundGrace: checkNumber('notFoundGrace', notFoundGrace, 30_000, 0, longestTimer),
     maxConsecutiveErrors: Math.floor(
-      check('maxConsecutiveErrors', maxConsecutiveErrors, 10, 0, 1_000),
+      checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 10, 0, 1_000),
     ),
-    unknownStatus: resolveUnknownStatus(options.unknownStatus),
+    unknownStatus,
   };
+}
+
+/**
+ * Checks a state that may have been stored.
+ *
+ * @throws `InvalidInputError` when it is none
+ */
+export function checkState(state: VideoWaitState): VideoWaitState {
+  const { v, since, polls, errors, missing } = state ?? {};
+  if (v === 1 && [since, polls, errors, missing].every(Number.isFinite)) return state;
+  throw new InvalidInputError(
+    'state',
+    'must be what the last step() gave, stored and passed whole.',
+  );
 }
