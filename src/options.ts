@@ -21,7 +21,7 @@ export interface Drift extends ResponseIssue {
 export type ApiKey = string | (() => string | Promise<string>);
 
 /** The `fetch` that this client calls. */
-export type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 /** Extra options for `fetch`, for example undici's `dispatcher` or Bun's `proxy`. */
 export interface FetchOptions {
@@ -162,4 +162,9 @@ export interface RequestOptions extends SharedOptions {
   extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Extra options for `fetch`. */
   fetchOptions?: FetchOptions | undefined;
+  /**
+   * Identifies the call in errors, logs and handles of tasks.
+   * @defaultValue a fresh id
+   */
+  callId?: string | undefined;
 }

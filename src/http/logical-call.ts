@@ -38,7 +38,7 @@ function worseOf(first: Outcome, second: Outcome): Outcome {
  * and the history that errors tell of.
  */
 export class LogicalCall {
-  readonly id = newCallId();
+  readonly id: string;
   /** On the clock of `monotonicNow`. */
   readonly startedAt = monotonicNow();
   readonly spec: CallSpec;
@@ -53,6 +53,7 @@ export class LogicalCall {
   #refreshed = false;
 
   constructor(spec: CallSpec, client: ClientSettings) {
+    this.id = spec.options?.callId ?? newCallId();
     this.spec = spec;
     this.client = client;
     checkRequestOptions(spec.options);

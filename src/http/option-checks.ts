@@ -74,9 +74,12 @@ export function checkObject(field: string, value: unknown): void {
 export function checkRequestOptions(options: RequestOptions | undefined): void {
   checkObject('options', options);
   if (options === undefined || options === null) return;
-  const { signal, headers, query, extraBody, fetchOptions } = options;
+  const { signal, headers, query, extraBody, fetchOptions, callId = '-' } = options;
   if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function') {
     throw new InvalidInputError('signal', 'must be an AbortSignal.');
+  }
+  if (typeof callId !== 'string' || callId.trim() === '') {
+    throw new InvalidInputError('callId', 'must be text that is not empty.');
   }
   checkObject('headers', headers);
   checkObject('query', query);

@@ -31,6 +31,16 @@ function targetOf(response: Response, url: string): string | undefined {
   }
 }
 
+/** What may be sent to another origin: what is accepted, and which part of a file is wanted. */
+function publicHeaders(headers: Headers): Headers {
+  const kept = new Headers({ accept: '*/*' });
+  for (const name of ['range', 'if-range']) {
+    const value = headers.get(name);
+    if (value !== null) kept.set(name, value);
+  }
+  return kept;
+}
+
 /**
  * Follows the redirects of a read. The key and every other header that was set stay at the origin
  * that they were meant for: the content route redirects to signed URLs of other hosts.
@@ -49,7 +59,7 @@ export async function followRedirects(
     const target = isHidden ? url : targetOf(response, url);
     if (target === undefined || hop === maxRedirects) return redirectFailure(response);
     cancelBody(response);
-    if (!isSameOrigin(url, target)) headers = new Headers({ accept: '*/*' });
+    if (!isSameOrigin(url, target)) headers = publicHeaders(headers);
     url = target;
     const result = await send({
       ...request,
