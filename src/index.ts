@@ -40,6 +40,7 @@ export {
 } from './errors/stream-error.ts';
 export {
   VideoFailedError,
+  VideoSubmitAnswerError,
   VideoSubmitUnknownError,
   VideoWaitAbortedError,
   VideoWaitError,
@@ -76,12 +77,19 @@ export type { Translations } from './resources/translations.ts';
 export type { VideoDownloadOptions, Videos } from './resources/videos.ts';
 export { ChatCompletionStream } from './streams/chat-completion-stream.ts';
 export { Stream } from './streams/stream.ts';
+export { memoryLedger } from './tasks/memory-ledger.ts';
 export { parseVideoTaskRef } from './tasks/task-ref.ts';
 export type {
   VideoCreateAndWaitOptions,
+  VideoSubmitOptions,
   VideoUpdate,
+  VideoWaitAllOptions,
   VideoWaitInterval,
   VideoWaitOptions,
+  VideoWaitResult,
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
 } from './tasks/wait-options.ts';
 export type * from './types/audio.ts';
 export type * from './types/chat-messages.ts';
@@ -98,5 +106,6 @@ export type * from './types/image-params.ts';
 export type * from './types/image-stream.ts';
 export type * from './types/images.ts';
 export type * from './types/models.ts';
+export type * from './types/submit-ledger.ts';
 export type * from './types/uploads.ts';
 export type * from './types/videos.ts';
