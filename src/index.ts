@@ -60,6 +60,7 @@ export type {
   FetchOptions,
   GatewayOptions,
   HeaderValues,
+  Idempotency,
   Logger,
   LogLevel,
   QueryValues,

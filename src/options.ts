@@ -39,6 +39,12 @@ export type QueryValues = Readonly<
   >
 >;
 
+/** How a gateway that promises to honour an idempotency key wants it. */
+export interface Idempotency {
+  /** The name of the header, for example `"Idempotency-Key"`. */
+  readonly header: string;
+}
+
 /** Options that hold for a client and can be changed for one call. */
 export interface SharedOptions {
   /**
@@ -86,6 +92,13 @@ export interface SharedOptions {
    * @defaultValue `true` for metered calls, `false` for charged calls
    */
   retryUnknownOutcome?: boolean | undefined;
+  /**
+   * Only for gateways that promise to do the work of one key once: sends the same key with every
+   * attempt of one call, and repeats calls whose outcome is unknown, charged ones too. A gateway that
+   * ignores the header then charges twice. `null` for no key.
+   * @defaultValue null
+   */
+  idempotency?: Idempotency | null | undefined;
   /**
    * What to do with a stream that ends without proof that it is whole: throw
    * `StreamTruncatedError`, log a warning, or accept it silently.
@@ -162,6 +175,11 @@ export interface RequestOptions extends SharedOptions {
   extraBody?: Readonly<Record<string, unknown>> | undefined;
   /** Extra options for `fetch`. */
   fetchOptions?: FetchOptions | undefined;
+  /**
+   * The key of this call, for the option `idempotency`. Give the same one to repeat a call later.
+   * @defaultValue a fresh key for each call
+   */
+  idempotencyKey?: string | undefined;
   /**
    * Identifies the call in errors, logs and handles of tasks.
    * @defaultValue a fresh id

@@ -45,6 +45,7 @@ describe('options of the client', () => {
       idleContentTimeout: null,
       totalTimeout: null,
       retryUnknownOutcome: undefined,
+      idempotency: null,
       onIncomplete: 'throw',
       maxEventBytes: 134_217_728,
       validation: 'tolerant',

@@ -28,6 +28,8 @@ export interface AttemptInput {
   readonly scope: CallScope;
   readonly url: string;
   readonly body: PreparedBody;
+  /** The idempotency key of the call, when the gateway honours one. */
+  readonly key: string | undefined;
 }
 
 /** The limit that ended an attempt, in milliseconds. */
@@ -61,7 +63,7 @@ export function stopBeforeSend(
   return { kind: 'timed_out_before_send', phase: 'local', timeout: limitOf(scope, settings) };
 }
 
-async function headersOf({ spec, client, body }: AttemptInput): Promise<Headers> {
+async function headersOf({ spec, client, settings, body, key }: AttemptInput): Promise<Headers> {
   const headers = new Headers();
   headers.set('accept', spec.accept);
   headers.set('authorization', await client.credential.authorization());
@@ -70,6 +72,8 @@ async function headersOf({ spec, client, body }: AttemptInput): Promise<Headers>
   // Its type is a fact of the body: the gateway skips a body that is labelled as something else, and
   // the runtime itself writes the boundary of a form.
   headers.delete('content-type');
+  if (settings.idempotency !== null && key !== undefined)
+    headers.set(settings.idempotency.header, key);
   for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
   return headers;
 }

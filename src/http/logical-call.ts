@@ -3,6 +3,7 @@ import { explainStop, performAttempt, stopBeforeSend } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { prepareBody, type PreparedBody } from './body.ts';
 import { CallScope } from './call-scope.ts';
+import { checkIdempotencyKey } from './idempotency.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import type { LogDetails } from './log.ts';
@@ -58,6 +59,7 @@ export class LogicalCall {
     this.client = client;
     checkRequestOptions(spec.options);
     this.settings = mergeCallSettings(client.call, spec.options);
+    if (spec.options) checkIdempotencyKey(spec.options, this.settings.idempotency);
     this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
   }
@@ -107,6 +109,12 @@ export class LogicalCall {
     return this.#attempts;
   }
 
+  /** The key of a call that may be sent again whatever became of it; reads need none. */
+  get #idempotencyKey(): string | undefined {
+    if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
+    return this.spec.options?.idempotencyKey ?? this.id;
+  }
+
   get displayURL(): string {
     return displayURL(this.#url);
   }
@@ -141,8 +149,10 @@ export class LogicalCall {
         scope: this.scope,
         url: this.#url,
         body: this.#body,
+        key: this.#idempotencyKey,
       });
       if ('response' in result) {
+        this.client.budget.give();
         this.#logAnswer(result);
         return result;
       }
@@ -156,6 +166,7 @@ export class LogicalCall {
     const decision = decide(failed, {
       charge: this.spec.charge,
       retryUnknownOutcome: this.settings.retryUnknownOutcome,
+      idempotent: this.#idempotencyKey !== undefined,
       maxRetries: this.settings.maxRetries,
       retries: this.#retries,
       refreshed: this.#refreshed,
@@ -170,6 +181,10 @@ export class LogicalCall {
     }
     const pause = this.#pauseBefore(failed);
     if (pause === undefined) throw this.#logged(error);
+    if (!this.client.budget.take(failed.kind === 'timed_out')) {
+      this.#log('info', 'Not retrying: too many calls of this client fail', {});
+      throw this.#logged(error);
+    }
     this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause });
     this.#retries += 1;
     if (!(await this.scope.pause(pause))) {

@@ -57,6 +57,8 @@ export interface RetryState {
   readonly charge: ChargeClass;
   /** The caller's explicit word on unknown outcomes, or `undefined`. */
   readonly retryUnknownOutcome: boolean | undefined;
+  /** Whether the gateway promises to do the work of this call once, however often it is sent. */
+  readonly idempotent?: boolean;
   readonly maxRetries: number;
   /** Retries made so far. */
   readonly retries: number;
@@ -75,6 +77,7 @@ export interface Decision {
 
 /** The column of the table that a call stands under. */
 function columnOf(state: RetryState): ChargeClass {
+  if (state.idempotent) return 'free';
   if (state.charge === 'free' || state.retryUnknownOutcome === undefined) return state.charge;
   return state.retryUnknownOutcome ? 'metered' : 'charged';
 }
@@ -82,11 +85,14 @@ function columnOf(state: RetryState): ChargeClass {
 /** Decides, without any effect, whether a failed attempt is repeated. */
 export function decide(failure: Failure, state: RetryState): Decision {
   const outcome = outcomeOf[failure.kind];
-  const rule = retryTable[failure.kind][columnOf(state)];
+  const column = columnOf(state);
+  // A conflict on a key means that its first attempt is still at work: its answer is waited for.
+  const isAtWork = state.idempotent && failure.status === 409;
+  const rule = isAtWork ? 'retry' : retryTable[failure.kind][column];
   const stop: Decision = { action: 'throw', outcome };
   if (!state.replayable || rule === 'throw') return stop;
   // Once an answer has begun, only a read may be repeated: the work was done and is billed.
-  if (failure.phase === 'body' && state.charge !== 'free') return stop;
+  if (failure.phase === 'body' && column !== 'free') return stop;
   if (rule === 'refresh') {
     return state.canRefresh && !state.refreshed ? { action: 'refresh', outcome } : stop;
   }

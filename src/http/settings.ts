@@ -2,6 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { Credential } from './auth.ts';
 import { DriftReporter } from './drift.ts';
 import { applyHeaders } from './headers.ts';
+import { checkIdempotency } from './idempotency.ts';
 import { Log, parseLogLevel } from './log.ts';
 import {
   checkBoolean,
@@ -12,6 +13,7 @@ import {
   checkWord,
   optionalDuration,
 } from './option-checks.ts';
+import { RetryBudget } from './retry-budget.ts';
 import { globalFetch } from './send.ts';
 import { buildQuery, parseBaseURL, type BaseURL } from './url.ts';
 import type {
@@ -19,6 +21,7 @@ import type {
   FetchOptions,
   GatewayOptions,
   HeaderValues,
+  Idempotency,
   QueryValues,
   SharedOptions,
 } from '../options.ts';
@@ -32,6 +35,7 @@ export interface CallSettings {
   readonly idleContentTimeout: number | null;
   readonly totalTimeout: number | null;
   readonly retryUnknownOutcome: boolean | undefined;
+  readonly idempotency: Idempotency | null;
   readonly onIncomplete: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
   readonly validation: 'tolerant' | 'strict' | 'off';
@@ -47,6 +51,7 @@ export interface ClientSettings {
   readonly fetchOptions: FetchOptions | undefined;
   readonly log: Log;
   readonly drift: DriftReporter;
+  readonly budget: RetryBudget;
   readonly call: CallSettings;
 }
 
@@ -58,6 +63,7 @@ const defaults: CallSettings = {
   idleContentTimeout: null,
   totalTimeout: null,
   retryUnknownOutcome: undefined,
+  idempotency: null,
   onIncomplete: 'throw',
   maxEventBytes: 134_217_728,
   validation: 'tolerant',
@@ -91,6 +97,8 @@ export function mergeCallSettings(
       retryUnknownOutcome === undefined
         ? undefined
         : checkBoolean('retryUnknownOutcome', retryUnknownOutcome),
+    idempotency:
+      options.idempotency === undefined ? base.idempotency : checkIdempotency(options.idempotency),
     onIncomplete:
       onIncomplete === undefined
         ? base.onIncomplete
@@ -208,6 +216,7 @@ export function resolveSettings(options: GatewayOptions): ClientSettings {
     fetchOptions: options.fetchOptions,
     log,
     drift: new DriftReporter(options.onDrift, log),
+    budget: new RetryBudget(),
     call: mergeCallSettings(defaults, options),
   };
 }
