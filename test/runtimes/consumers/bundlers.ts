@@ -1,0 +1,174 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build as buildWithEsbuild } from 'esbuild';
+import { build as buildWithVite, createLogger, type Logger } from 'vite';
+import webpack from 'webpack';
+import type { Case } from './case.ts';
+import type { Project } from './project.ts';
+
+/** A page's code that uses the client and nothing else. */
+const page = `import { Gateway } from 'model-gateway';
+globalThis.gateway = new Gateway({ apiKey: () => fetch('/key').then((r) => r.text()), baseURL: location.origin });
+`;
+
+/** A program for Node's side that says what holds. */
+const program = `import { Gateway } from 'model-gateway';
+import { createEmulator } from 'model-gateway/testing';
+const { apiKey, baseURL, fetch } = createEmulator();
+const client = new Gateway({ apiKey, baseURL, fetch });
+client.models.list().then(({ data }) => console.log('consumer: ' + (data.length > 3)));
+`;
+
+function writeSources(project: Project): void {
+  project.write('bundled/page.js', page);
+  project.write('bundled/program.js', program);
+  project.write('bundled/index.html', '<script type="module" src="./page.js"></script>');
+}
+
+/** What may not be in code for a page. */
+const forbidden = [
+  /\bfrom\s*["']node:/,
+  /\bimport\s*\(?["']node:/,
+  /\brequire\(["']node:/,
+  /\bnew Function\b/,
+  /\beval\(/,
+];
+
+function checkPage(code: string): string {
+  for (const pattern of forbidden) {
+    if (pattern.test(code)) throw new Error(`The bundle holds ${pattern.source}`);
+  }
+  return `${(code.length / 1024).toFixed(1)} KiB, ${(gzipSync(code).length / 1024).toFixed(1)} KiB gzip`;
+}
+
+/** A logger of Vite's that keeps what it warns of. */
+function collectingLogger(warnings: string[]): Logger {
+  const keep = (message: string): void => void warnings.push(message);
+  return { ...createLogger('silent'), warn: keep, warnOnce: keep, error: keep };
+}
+
+async function runWebpack(project: Project, entry: string, target: string): Promise<void> {
+  const compiler = webpack({
+    mode: 'production',
+    context: project.folder,
+    entry: `./bundled/${entry}.js`,
+    target,
+    experiments: { outputModule: true },
+    output: {
+      path: join(project.folder, 'webpack'),
+      filename: `${entry}.mjs`,
+      library: { type: 'module' },
+    },
+    performance: { hints: false },
+  });
+  await new Promise<void>((resolve, reject) => {
+    compiler.run((error, stats) => {
+      const problems = [
+        ...(stats?.compilation.errors ?? []),
+        ...(stats?.compilation.warnings ?? []),
+      ];
+      compiler.close(() => {});
+      if (error !== null || problems.length > 0) {
+        reject(error ?? new Error(problems.map(({ message }) => message).join('\n')));
+      } else resolve();
+    });
+  });
+}
+
+/** Programs that put modules together. */
+export const bundlerCases: readonly Case[] = [
+  {
+    name: 'esbuild: a page',
+    async run(project) {
+      writeSources(project);
+      const { outputFiles, warnings } = await buildWithEsbuild({
+        entryPoints: [join(project.folder, 'bundled/page.js')],
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'esm',
+        platform: 'browser',
+        target: 'es2022',
+        logLevel: 'silent',
+      });
+      if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join('\n'));
+      return checkPage(outputFiles[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'esbuild: a program for Node, in CommonJS and as a module',
+    async run(project) {
+      writeSources(project);
+      for (const format of ['esm', 'cjs'] as const) {
+        const name = `esbuild/program.${format === 'esm' ? 'mjs' : 'cjs'}`;
+        await buildWithEsbuild({
+          entryPoints: [join(project.folder, 'bundled/program.js')],
+          bundle: true,
+          outfile: join(project.folder, name),
+          format,
+          platform: 'node',
+          target: 'node22',
+          logLevel: 'silent',
+        });
+        await project.mustHold(process.execPath, [name]);
+      }
+    },
+  },
+  {
+    name: 'Vite: a page',
+    async run(project) {
+      writeSources(project);
+      const warnings: string[] = [];
+      await buildWithVite({
+        root: join(project.folder, 'bundled'),
+        configFile: false,
+        logLevel: 'warn',
+        customLogger: collectingLogger(warnings),
+        build: { outDir: join(project.folder, 'vite'), emptyOutDir: true, target: 'es2022' },
+      });
+      if (warnings.length > 0) throw new Error(warnings.join('\n'));
+      const assets = join(project.folder, 'vite/assets');
+      const files = readdirSync(assets).map((name) => readFileSync(join(assets, name), 'utf8'));
+      return checkPage(files.join('\n'));
+    },
+  },
+  {
+    name: 'Vite: a program for the server',
+    async run(project) {
+      writeSources(project);
+      const warnings: string[] = [];
+      await buildWithVite({
+        root: join(project.folder, 'bundled'),
+        configFile: false,
+        logLevel: 'warn',
+        customLogger: collectingLogger(warnings),
+        ssr: { noExternal: true },
+        build: {
+          ssr: 'program.js',
+          outDir: join(project.folder, 'vite-server'),
+          emptyOutDir: true,
+          target: 'es2022',
+        },
+      });
+      if (warnings.length > 0) throw new Error(warnings.join('\n'));
+      await project.mustHold(process.execPath, ['vite-server/program.js']);
+    },
+  },
+  {
+    name: 'webpack: a page',
+    async run(project) {
+      writeSources(project);
+      await runWebpack(project, 'page', 'web');
+      return checkPage(readFileSync(join(project.folder, 'webpack/page.mjs'), 'utf8'));
+    },
+  },
+  {
+    name: 'webpack: a program for Node',
+    async run(project) {
+      writeSources(project);
+      await runWebpack(project, 'program', 'node22');
+      await project.mustHold(process.execPath, ['webpack/program.mjs']);
+    },
+  },
+];

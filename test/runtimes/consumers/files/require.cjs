@@ -1,0 +1,16 @@
+// CommonJS: `require()` of a package that is an ES module only.
+const { Gateway, APIError, default: fallback } = require('model-gateway');
+const { createEmulator } = require('model-gateway/testing');
+const { saveTo } = require('model-gateway/node');
+
+async function main() {
+  const { apiKey, baseURL, fetch } = createEmulator();
+  const client = new Gateway({ apiKey, baseURL, fetch });
+  const { data } = await client.models.list();
+  const error = await client.get('/v1/models/none').catch((caught) => caught);
+  const isError = APIError.isInstance(error) && error instanceof APIError;
+  const checks = [data.length > 3, isError, fallback === Gateway, typeof saveTo === 'function'];
+  console.log(`consumer: ${checks.join(' ')}`);
+}
+
+void main();

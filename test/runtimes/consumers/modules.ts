@@ -1,0 +1,97 @@
+import { cpSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { bunBinary, denoBinary, nodeBinary } from '../runners/binaries.ts';
+import type { Case } from './case.ts';
+import type { Project } from './project.ts';
+
+const require = createRequire(import.meta.url);
+const here = dirname(require.resolve('../package.json'));
+
+const requireCases = [22, 24, 26].map((major): Case => ({
+  name: `require() in Node ${major}, without a warning`,
+  async run(project) {
+    project.copy('require.cjs');
+    await project.mustHold(nodeBinary(major), ['require.cjs']);
+  },
+}));
+
+/** Jest runs CommonJS unless it is told otherwise, so modules have to be turned into it. */
+const transformer = `const { transformSync } = require(${JSON.stringify(require.resolve('esbuild'))});
+exports.process = (source) => ({
+  code: transformSync(source, { format: 'cjs', target: 'node22' }).code,
+});
+`;
+
+async function runJest(
+  project: Project,
+  name: string,
+  { flags, config }: { readonly flags: readonly string[]; readonly config: object },
+): Promise<void> {
+  project.copy('gateway.jest.mjs', `${name}/gateway.test.js`);
+  project.write(`${name}/transform.cjs`, transformer);
+  project.write(`${name}/jest.config.json`, JSON.stringify(config));
+  const jest = join(here, 'node_modules/jest/bin/jest.js');
+  await project.mustRun(process.execPath, [...flags, jest, '--config', `${name}/jest.config.json`]);
+}
+
+const typed = [22, 24, 26].map((major): Case => ({
+  name: `a program in TypeScript, run by Node ${major} as it is`,
+  async run(project) {
+    project.copy('app.ts');
+    await project.mustHold(nodeBinary(major), ['app.ts']);
+  },
+}));
+
+/** How modules are loaded: `require()`, two copies, Jest. */
+export const moduleCases: readonly Case[] = [
+  ...requireCases,
+  ...typed,
+  {
+    name: 'require() in Bun',
+    async run(project) {
+      project.copy('require.cjs');
+      await project.mustHold(bunBinary(), ['require.cjs']);
+    },
+  },
+  {
+    name: 'require() in Deno',
+    async run(project) {
+      project.copy('require.cjs');
+      const rights = ['--no-prompt', '--allow-read', '--allow-env', '--node-modules-dir=manual'];
+      await project.mustHold(denoBinary(), ['run', ...rights, 'require.cjs']);
+    },
+  },
+  {
+    name: 'two copies side by side: isInstance, handles and streams of the other one',
+    async run(project) {
+      const modules = join(project.folder, 'node_modules');
+      cpSync(join(modules, 'model-gateway'), join(modules, 'model-gateway-copy'), {
+        recursive: true,
+      });
+      project.copy('two-copies.mjs');
+      await project.mustHold(process.execPath, ['two-copies.mjs']);
+    },
+  },
+  {
+    name: 'Jest with ES modules',
+    run: (project) =>
+      runJest(project, 'jest-modules', {
+        flags: ['--experimental-vm-modules', '--no-warnings'],
+        config: { transform: {} },
+      }),
+  },
+  {
+    name: 'Jest with CommonJS, with every package transformed',
+    run: (project) =>
+      runJest(project, 'jest-common', {
+        flags: [],
+        config: {
+          transform: { '\\.m?js$': '<rootDir>/jest-common/transform.cjs' },
+          transformIgnorePatterns: [],
+          rootDir: project.folder,
+          testMatch: ['<rootDir>/jest-common/*.test.js'],
+        },
+      }),
+  },
+];

@@ -1,0 +1,71 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Case } from './case.ts';
+import type { Project } from './project.ts';
+
+const require = createRequire(import.meta.url);
+const here = dirname(require.resolve('../package.json'));
+
+/** Settings of all cases: everything is checked, also the declarations of packages. */
+const common = {
+  strict: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  target: 'ES2022',
+  noEmit: true,
+};
+
+const nodeNext = { module: 'NodeNext', moduleResolution: 'NodeNext' };
+const bundler = { module: 'ESNext', moduleResolution: 'Bundler' };
+
+/** As a web project has them. */
+const web = { lib: ['ES2022', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], types: [] };
+/** As a server's project has them: nothing of a browser. */
+const server = {
+  lib: ['ES2023'],
+  types: ['node'],
+  typeRoots: [join(here, 'node_modules/@types')],
+};
+
+interface Variant {
+  readonly name: string;
+  readonly options: object;
+  readonly files: readonly string[];
+}
+
+const variants: readonly Variant[] = [
+  { name: 'NodeNext, web', options: { ...nodeNext, ...web }, files: ['app.ts', 'errors.ts'] },
+  { name: 'bundler, web', options: { ...bundler, ...web }, files: ['app.ts', 'errors.ts'] },
+  {
+    name: 'NodeNext, server',
+    options: { ...nodeNext, ...server },
+    files: ['app.ts', 'errors.ts', 'node.ts', 'common.cts'],
+  },
+  {
+    name: 'bundler, server',
+    options: { ...bundler, ...server },
+    files: ['app.ts', 'node.ts'],
+  },
+];
+
+function caseOf(major: number, { name, options, files }: Variant): Case {
+  return {
+    name: `TypeScript ${major}: ${name}, skipLibCheck: false`,
+    async run(project: Project) {
+      const folder = `types-${major}-${name.replaceAll(/\W+/g, '-')}`;
+      for (const file of files) project.copy(file, join(folder, file));
+      const config = { compilerOptions: { ...common, ...options }, files };
+      project.write(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const compiler = join(here, `node_modules/typescript-${major}/bin/tsc`);
+      const startedAt = Date.now();
+      await project.mustRun(process.execPath, [compiler, '-p', folder]);
+      return `${Date.now() - startedAt} ms`;
+    },
+  };
+}
+
+/** Every compiler, with every way to find modules. */
+export const typescriptCases: readonly Case[] = [5, 6, 7].flatMap((major) =>
+  variants.map((variant) => caseOf(major, variant)),
+);
