@@ -1,0 +1,115 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { OutputIssue } from '../errors/output-error.ts';
+import { isObject } from '../schemas/objects.ts';
+import type { JsonObject } from '../types/common.ts';
+import type { StandardSchemaIssue, StandardSchemaV1 } from '../types/standard-schema.ts';
+import { parseJSONText, SchemaMismatch } from './json-text.ts';
+
+/** What a helper is told of a schema besides the schema itself. */
+export interface SchemaOptions {
+  /** What it is for, for the model. */
+  readonly description?: string | undefined;
+  /**
+   * Whether the provider is told to hold the model to the schema.
+   * @defaultValue whether it can: every object lists all its properties as required, and nothing is in
+   *   the schema that strict modes refuse
+   */
+  readonly strict?: boolean | undefined;
+  /** The schema as JSON Schema, for a validator that cannot give it itself. */
+  readonly jsonSchema?: object | undefined;
+}
+
+/** A JSON Schema, which is sent but not checked, unless `validate` is given. */
+export interface PlainSchemaOptions<Output> extends SchemaOptions {
+  /** Whether a parsed value fits, for example a function that Ajv has compiled. */
+  readonly validate?: ((value: unknown) => value is Output) | undefined;
+}
+
+/** A schema as it is sent. */
+export interface SentSchema {
+  readonly schema: JsonObject;
+  readonly strict?: boolean;
+}
+
+function isStandardSchema(schema: object): schema is StandardSchemaV1 {
+  return '~standard' in schema;
+}
+
+/** A copy as plain data, without the dialect, which some providers refuse to read. */
+function plain(schema: object): JsonObject {
+  const { $schema: _, ...copy }: JsonObject = JSON.parse(JSON.stringify(schema));
+  return copy;
+}
+
+function toJSONSchema(schema: object, given: object | undefined): JsonObject {
+  if (given !== undefined || !isStandardSchema(schema)) return plain(given ?? schema);
+  const { vendor, jsonSchema } = schema['~standard'];
+  try {
+    if (jsonSchema !== undefined) return plain(jsonSchema.input({ target: 'draft-2020-12' }));
+  } catch (cause) {
+    throw new InvalidInputError('schema', 'has no JSON Schema; pass one in jsonSchema.', { cause });
+  }
+  const problem = `of ${vendor} brings no JSON Schema; pass one in jsonSchema.`;
+  throw new InvalidInputError('schema', problem);
+}
+
+const allowed =
+  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(Min|max)imum|(min|max)Items)$/i;
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Closes every object in a schema. `false` when strict mode would not take it. */
+function close(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  const { properties, required, additionalProperties, items, anyOf, $defs, $ref, ...rest } = schema;
+  const names = Object.keys(Object(properties));
+  if (schema['type'] === 'object') {
+    if (additionalProperties !== undefined && additionalProperties !== false) return false;
+    if (names.some((name) => !listOf(required).includes(name))) return false;
+    Object.assign(schema, { properties: properties ?? {}, required: names });
+    schema['additionalProperties'] = false;
+  }
+  if ($ref !== undefined) return Object.keys(schema).length === 1;
+  const inner = [properties, $defs].flatMap((map) => Object.values(Object(map)));
+  const all = [...inner, ...listOf(anyOf), ...(items === undefined ? [] : [items])];
+  return Object.keys(rest).every((keyword) => allowed.test(keyword)) && all.every(close);
+}
+
+/** The schema as it is sent: closed, and marked as strict, where providers can hold a model to it. */
+export function sentSchema(schema: object, { strict, jsonSchema }: SchemaOptions): SentSchema {
+  const sent = toJSONSchema(schema, jsonSchema);
+  if (strict !== false) {
+    const closed = plain(sent);
+    if (closed['type'] === 'object' && close(closed)) return { schema: closed, strict: true };
+  }
+  return strict === undefined ? { schema: sent } : { schema: sent, strict };
+}
+
+function pathOf(path: StandardSchemaIssue['path'] = []): string {
+  return path
+    .map((step) => (typeof step === 'object' ? step.key : step))
+    .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`))
+    .join('');
+}
+
+function mismatch(issues: readonly OutputIssue[]): SchemaMismatch {
+  const told = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  return new SchemaMismatch(told.join('; '), issues);
+}
+
+/** Makes what parses a text and checks it with the schema. */
+export function parserOf(
+  schema: object,
+  validate: ((value: unknown) => boolean) | undefined,
+): (text: string) => Promise<unknown> {
+  return async (text) => {
+    const value = parseJSONText(text);
+    if (isStandardSchema(schema)) {
+      const result = await schema['~standard'].validate(value);
+      if (result.issues === undefined) return result.value;
+      throw mismatch(result.issues.map(({ path, message }) => ({ path: pathOf(path), message })));
+    }
+    if (validate === undefined || validate(value)) return value;
+    throw mismatch([{ path: '', message: 'it was refused by validate' }]);
+  };
+}

@@ -1,0 +1,79 @@
+import type { AutoParseableTool, ToolRun } from '../types/chat-parsed.ts';
+import type { SchemaOutput, StandardSchemaV1 } from '../types/standard-schema.ts';
+import { checkName } from './response-format.ts';
+import { type PlainSchemaOptions, type SchemaOptions, parserOf, sentSchema } from './schema.ts';
+
+/** What a tool is, besides its schema. */
+interface ToolDefinition<Arguments> {
+  /** Letters, digits, underscores and dashes; at most 64. */
+  readonly name: string;
+  /** When and how to call it, for the model. */
+  readonly description?: string | undefined;
+  /**
+   * What runs when the model calls the tool. What it returns, or resolves to, goes to the model: text
+   * as it is, everything else as JSON. The message of what it throws goes to the model too.
+   *
+   * @param args - The arguments, checked.
+   * @param run - The run: end it with `abort()`, or listen to the signal of its `controller`.
+   * @param toolContext - What the run was given as `toolContext`.
+   */
+  execute?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
+}
+
+/** A tool whose arguments are checked by a validator. */
+export interface SchemaToolDefinition<Schema extends StandardSchemaV1>
+  extends ToolDefinition<SchemaOutput<Schema>>, SchemaOptions {
+  readonly description?: string | undefined;
+  /** Checks the arguments: a validator of any library that follows Standard Schema. */
+  readonly schema: Schema;
+}
+
+/** A tool whose arguments are described by a JSON Schema. */
+export interface PlainToolDefinition<Arguments>
+  extends ToolDefinition<Arguments>, PlainSchemaOptions<Arguments> {
+  readonly description?: string | undefined;
+  /** Describes the arguments. Left out: there are none. */
+  readonly schema?: object | undefined;
+}
+
+/**
+ * Makes a tool for `chat.completions.runTools()`, `parse()` and `stream()`, and for
+ * `generate.runFunctions()`: the model sees its JSON Schema, and arguments are checked before
+ * `execute` gets them.
+ *
+ * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given
+ *
+ * @example
+ * const weather = tool({
+ *   name: 'get_weather',
+ *   description: 'The weather in a city.',
+ *   schema: z.object({ city: z.string() }),
+ *   execute: async ({ city }) => lookUp(city),
+ * });
+ */
+export function tool<Schema extends StandardSchemaV1>(
+  definition: SchemaToolDefinition<Schema>,
+): AutoParseableTool<SchemaOutput<Schema>>;
+export function tool<Arguments = unknown>(
+  definition: PlainToolDefinition<Arguments>,
+): AutoParseableTool<Arguments>;
+export function tool(definition: PlainToolDefinition<unknown>): AutoParseableTool<unknown> {
+  const { name, description, schema = { type: 'object', properties: {} }, validate } = definition;
+  checkName(name);
+  const { schema: parameters, strict } = sentSchema(schema, definition);
+  const parse = parserOf(schema, validate);
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description ? { description } : {}),
+      parameters,
+      ...(strict === undefined ? {} : { strict }),
+    },
+    // Models write nothing at all for a function without arguments.
+    $parseRaw: (text) => parse(text.trim() === '' ? '{}' : text),
+    ...(definition.execute && {
+      $callback: (args, run, toolContext) => definition.execute?.(args, run, toolContext),
+    }),
+  };
+}
