@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../src/errors/connection-error.ts';
 import { GatewayError, InvalidInputError } from '../src/errors/gateway-error.ts';
 import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
+import { type ChatCalls, startStream } from '../src/resources/chat-runs.ts';
 import { ChatCompletionStream } from '../src/streams/chat-completion-stream.ts';
 import { chatProtocol } from '../src/streams/chat-protocol.ts';
 import type { ChatCompletionStreamEvents } from '../src/streams/chat-stream-events.ts';
@@ -23,11 +24,17 @@ import {
 const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hi' }];
 
 /** A helper over a stream of this text. */
-function help(text: string | Response, watched: Watched = watchedContext()): ChatCompletionStream {
+function help(
+  text: string | Response,
+  watched: Watched = watchedContext(),
+): ChatCompletionStream<unknown> {
   const response = typeof text === 'string' ? respond(text) : text;
-  return new ChatCompletionStream({ messages }, () =>
-    Promise.resolve(createStream(response, watched.context, chatProtocol)),
-  );
+  return open(() => Promise.resolve(createStream(response, watched.context, chatProtocol)));
+}
+
+/** A helper over what a request gives. */
+function open(request: ChatCalls['stream']): ChatCompletionStream<unknown> {
+  return startStream({ stream: request }, { model: 'm', messages });
 }
 
 const names = [
@@ -57,7 +64,7 @@ const names = [
 ] as const satisfies readonly (keyof ChatCompletionStreamEvents)[];
 
 /** Notes every event but `chunk`, with a copy of what it brings. */
-function record(stream: ChatCompletionStream) {
+function record(stream: ChatCompletionStream<unknown>) {
   const events: { name: string; values: unknown[] }[] = [];
   for (const name of names) {
     stream.on(name, (...values: unknown[]) => {
@@ -310,8 +317,8 @@ describe('the promises of a chat completion stream', () => {
 
   test('fail when the request does', async () => {
     const failure = new InvalidInputError('messages', 'is empty.');
-    const rejected = new ChatCompletionStream(null, () => Promise.reject(failure));
-    const thrown = new ChatCompletionStream(null, () => {
+    const rejected = open(() => Promise.reject(failure));
+    const thrown = open(() => {
       throw failure;
     });
 
@@ -358,7 +365,7 @@ describe('aborting a chat completion stream', () => {
   });
 
   test('hands its signal to the request', async () => {
-    const stream = new ChatCompletionStream(null, (signal) => {
+    const stream = open((_, { signal }) => {
       const context = watchedContext({ signal }).context;
       return Promise.resolve(createStream(openResponse().response, context, chatProtocol));
     });

@@ -1,20 +1,33 @@
-import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
+import { GatewayPromise } from '../http/promise.ts';
+import type { SentCall, Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { chatCompletionReader } from '../schemas/chat.ts';
-import { ChatCompletionStream } from '../streams/chat-completion-stream.ts';
+import type {
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from '../streams/chat-completion-stream.ts';
 import { chatProtocolFor } from '../streams/chat-protocol.ts';
+import type { ChatCompletionRunner } from '../streams/chat-runner.ts';
 import { collectChatCompletion } from '../streams/collect-chat.ts';
 import type { Stream } from '../streams/stream.ts';
+import { outputParser } from '../structured/output-parser.ts';
 import type {
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
 } from '../types/chat-params.ts';
+import type { ParsedChatCompletion, ParsedOutput, WithFormat } from '../types/chat-parsed.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
+import type { ChatCompletionResponseFormat } from '../types/chat-tools.ts';
 import type { ChatCompletion } from '../types/chat.ts';
 import { chatBody } from './chat-body.ts';
+import { type ChatCalls, startStream, startToolRun } from './chat-runs.ts';
+import type {
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  RunnerOptions,
+} from './chat-tools.ts';
 
 /** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
 export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {
@@ -24,6 +37,10 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 /** Chat completions (interface document, 4.3). */
 export class Completions {
   readonly #transport: Transport;
+  readonly #calls: ChatCalls = {
+    whole: (params, options) => this.#whole(params, options),
+    stream: (params, options) => this.#stream(params, options),
+  };
 
   /** @internal */
   constructor(transport: Transport) {
@@ -70,28 +87,116 @@ export class Completions {
   }
 
   /**
+   * Answers with structured output: asks as `create()` does, parses the text in the form of
+   * `response_format`, checks it, and gives it as `message.parsed`. Arguments of tools made by `tool()`
+   * are given as `parsed_arguments`. Metered as `create()`.
+   *
+   * @param params - `responseFormat()` makes a `response_format` that checks the answer. A plain
+   *   `json_schema` is parsed and not checked.
+   * @throws `InvalidOutputError` when the text is not JSON or does not fit, `LengthFinishReasonError`
+   *   when it was cut at the token limit, `ContentFilterFinishReasonError` when it was filtered. They
+   *   carry the completion, which was paid for.
+   * @throws whatever `create()` throws
+   *
+   * @example
+   * const completion = await client.chat.completions.parse({
+   *   model: 'gpt-4o-mini',
+   *   messages: [{ role: 'user', content: 'Where is the Eiffel Tower?' }],
+   *   response_format: responseFormat(z.object({ city: z.string() }), 'place'),
+   * });
+   * console.log(completion.choices[0]?.message.parsed?.city);
+   */
+  parse<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionCreateParamsNonStreaming, Format>,
+    options?: RequestOptions,
+  ): GatewayPromise<ParsedChatCompletion<ParsedOutput<Format>>>;
+  parse(
+    params: ChatCompletionCreateParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ParsedChatCompletion<unknown>> {
+    const { answer, reader } = this.#send(params, options);
+    return new GatewayPromise(answer, {
+      parse: async (received) => outputParser(params, 'parse').apply(await reader.parse(received)),
+      raw: (received) => reader.raw(received),
+    });
+  }
+
+  /**
    * Streams an answer with a helper: events for text, tool calls and more, a snapshot that grows, and
    * promises for the final completion, message, text and usage.
    *
-   * One request, metered as `create()`. `for await` over the helper gives the raw chunks.
+   * One request, metered as `create()`. `for await` over the helper gives the raw chunks. With a
+   * `response_format` of `responseFormat()`, `content.delta` brings what is parsed so far, and the
+   * final message is parsed and checked as by `parse()`.
    *
    * @example
    * const stream = client.chat.completions.stream({ model: 'gpt-4o-mini', messages });
    * stream.on('content', (delta) => process.stdout.write(delta));
    * const completion = await stream.finalChatCompletion();
    */
-  stream(params: ChatCompletionStreamParams, options?: RequestOptions): ChatCompletionStream {
-    return new ChatCompletionStream(params, (signal) => {
-      const signals = options?.signal ? [signal, options.signal] : [signal];
-      return this.#stream(params, { ...options, signal: AbortSignal.any(signals) });
-    });
+  stream<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionStreamParams, Format>,
+    options?: RequestOptions,
+  ): ChatCompletionStream<ParsedOutput<Format>>;
+  stream(
+    params: ChatCompletionStreamParams,
+    options?: RequestOptions,
+  ): ChatCompletionStream<unknown> {
+    return startStream(this.#calls, params, options);
+  }
+
+  /**
+   * Lets the model call tools: asks for a completion, calls the tools that it asks for, sends their
+   * results back, and so on until an answer calls none.
+   *
+   * Each completion is one request, metered as `create()`; `maxChatCompletions` bounds them. Several
+   * calls in one answer run in parallel unless `parallel_tool_calls` is `false`. Arguments are checked
+   * before a tool gets them. An unknown tool, arguments that do not fit, and errors of tools are told to
+   * the model, which can correct itself; listen to `functionToolCallError` to learn of them.
+   *
+   * With a `tool_choice` that names a function, the run ends when that function was called. With
+   * `"required"` every answer calls tools, so only `maxChatCompletions` or `abort()` ends it.
+   *
+   * @param params - With `stream: true` the answers are streamed, with the events of `stream()`.
+   * @returns A runner with events, the conversation, and promises for what it ends in. Its promises
+   *   reject with what `create()` and `parse()` throw; what was paid for stays in `messages`.
+   *
+   * @example
+   * const runner = client.chat.completions.runTools({
+   *   model: 'gpt-4o-mini',
+   *   messages: [{ role: 'user', content: 'What is the weather in Lisbon?' }],
+   *   tools: [tool({ name: 'get_weather', schema, execute: ({ city }) => lookUp(city) })],
+   * });
+   * console.log(await runner.finalContent());
+   */
+  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionToolRunnerParams, Format>,
+    options?: RunnerOptions,
+  ): ChatCompletionRunner<ParsedOutput<Format>>;
+  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionStreamingToolRunnerParams, Format>,
+    options?: RunnerOptions,
+  ): ChatCompletionStreamingRunner<ParsedOutput<Format>>;
+  runTools(
+    params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+    options?: RunnerOptions,
+  ): ChatCompletionRunner<unknown> {
+    return startToolRun(this.#calls, params, options);
   }
 
   #whole(
     params: ChatCompletionCreateParamsBase,
     options: RequestOptions | undefined,
   ): GatewayPromise<ChatCompletion> {
-    return this.#transport.json(
+    const { answer, reader } = this.#send(params, options);
+    return new GatewayPromise(answer, reader);
+  }
+
+  #send(
+    params: ChatCompletionCreateParamsBase,
+    options: RequestOptions | undefined,
+  ): SentCall<ChatCompletion> {
+    return this.#transport.sendJSON(
       'chat.completions.create',
       () => ({ json: chatBody(params) }),
       { reader: chatCompletionReader, fromEvents: collectChatCompletion },
@@ -106,7 +211,7 @@ export class Completions {
     return this.#transport.events(
       'chat.completions.create',
       () => ({ json: { ...chatBody(params), stream: true } }),
-      chatProtocolFor(params.n ?? 1),
+      chatProtocolFor(params?.n ?? 1),
       options,
     );
   }

@@ -1,4 +1,6 @@
 import type { ChatCompletionChunk, ChatCompletionChunkChoice } from '../types/chat-stream.ts';
+import type { OutputParser } from '../structured/output-parser.ts';
+import { GrowingJSON } from '../structured/partial-json.ts';
 import type { ChatCompletion, ChatCompletionChoice } from '../types/chat.ts';
 import { ChatAccumulator } from './chat-accumulator.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
@@ -8,19 +10,27 @@ import { parseJSON } from './sent-error.ts';
 /** What has been reported of one choice. */
 interface Reported {
   text: boolean;
+  readonly json: GrowingJSON;
+  /** The arguments of tool calls, by index. */
+  readonly arguments: Map<number, GrowingJSON>;
   readonly toolCalls: Set<number>;
   /** The tool call whose arguments came last. */
   currentToolCall: number | undefined;
 }
 
 /** Puts chunks together and tells, event by event, what each of them has added. */
-export class ChatEventDeriver {
-  readonly #emitter: EventEmitter<ChatCompletionStreamEvents>;
+export class ChatEventDeriver<Parsed> {
+  readonly #emitter: EventEmitter<ChatCompletionStreamEvents<Parsed>>;
+  readonly #parser: OutputParser<Parsed>;
   readonly #accumulator = new ChatAccumulator(1);
   readonly #reported = new Map<number, Reported>();
 
-  constructor(emitter: EventEmitter<ChatCompletionStreamEvents>) {
+  constructor(
+    emitter: EventEmitter<ChatCompletionStreamEvents<Parsed>>,
+    parser: OutputParser<Parsed>,
+  ) {
     this.#emitter = emitter;
+    this.#parser = parser;
   }
 
   /** What all chunks so far add up to; `undefined` before the first. */
@@ -28,8 +38,13 @@ export class ChatEventDeriver {
     return this.#accumulator.partial;
   }
 
-  /** Takes the next chunk. */
-  add(chunk: ChatCompletionChunk): void {
+  /** Whether every answer that has begun has its finish reason. */
+  get isFinished(): boolean {
+    return this.#accumulator.isFinished(true);
+  }
+
+  /** Takes the next chunk. Texts that it ends are checked before their end is reported. */
+  async add(chunk: ChatCompletionChunk): Promise<void> {
     this.#accumulator.add(chunk);
     const { snapshot } = this;
     if (snapshot === undefined) return;
@@ -38,20 +53,26 @@ export class ChatEventDeriver {
       const choice = snapshot.choices.find(({ index }) => index === piece.index);
       if (choice === undefined) continue;
       this.#reportText(piece, choice);
-      this.#reportToolCalls(piece, choice);
-      if (piece.finish_reason) this.#reportEnd(choice);
+      await this.#reportToolCalls(piece, choice);
+      if (piece.finish_reason) await this.#reportEnd(choice);
     }
   }
 
   /** Reports the end of what is still open, when the stream is over. */
-  end(): void {
-    for (const choice of this.snapshot?.choices ?? []) this.#reportEnd(choice);
+  async end(): Promise<void> {
+    for (const choice of this.snapshot?.choices ?? []) await this.#reportEnd(choice);
   }
 
   #reportedOf(index: number): Reported {
     let reported = this.#reported.get(index);
     if (reported === undefined) {
-      reported = { text: false, toolCalls: new Set(), currentToolCall: undefined };
+      reported = {
+        text: false,
+        json: new GrowingJSON(),
+        arguments: new Map(),
+        toolCalls: new Set(),
+        currentToolCall: undefined,
+      };
       this.#reported.set(index, reported);
     }
     return reported;
@@ -61,8 +82,11 @@ export class ChatEventDeriver {
     const { content, refusal } = choice.message;
     if (delta.content && content !== null) {
       this.#emitter.emit('content', delta.content, content);
-      const event = { delta: delta.content, snapshot: content, parsed: null };
-      this.#emitter.emit('content.delta', event);
+      if (this.#emitter.has('content.delta')) {
+        const { json } = this.#reportedOf(choice.index);
+        const parsed = this.#parser.parsesContent ? json.read(content) : null;
+        this.#emitter.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
+      }
     }
     if (delta.refusal && refusal !== null) {
       this.#emitter.emit('refusal.delta', { delta: delta.refusal, snapshot: refusal });
@@ -78,40 +102,50 @@ export class ChatEventDeriver {
     }
   }
 
-  #reportToolCalls(piece: ChatCompletionChunkChoice, choice: ChatCompletionChoice): void {
+  async #reportToolCalls(
+    piece: ChatCompletionChunkChoice,
+    choice: ChatCompletionChoice,
+  ): Promise<void> {
     const reported = this.#reportedOf(choice.index);
     for (const { index, function: added } of piece.delta.tool_calls ?? []) {
       const before = reported.currentToolCall;
       if (before !== index) {
-        this.#reportTextEnd(choice);
-        if (before !== undefined) this.#reportToolCallEnd(choice, before, false);
+        await this.#reportTextEnd(choice);
+        if (before !== undefined) await this.#reportToolCallEnd(choice, before, false);
         reported.currentToolCall = index;
       }
       const call = this.#accumulator.toolCall(choice.index, index);
       if (call?.type !== 'function') continue;
+      if (!this.#emitter.has('tool_calls.function.arguments.delta')) continue;
+      const { name, arguments: text } = call.function;
       this.#emitter.emit('tool_calls.function.arguments.delta', {
-        name: call.function.name,
+        name,
         index,
-        arguments: call.function.arguments,
-        parsed_arguments: null,
+        arguments: text,
+        parsed_arguments: this.#parser.parsesArguments(name)
+          ? argumentsOf(reported, index).read(text)
+          : null,
         arguments_delta: added?.arguments ?? '',
       });
     }
   }
 
-  #reportEnd(choice: ChatCompletionChoice): void {
-    this.#reportTextEnd(choice);
+  async #reportEnd(choice: ChatCompletionChoice): Promise<void> {
+    await this.#reportTextEnd(choice);
     for (const index of this.#accumulator.toolCallIndexes(choice.index)) {
-      this.#reportToolCallEnd(choice, index, true);
+      await this.#reportToolCallEnd(choice, index, true);
     }
   }
 
-  #reportTextEnd(choice: ChatCompletionChoice): void {
+  async #reportTextEnd(choice: ChatCompletionChoice): Promise<void> {
     const reported = this.#reportedOf(choice.index);
     if (reported.text) return;
     reported.text = true;
     const { content, refusal } = choice.message;
-    if (content) this.#emitter.emit('content.done', { content, parsed: null });
+    if (content) {
+      const parsed = await this.#parser.content(content).catch(() => null);
+      this.#emitter.emit('content.done', { content, parsed });
+    }
     if (refusal) this.#emitter.emit('refusal.done', { refusal });
     const { content: contentLogprobs, refusal: refusalLogprobs } = choice.logprobs ?? {};
     if (contentLogprobs) this.#emitter.emit('logprobs.content.done', { content: contentLogprobs });
@@ -119,18 +153,29 @@ export class ChatEventDeriver {
   }
 
   /** A call may be written in turns with others, so before the end only whole arguments count. */
-  #reportToolCallEnd({ index: choiceIndex }: ChatCompletionChoice, index: number, isEnd: boolean) {
+  async #reportToolCallEnd(
+    { index: choiceIndex }: ChatCompletionChoice,
+    index: number,
+    isEnd: boolean,
+  ): Promise<void> {
     const { toolCalls } = this.#reportedOf(choiceIndex);
     const call = this.#accumulator.toolCall(choiceIndex, index);
     if (call?.type !== 'function' || toolCalls.has(index)) return;
     const { name, arguments: text } = call.function;
     if (!isEnd && parseJSON(text) === undefined) return;
     toolCalls.add(index);
+    const parsed = await this.#parser.arguments(name, text).catch(() => null);
     this.#emitter.emit('tool_calls.function.arguments.done', {
       name,
       index,
       arguments: text,
-      parsed_arguments: null,
+      parsed_arguments: parsed,
     });
   }
+}
+
+function argumentsOf(reported: Reported, index: number): GrowingJSON {
+  const json = reported.arguments.get(index) ?? new GrowingJSON();
+  reported.arguments.set(index, json);
+  return json;
 }

@@ -3,13 +3,9 @@ import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
 } from '../types/chat-messages.ts';
+import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../types/chat-parsed.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
-import type {
-  ChatCompletion,
-  ChatCompletionMessage,
-  ChatCompletionTokenLogprob,
-  CompletionUsage,
-} from '../types/chat.ts';
+import type { ChatCompletion, ChatCompletionTokenLogprob, CompletionUsage } from '../types/chat.ts';
 
 /** The next piece of the text. */
 export interface ContentDeltaEvent {
@@ -21,10 +17,10 @@ export interface ContentDeltaEvent {
 }
 
 /** The text is complete. */
-export interface ContentDoneEvent {
+export interface ContentDoneEvent<Parsed = null> {
   content: string;
-  /** The parsed text, when structured output was asked for; `null` otherwise. */
-  parsed: unknown;
+  /** The parsed and checked text; `null` when it does not fit, or was not to be parsed. */
+  parsed: Parsed | null;
 }
 
 /** The next piece of a refusal. */
@@ -60,7 +56,7 @@ export interface FunctionToolCallArgumentsDoneEvent {
   index: number;
   /** The arguments as JSON text. */
   arguments: string;
-  /** The parsed arguments, when parsing was asked for; `null` otherwise. */
+  /** The parsed and checked arguments; `null` when they do not fit, or were not to be parsed. */
   parsed_arguments: unknown;
 }
 
@@ -88,16 +84,20 @@ export interface LogProbsRefusalDoneEvent {
   refusal: ChatCompletionTokenLogprob[];
 }
 
-/** The events of a `ChatCompletionStream`, with what their listeners are given. */
-export interface ChatCompletionStreamEvents {
+/**
+ * The events of a `ChatCompletionStream` and of a `ChatCompletionRunner`, with what their listeners are
+ * given. A runner without `stream: true` has no pieces, so `chunk` and the events with a dot in their
+ * name do not occur.
+ */
+export interface ChatCompletionStreamEvents<Parsed = null> {
   /** The gateway has begun to answer. */
   connect: [];
   /** A chunk has come. The snapshot is what all chunks so far add up to; it goes on growing. */
   chunk: [chunk: ChatCompletionChunk, snapshot: ChatCompletion];
-  /** Text has come; the snapshot is all text so far. */
+  /** Text has come; the snapshot is all text of this completion so far. */
   content: [delta: string, snapshot: string];
   'content.delta': [event: ContentDeltaEvent];
-  'content.done': [event: ContentDoneEvent];
+  'content.done': [event: ContentDoneEvent<Parsed>];
   'refusal.delta': [event: RefusalDeltaEvent];
   'refusal.done': [event: RefusalDoneEvent];
   'tool_calls.function.arguments.delta': [event: FunctionToolCallArgumentsDeltaEvent];
@@ -106,19 +106,25 @@ export interface ChatCompletionStreamEvents {
   'logprobs.content.done': [event: LogProbsContentDoneEvent];
   'logprobs.refusal.delta': [event: LogProbsRefusalDeltaEvent];
   'logprobs.refusal.done': [event: LogProbsRefusalDoneEvent];
-  /** The answer is complete. */
-  chatCompletion: [completion: ChatCompletion];
-  /** A message was added to the conversation. */
+  /** A completion is whole. */
+  chatCompletion: [completion: ParsedChatCompletion<Parsed>];
+  /** A message was added to the conversation: an answer, or the result of a tool. */
   message: [message: ChatCompletionMessageParam];
   /** The model wants a function called; its arguments are complete. */
   functionToolCall: [call: ChatCompletionFunctionCall];
-  finalChatCompletion: [completion: ChatCompletion];
-  finalMessage: [message: ChatCompletionMessage];
+  /** What a tool gave, as the model is told. */
+  functionToolCallResult: [content: string];
+  /** A tool could not be called, or failed. The model is told, and the run goes on. */
+  functionToolCallError: [error: Error, call: ChatCompletionFunctionCall];
+  finalChatCompletion: [completion: ParsedChatCompletion<Parsed>];
+  finalMessage: [message: ParsedChatCompletionMessage<Parsed>];
   /** Only when there is text. */
   finalContent: [content: string];
-  /** Only when the model wants a function called. */
+  /** Only when the model wanted a function called. */
   finalFunctionToolCall: [call: ChatCompletionFunctionCall];
-  /** Only when the gateway reported usage. */
+  /** Only when a tool was called. */
+  finalFunctionToolCallResult: [content: string];
+  /** The sum over all completions. Only when the gateway reported usage. */
   totalUsage: [usage: CompletionUsage];
   /** The call failed. */
   error: [error: Error];

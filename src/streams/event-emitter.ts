@@ -6,7 +6,8 @@ export type EmittedValue<Values extends readonly unknown[]> = Values extends rea
     : Values;
 
 interface Registration<Values extends readonly unknown[]> {
-  readonly listener: (...values: Values) => void;
+  // A method: an emitter of narrow events is then one of wider events too.
+  listener(this: void, ...values: Values): void;
   readonly isOnce: boolean;
 }
 
@@ -34,6 +35,11 @@ export class EventEmitter<Events extends EventMap<Events>> {
     const registrations = this.#registrations[event] ?? [];
     const position = registrations.findIndex((registration) => registration.listener === listener);
     if (position !== -1) this.#registrations[event] = registrations.toSpliced(position, 1);
+  }
+
+  /** Whether anybody listens. */
+  has(event: keyof Events): boolean {
+    return Boolean(this.#registrations[event]?.length);
   }
 
   /** Calls the listeners of an event in the order in which they were added. */

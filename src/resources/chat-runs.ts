@@ -1,0 +1,95 @@
+import type { RequestOptions } from '../options.ts';
+import {
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from '../streams/chat-completion-stream.ts';
+import { ChatFeed } from '../streams/chat-feed.ts';
+import { ChatCompletionRunner } from '../streams/chat-runner.ts';
+import type { Stream } from '../streams/stream.ts';
+import { outputParser } from '../structured/output-parser.ts';
+import type { ChatCompletionCreateParamsBase } from '../types/chat-params.ts';
+import type { ChatCompletionChunk } from '../types/chat-stream.ts';
+import type { ChatCompletion } from '../types/chat.ts';
+import type {
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  RunnerOptions,
+} from './chat-tools.ts';
+import { runTools } from './run-tools.ts';
+
+type Params = Omit<ChatCompletionCreateParamsBase, 'stream'>;
+
+/** How a run gets its completions: each is one request. */
+export interface ChatCalls {
+  whole(params: Params, options: RequestOptions): PromiseLike<ChatCompletion>;
+  stream(params: Params, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
+}
+
+/** Starts a run of one streamed completion. */
+export function startStream(
+  calls: Pick<ChatCalls, 'stream'>,
+  params: Params,
+  options?: RequestOptions,
+): ChatCompletionStream<unknown> {
+  const feed = new ChatFeed(outputParser(params, 'stream'));
+  return new ChatCompletionStream({
+    messages: params?.messages,
+    signal: options?.signal,
+    feed,
+    work: (result, { controller }) =>
+      feed.read(result, controller.signal, (signal) =>
+        calls.stream(params, { ...options, signal }),
+      ),
+  });
+}
+
+/** Starts a run of completions and tools. */
+export function startToolRun(
+  calls: ChatCalls,
+  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+  options?: RunnerOptions,
+): ChatCompletionRunner<unknown> {
+  const parser = outputParser(params, 'run');
+  const init = { messages: params?.messages, signal: options?.signal };
+  if (params?.stream === true) {
+    const feed = new ChatFeed(parser);
+    return new ChatCompletionStreamingRunner({
+      ...init,
+      feed,
+      work: (result, runner) =>
+        runTools({
+          params,
+          options,
+          parser,
+          result,
+          runner,
+          complete: (body) =>
+            feed.read(result, runner.controller.signal, (signal) =>
+              calls.stream(body, { ...options, signal }),
+            ),
+          onToolResult: (message) => feed.addToolResult(message),
+        }),
+    });
+  }
+  return new ChatCompletionRunner({
+    ...init,
+    work: (result, runner) =>
+      runTools({
+        params,
+        options,
+        parser,
+        result,
+        runner,
+        complete: async (body) => {
+          const { signal } = runner.controller;
+          const completion = await calls.whole(body, { ...options, signal });
+          result.emitter.emit('connect');
+          const parsed = await parser.apply(completion);
+          result.add(parsed);
+          const text = parsed.choices[0]?.message.content;
+          if (text) result.emitter.emit('content', text, text);
+          return parsed;
+        },
+      }),
+  });
+}

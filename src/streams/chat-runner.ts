@@ -1,0 +1,224 @@
+import { APIUserAbortError } from '../errors/connection-error.ts';
+import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import type {
+  ChatCompletionFunctionCall,
+  ChatCompletionMessageParam,
+} from '../types/chat-messages.ts';
+import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../types/chat-parsed.ts';
+import type { CompletionUsage } from '../types/chat.ts';
+import { ChatResult } from './chat-result.ts';
+import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
+import type { EmittedValue } from './event-emitter.ts';
+
+/** What a runner is made from. */
+export interface RunnerInit<Parsed> {
+  readonly messages: readonly ChatCompletionMessageParam[];
+  /** Does the work. What it throws fails the run. */
+  readonly work: (
+    result: ChatResult<Parsed>,
+    runner: ChatCompletionRunner<Parsed>,
+  ) => Promise<unknown>;
+  /** Called when the work is over, before the last events. */
+  readonly onEnd?: (failure: Error | undefined) => void;
+  /** The caller's. */
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/**
+ * A run of one or more chat completions, with events, the conversation, and promises for what it ends
+ * in. `chat.completions.runTools()` gives one; with `stream: true`, and from
+ * `chat.completions.stream()`, it is a `ChatCompletionStream`.
+ *
+ * The work begins at once, whether or not anybody listens. A failure is given to the listeners of
+ * `error` (`abort` when the caller aborted) and to every promise of a method, now or later; when nobody
+ * asks it is dropped, and never an unhandled rejection.
+ *
+ * @example
+ * const runner = client.chat.completions.runTools({ model, messages, tools });
+ * runner.on('functionToolCall', ({ name }) => console.log(name));
+ * console.log(await runner.finalContent());
+ */
+export class ChatCompletionRunner<Parsed = null> {
+  /** Aborts the run. */
+  readonly controller = new AbortController();
+  /**
+   * The conversation: the messages of the request, and every answer and result of a tool as it comes.
+   * What is added here goes along with the next request.
+   */
+  readonly messages: ChatCompletionMessageParam[];
+  readonly #result: ChatResult<Parsed>;
+  readonly #done: Promise<void>;
+  #failure: Error | undefined;
+  #isEnded = false;
+
+  /** @internal */
+  constructor(init: RunnerInit<Parsed>) {
+    this.#result = new ChatResult<Parsed>(init.messages);
+    this.messages = this.#result.messages;
+    // Listeners are added after the constructor, so nothing may happen before it has returned.
+    this.#done = Promise.resolve().then(() => this.#run(init));
+    this.#done.catch(() => undefined);
+  }
+
+  /** Whether the run is over, for whatever reason. */
+  get ended(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Whether the run failed or was aborted. */
+  get errored(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Whether the caller aborted the run. */
+  get aborted(): boolean {
+    return APIUserAbortError.isInstance(this.#failure);
+  }
+
+  /**
+   * Calls `listener` for every such event. An error that it throws fails the run; when the run is over
+   * it is an uncaught error.
+   */
+  on<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+  ): this {
+    this.#result.emitter.add(event, listener, false);
+    return this;
+  }
+
+  /** Calls `listener` for the next such event only. */
+  once<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+  ): this {
+    this.#result.emitter.add(event, listener, true);
+    return this;
+  }
+
+  /** Removes a listener. */
+  off<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+  ): this {
+    this.#result.emitter.remove(event, listener);
+    return this;
+  }
+
+  /**
+   * Waits for the next such event.
+   *
+   * @throws the error of the run, or `GatewayError` when it ends without such an event
+   */
+  emitted<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+  ): Promise<EmittedValue<ChatCompletionStreamEvents<Parsed>[Event]>>;
+  emitted(event: keyof ChatCompletionStreamEvents<Parsed>): Promise<unknown> {
+    const emitted = new Promise<unknown>((resolve, reject) => {
+      const give = (...values: unknown[]): void => resolve(values.length > 1 ? values : values[0]);
+      if (!this.#isEnded) this.once(event, give);
+      this.#done.then(() => reject(endedWithout(event)), reject);
+    });
+    return quiet(emitted);
+  }
+
+  /** Aborts the run and closes the connection. */
+  abort(): void {
+    this.controller.abort();
+  }
+
+  /**
+   * Waits for the end.
+   *
+   * @throws `StreamTruncatedError` when an answer is not whole, `OutputError` when it cannot be parsed,
+   *   and whatever else made the run fail
+   */
+  done(): Promise<void> {
+    return quiet(this.#done);
+  }
+
+  /** Waits for the last completion. */
+  finalChatCompletion(): Promise<ParsedChatCompletion<Parsed>> {
+    return this.#final(() => this.#result.completion);
+  }
+
+  /** The same as `finalChatCompletion()`. */
+  finalCompletion(): Promise<ParsedChatCompletion<Parsed>> {
+    return this.finalChatCompletion();
+  }
+
+  /** Waits for the last message of the model. */
+  finalMessage(): Promise<ParsedChatCompletionMessage<Parsed>> {
+    return this.#final(() => this.#result.message);
+  }
+
+  /** Waits for the text of the last message; `null` when there is none. */
+  finalContent(): Promise<string | null> {
+    return this.#final(() => this.#result.message.content);
+  }
+
+  /** Waits for the last function that the model wanted called; `undefined` when there is none. */
+  finalFunctionToolCall(): Promise<ChatCompletionFunctionCall | undefined> {
+    return this.#final(() => this.#result.functionCall);
+  }
+
+  /** Waits for what the last tool gave; `undefined` when none was called. */
+  finalFunctionToolCallResult(): Promise<string | undefined> {
+    return this.#final(() => this.#result.toolResult);
+  }
+
+  /** Waits for the tokens of all completions; zeros when the gateway reported none. */
+  totalUsage(): Promise<CompletionUsage> {
+    return this.#final(() => this.#result.usage);
+  }
+
+  /** The completions so far, also those of a run that failed. */
+  allChatCompletions(): ParsedChatCompletion<Parsed>[] {
+    return [...this.#result.completions];
+  }
+
+  async #run({ work, onEnd, signal }: RunnerInit<Parsed>): Promise<void> {
+    const abort = (): void => this.controller.abort(signal?.reason);
+    let failure: Error | undefined;
+    try {
+      if (signal) listen(signal, abort);
+      await work(this.#result, this);
+      this.#result.finish();
+    } catch (cause) {
+      failure = cause instanceof Error ? cause : new Error(String(cause));
+      throw failure;
+    } finally {
+      signal?.removeEventListener?.('abort', abort);
+      this.#failure = failure;
+      this.#isEnded = true;
+      onEnd?.(failure);
+      const { emitter } = this.#result;
+      if (APIUserAbortError.isInstance(failure)) emitter.emitLast('abort', failure);
+      else if (failure !== undefined) emitter.emitLast('error', failure);
+      emitter.emitLast('end');
+    }
+  }
+
+  #final<Value>(read: () => Value): Promise<Value> {
+    return quiet(this.#done.then(read));
+  }
+}
+
+/** Not `AbortSignal.any`: what it makes of a signal that lives long piles up. */
+function listen(signal: AbortSignal, abort: () => void): void {
+  if (typeof signal.addEventListener !== 'function') {
+    throw new InvalidInputError('signal', 'must be an AbortSignal.');
+  }
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+}
+
+function endedWithout(event: string): GatewayError {
+  return new GatewayError(`The stream ended without an event "${event}".`, { outcome: 'unknown' });
+}
+
+/** A promise that nobody has to read. */
+function quiet<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
+}
