@@ -1,5 +1,6 @@
 import ky from 'ky';
 import type { Fetch, FetchOptions } from '../options.ts';
+import { formBlob } from './form-blob.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** One request, ready to go. */
@@ -50,6 +51,22 @@ function sentOnce(body: string | FormData | ReadableStream<Uint8Array>): BodyIni
   return isDeno && typeof body === 'string' ? new Blob([body]) : body;
 }
 
+/** The body for the `fetch` that will send it, and the headers that then belong to it. */
+function fitted({ body, headers, fetch }: OutgoingRequest): {
+  body: BodyInit | null;
+  headers: Headers;
+} {
+  if (body === undefined) return { body: null, headers };
+  // Another implementation in Node may not know the runtime's own `FormData`.
+  if (!isNode || fetch === globalFetch || !(body instanceof FormData)) {
+    return { body: sentOnce(body), headers };
+  }
+  const blob = formBlob(body);
+  const own = new Headers(headers);
+  own.set('content-type', blob.type);
+  return { body: blob, headers: own };
+}
+
 /** Lets go of a body that nobody will read, so that its connection is free again. */
 export function cancelBody(response: Response): void {
   response.body?.cancel().catch(() => {});
@@ -85,10 +102,9 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
           return await request.fetch(request.url, {
             ...request.fetchOptions,
             method,
-            headers,
             signal,
             ...transferOptions(request),
-            body: body === undefined ? null : sentOnce(body),
+            ...fitted(request),
             ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
           });
         } catch (error) {

@@ -1,0 +1,26 @@
+function escapeName(name: string): string {
+  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
+}
+
+/**
+ * A form as one `Blob` whose type names the boundary (RFC 7578).
+ *
+ * For a `fetch` that is not the runtime's own: undici's, for one, does not recognise the runtime's
+ * `FormData` and would send the text "[object FormData]". Files are referred to, not copied.
+ */
+export function formBlob(form: FormData): Blob {
+  const boundary = `----formdata-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}`;
+  const parts: BlobPart[] = [];
+  for (const [name, value] of form) {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
+    if (typeof value === 'string') {
+      parts.push(`${head}\r\n\r\n${value.replace(/\r\n|\r|\n/g, '\r\n')}\r\n`);
+    } else {
+      const type = value.type === '' ? 'application/octet-stream' : value.type;
+      const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}`;
+      parts.push(`${head}${file}\r\n\r\n`, value, '\r\n');
+    }
+  }
+  parts.push(`--${boundary}--\r\n`);
+  return new Blob(parts, { type: `multipart/form-data; boundary=${boundary}` });
+}
