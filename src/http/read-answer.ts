@@ -75,7 +75,7 @@ export function readJSON(text: string, answer: Answer): JSONReading {
 
 /** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
 export function isPage(text: string): boolean {
-  return /^\uFEFF?\s*<(!doctype html|html)\b/i.test(text);
+  return /^\uFEFF?\s*<(!doctype html|html)[\s>]/i.test(text);
 }
 
 /** Reads an answer of which nothing is promised: JSON of any kind, or text. */
