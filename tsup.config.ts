@@ -4,6 +4,7 @@ import packageJson from './package.json' with { type: 'json' };
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
+    'helpers/zod': 'src/helpers/zod.ts',
     'node/index': 'src/node/index.ts',
     'testing/index': 'src/testing/index.ts',
     'testing/msw': 'src/testing/msw.ts',
@@ -15,7 +16,8 @@ export default defineConfig({
   external: [/^node:/],
   // Only what is used of zod/mini goes into the build. Users get no second zod, no version conflict,
   // and our settings of it (no generated code) stay ours.
-  noExternal: ['zod'],
+  // The helpers for zod take the user's own, because schemas are the user's.
+  noExternal: ['zod/mini'],
   // Deno and workers know Node's modules by their full names only.
   removeNodeProtocol: false,
   splitting: true,

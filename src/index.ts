@@ -27,6 +27,13 @@ export {
   type Phase,
 } from './errors/gateway-error.ts';
 export {
+  ContentFilterFinishReasonError,
+  InvalidOutputError,
+  LengthFinishReasonError,
+  OutputError,
+  type OutputIssue,
+} from './errors/output-error.ts';
+export {
   ContentExpiredError,
   ContentNotReadyError,
   UnexpectedResponseError,
@@ -69,6 +76,13 @@ export type {
 } from './options.ts';
 export type { Audio } from './resources/audio.ts';
 export type { Chat, ChatCompletionStreamParams, Completions } from './resources/chat.ts';
+export type {
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  RunnableFunction,
+  RunnableToolFunction,
+  RunnerOptions,
+} from './resources/chat-tools.ts';
 export type { Embeddings } from './resources/embeddings.ts';
 export type { Generate } from './resources/generate.ts';
 export type { Images } from './resources/images.ts';
@@ -76,9 +90,17 @@ export type { Models, ModelsPage, ModelsPagePromise } from './resources/models.t
 export type { Speech } from './resources/speech.ts';
 export type { Translations } from './resources/translations.ts';
 export type { VideoDownloadOptions, Videos } from './resources/videos.ts';
-export { ChatCompletionStream } from './streams/chat-completion-stream.ts';
+export {
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from './streams/chat-completion-stream.ts';
+export { ChatCompletionRunner } from './streams/chat-runner.ts';
+export type { ChatCompletionStreamEvents } from './streams/chat-stream-events.ts';
 export { Stream } from './streams/stream.ts';
 export { memoryLedger } from './tasks/memory-ledger.ts';
+export { responseFormat } from './structured/response-format.ts';
+export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';
+export { tool, type PlainToolDefinition, type SchemaToolDefinition } from './structured/tool.ts';
 export { parseVideoTaskRef } from './tasks/task-ref.ts';
 export type {
   VideoCreateAndWaitOptions,
@@ -95,6 +117,7 @@ export type {
 export type * from './types/audio.ts';
 export type * from './types/chat-messages.ts';
 export type * from './types/chat-params.ts';
+export type * from './types/chat-parsed.ts';
 export type * from './types/chat-stream.ts';
 export type * from './types/chat-tools.ts';
 export type * from './types/chat.ts';
@@ -108,5 +131,6 @@ export type * from './types/image-stream.ts';
 export type * from './types/images.ts';
 export type * from './types/models.ts';
 export type * from './types/submit-ledger.ts';
+export type * from './types/standard-schema.ts';
 export type * from './types/uploads.ts';
 export type * from './types/videos.ts';
