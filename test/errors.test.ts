@@ -155,3 +155,12 @@ describe('isInstance()', () => {
     expect(TenantError.isInstance(new RateLimitError('x', rejected))).toBe(false);
   });
 });
+
+test('a page whose title repeats the status does not make the message say it twice', async () => {
+  const page = '<html><head><title>502 Bad Gateway</title></head></html>';
+  const { client } = scripted([() => new Response(page, { status: 502 })], { maxRetries: 0 });
+
+  const error = await failureOf(client.models.list());
+
+  expect(error).toMatchObject({ message: expect.stringMatching(/^502 Bad Gateway\. /) });
+});

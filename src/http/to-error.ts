@@ -86,7 +86,9 @@ function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext):
   const special = specialErrorOf(context.operation, status, text);
   const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
   const init = initOf(failed, context);
-  return new ErrorClass(`${status} ${text}`.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.'), {
+  // The title of a proxy's page often repeats the status.
+  const full = text.startsWith(`${status}`) ? text : `${status} ${text}`;
+  return new ErrorClass(full.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.'), {
     ...init,
     advice: special?.advice ?? init.advice,
   });
