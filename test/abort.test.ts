@@ -55,7 +55,10 @@ async function* slowFile() {
 /** A fetch that listens to its signal, as the platform's does. */
 function attentive(_: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   return new Promise((_resolve, reject) => {
-    init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+    init?.signal?.addEventListener('abort', () => {
+      expect(init.signal?.reason).toBe(reason);
+      reject(init.signal?.reason);
+    });
   });
 }
 
@@ -107,6 +110,33 @@ describe('an abort', () => {
 
     expect(requests).toHaveLength(0);
     expect(error).toMatchObject({ outcome: 'not_sent', cause: reason });
+  });
+
+  test('a few microtasks later never sends what it says was not sent', async () => {
+    for (let turns = 0; turns < 40; turns += 1) {
+      const controller = new AbortController();
+      const isLate: boolean[] = [];
+      const { client } = scripted([], {
+        apiKey: () => Promise.resolve('sk-test'),
+        fetch: (_, init) => {
+          isLate.push(init?.signal?.aborted === true);
+          return Promise.resolve(Response.json(completion));
+        },
+      });
+      const result = chat(client, { signal: controller.signal }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      controller.abort(reason);
+      const error = await result;
+      await vi.advanceTimersByTimeAsync(10);
+
+      expect(isLate).not.toContain(true);
+      if (error === undefined) continue;
+      expect(error).toHaveProperty('outcome', isLate.length === 0 ? 'not_sent' : 'unknown');
+    }
   });
 
   test('while a file is read for an upload sends nothing', async () => {
@@ -193,6 +223,22 @@ describe('an abort', () => {
     expect(error).toMatchObject({ outcome: 'unknown', cause: reason });
     expect(onCancel).toHaveBeenCalledTimes(1);
     expect(listenersOf(controller.signal)).toBe(0);
+  });
+
+  test('between two reads of a download is what the next one tells, however late it comes', async () => {
+    const { client } = scripted([() => silentResponse('ID3')]);
+    const controller = new AbortController();
+    const response = await speak(client, { signal: controller.signal, totalTimeout: 1_000 });
+    const reader = response.body?.getReader();
+    await reader?.read();
+
+    controller.abort(reason);
+    await vi.advanceTimersByTimeAsync(5_000);
+
+    expect(await failureOf(reader?.read() ?? Promise.resolve())).toMatchObject({
+      name: 'APIUserAbortError',
+      cause: reason,
+    });
   });
 
   test('of a raw response fails its stream', async () => {

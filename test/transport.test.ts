@@ -265,13 +265,20 @@ describe('the number of requests', () => {
   });
 
   test('a read whose body breaks off is read again from the start', async () => {
-    const { client, requests } = scripted([() => cutResponse('{"data":[{'), json(models)]);
+    const { client, requests } = scripted([
+      () => cutResponse('{"data":[{', { headers: { 'x-request-id': 'first' } }),
+      text(JSON.stringify(models), {
+        headers: { 'content-type': 'application/json', 'x-request-id': 'second' },
+      }),
+    ]);
 
     const { value } = await settled(client.models.list().withResponse());
 
     expect(requests).toHaveLength(2);
     expect(value?.data.data).toEqual([]);
     expect(value?.response.headers.get('content-type')).toContain('json');
+    expect(value?.request_id).toBe('second');
+    expect(value?.data._request_id).toBe('second');
   });
 });
 
@@ -382,6 +389,15 @@ describe('time limits', () => {
     expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
     expect(failure).toHaveProperty('outcome', 'unknown');
     expect(failure).toHaveProperty('evidence.status', 200);
+  });
+
+  test('a read whose body did not come in time is read again', async () => {
+    const { client, requests } = scripted([stuck, json(models)]);
+
+    const { value } = await settled(client.models.list({ timeout: 3_000 }));
+
+    expect(value).toMatchObject({ data: [] });
+    expect(requests).toHaveLength(2);
   });
 
   test('timeout covers the function that gives the key, and then nothing was sent', async () => {
@@ -915,9 +931,16 @@ describe('requests', () => {
       },
       { headers: { 'content-type': null } },
     );
+    await client.images.edit({
+      model: 'm',
+      prompt: 'x',
+      image: new File(['\u0089PNG'], 'a.png', { type: 'image/png' }),
+    });
 
     expect(requests[0]?.headers.get('content-type')).toBe('application/json');
-    expect(requests[1]?.headers.get('content-type')).toMatch(/^multipart\/form-data; *boundary=/);
+    for (const request of requests.slice(1)) {
+      expect(request.headers.get('content-type')).toMatch(/^multipart\/form-data; *boundary=/);
+    }
   });
 
   test('a header that cannot be sent is named, and its value is not', async () => {

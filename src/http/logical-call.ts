@@ -174,7 +174,7 @@ export class LogicalCall {
       replayable: this.#body?.replayable ?? true,
     });
     const error = this.#makeError(failed, decision.outcome);
-    if (decision.action === 'throw' || this.scope.stopped === 'total') throw this.#logged(error);
+    if (decision.action === 'throw') throw this.#logged(error);
     if (decision.action === 'refresh') {
       this.#refreshed = true;
       return;

@@ -97,6 +97,8 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
       // The body is added here, and the URL given as text, because another `fetch` (undici's, a test's)
       // does not accept a `Request` of the runtime's own class, and making one would lock a stream.
       fetch: async () => {
+        // ky takes a moment to get here, and a stopped call may not be sent any more.
+        signal.throwIfAborted();
         dispatched = true;
         try {
           return await request.fetch(request.url, {
