@@ -18,6 +18,7 @@ export {
   APIUserAbortError,
   UnexpectedRedirectError,
 } from './errors/connection-error.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './errors/embeddings-error.ts';
 export {
   GatewayError,
   InvalidInputError,
@@ -83,6 +84,7 @@ export type {
   RunnableToolFunction,
   RunnerOptions,
 } from './resources/chat-tools.ts';
+export type { EmbeddingsCreateManyOptions } from './resources/embed-many.ts';
 export type { Embeddings } from './resources/embeddings.ts';
 export type { Generate } from './resources/generate.ts';
 export type { Images } from './resources/images.ts';

@@ -14,6 +14,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   'chat-tools': /The model calls get_weather\(.*city.*\)\n.*celsius/,
   'chat-vision': /PNG image of 128x128/,
   embeddings: /^1\.000 The cat[\s\S]*Stocks fell today\./,
+  'embeddings-many': /250 vectors for \d+ tokens/,
   errors: /outcome: rejected\nstatus: 503 code: model_not_found request: \w+/,
   generate: /Why do leaves turn red\?[\s\S]*Describe a forest\./,
   'image-edit': /Saved .*room-with-plant\.png/,

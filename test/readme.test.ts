@@ -14,6 +14,7 @@ const folder = join(root, 'test', '.readme');
 /** Calls that use an operation besides the one that it is named after. */
 const otherCalls: Readonly<Record<string, readonly string[]>> = {
   'chat.completions.create': ['chat.completions.stream'],
+  'embeddings.create': ['embeddings.createMany'],
   'videos.create': ['videos.createAndWait'],
   'videos.retrieve': ['videos.wait'],
   'videos.remix': ['videos.remixAndWait'],

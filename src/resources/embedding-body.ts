@@ -1,12 +1,12 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { EmbeddingCreateParams } from '../types/embeddings.ts';
+import type { EmbeddingCreateParams, EmbeddingsCreateManyParams } from '../types/embeddings.ts';
 import { checkCount, checkModel, checkParams, show } from './checks.ts';
 
 /** The body of a request for embeddings, checked. */
-export function embeddingBody(
+export function embeddingBody<Params extends EmbeddingCreateParams>(
   method: string,
-  params: EmbeddingCreateParams,
-): EmbeddingCreateParams {
+  params: Params,
+): Params {
   checkParams(method, params);
   checkModel(params.model);
   checkCount('dimensions', params.dimensions);
@@ -17,6 +17,14 @@ export function embeddingBody(
 /** How many vectors an input asks for: a list of numbers is one text in tokens. */
 export function countInputs(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
+}
+
+/** A list of inputs that are each a text or a list of tokens. */
+export function manyInputs(
+  input: EmbeddingsCreateManyParams['input'],
+): readonly (string | readonly number[])[] {
+  if (Array.isArray(input) && typeof input[0] !== 'number') return input;
+  throw new InvalidInputError('input', 'must be a list of texts, or of texts in tokens.');
 }
 
 function checkInput(input: unknown): void {

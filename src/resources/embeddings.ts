@@ -7,7 +7,10 @@ import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
   EmbeddingCreateParams,
+  EmbeddingsCreateManyParams,
+  ManyEmbeddings,
 } from '../types/embeddings.ts';
+import { embedMany, type EmbeddingsCreateManyOptions } from './embed-many.ts';
 import { countInputs, embeddingBody } from './embedding-body.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
@@ -87,6 +90,34 @@ export class Embeddings {
       { reader: readerFor(params) },
       options,
     );
+  }
+
+  /**
+   * Creates the vectors of any number of inputs, with as many requests as that takes.
+   *
+   * Each request is billed and repeated as one of `create`, and has the same options. They are sent
+   * in the order of the inputs, `concurrency` at a time. After one has failed no other is begun, and
+   * those under way are awaited, because they are paid for.
+   *
+   * @param params - As for `create`, with a list as input. Vectors are asked for in base64, which is
+   * faster to read, and are read by what they are.
+   * @param options - `batchSize` (100) and `concurrency` (4), and what `create` takes. A `signal` stops
+   * all requests.
+   * @returns One `Float32Array` per input, in the order of the inputs.
+   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   * @throws `PartialEmbeddingsError` when a request failed, was aborted, or brought fewer vectors than
+   * inputs; `vectors` holds those that came
+   *
+   * @example
+   * ```ts
+   * const { vectors } = await client.embeddings.createMany({ model, input: chapters });
+   * ```
+   */
+  createMany(
+    params: EmbeddingsCreateManyParams,
+    options?: EmbeddingsCreateManyOptions,
+  ): Promise<ManyEmbeddings> {
+    return embedMany(this.#transport, params, options);
   }
 }
 

@@ -7,12 +7,14 @@ import type {
   EmbeddingUsage,
 } from '../types/embeddings.ts';
 import { isObject, objectsOf } from './objects.ts';
-import type { Reader } from './reader.ts';
+import { type Reader, ShapeMismatch } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
-import { base64OfVector, isVector, vectorOf } from './vectors.ts';
+import { base64OfVector, floatsOf, isVector, vectorOf } from './vectors.ts';
+
+const vectorForms = 'array of numbers or base64';
 
 // A vector is one check, because a schema per number takes longer than the JSON parser.
-const vectorSchema = z.any().check(z.refine(isVector, 'array of numbers or base64'));
+const vectorSchema = z.any().check(z.refine(isVector, vectorForms));
 
 const itemShape = {
   embedding: vectorSchema,
@@ -38,6 +40,13 @@ function schemaFor(inputs: number) {
     usage: optionalObject(usageShape),
   } satisfies ShapeOf<Body>);
 }
+
+const vectorsSchema = z.looseObject({
+  object: unread,
+  data: unread,
+  model: optionalText,
+  usage: optionalObject(usageShape),
+} satisfies ShapeOf<Body>);
 
 function isOnePerInput(data: readonly unknown[], inputs: number): boolean {
   const positions = data.map((item, position) => indexOf(item) ?? position);
@@ -100,5 +109,35 @@ export function base64EmbeddingsReader(inputs: number): Reader<Base64EmbeddingRe
   return {
     schema: schemaFor(inputs),
     repair: (value) => repairBody(value, inputs, base64OfVector),
+  };
+}
+
+/** An answer whose vectors are ready to be calculated with. */
+export interface VectorsAnswer extends Omit<Body, 'data'> {
+  data: { embedding: Float32Array; index: number; object: 'embedding' }[];
+}
+
+/**
+ * Reads the vectors of so many inputs as 32-bit floats, whatever form each of them came in.
+ *
+ * Here every input must have a vector, as there is no other place for what came instead. Each vector
+ * is read once: checking it before would take as long as reading it.
+ */
+export function vectorsReader(inputs: number): Reader<VectorsAnswer> {
+  return {
+    schema: vectorsSchema,
+    repair(value) {
+      const items = objectsOf(value['data']);
+      if (items.length !== inputs) {
+        const received = `${items.length} vectors`;
+        throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
+      }
+      repairBody(value, inputs, floatsOf);
+      for (const [position, item] of objectsOf(value['data']).entries()) {
+        if (item['embedding'] instanceof Float32Array) continue;
+        const path = `data[${position}].embedding`;
+        throw new ShapeMismatch([{ path, expected: vectorForms, received: 'something else' }]);
+      }
+    },
   };
 }

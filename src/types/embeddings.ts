@@ -23,6 +23,28 @@ export interface EmbeddingCreateParams {
   user?: string | undefined;
 }
 
+/** Parameters of `embeddings.createMany()`. */
+export interface EmbeddingsCreateManyParams extends Omit<
+  EmbeddingCreateParams,
+  'input' | 'encoding_format'
+> {
+  /**
+   * What to embed: any number of texts, or of texts in tokens. None may be empty. They are checked
+   * before anything is sent.
+   */
+  input: readonly string[] | readonly (readonly number[])[];
+}
+
+/** The vectors of any number of inputs. */
+export interface ManyEmbeddings {
+  /** One vector per input, in the order of the inputs. */
+  vectors: Float32Array[];
+  /** The model that answered. It may be the provider's name for the one that was asked for. */
+  model: string;
+  /** What all requests used together. */
+  usage: EmbeddingUsage;
+}
+
 /** The vector of one input. */
 export interface Embedding {
   /** The vector. */
