@@ -52,9 +52,11 @@ function stateOf(state: Partial<RetryState>): RetryState {
 
 const anyKind = fc.constantFrom(...kinds);
 const anyPhase = fc.constantFrom<Phase>('local', 'connect', 'sent', 'headers', 'body');
+const anyStatus = fc.constantFrom(undefined, 200, 409, 500);
 const anyState = fc.record({
   charge: fc.constantFrom(...charges),
   retryUnknownOutcome: fc.constantFrom(undefined, true, false),
+  idempotent: fc.boolean(),
   maxRetries: fc.nat(4),
   retries: fc.nat(4),
   refreshed: fc.boolean(),
@@ -108,7 +110,8 @@ describe('decide()', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const { action, outcome } = decide({ kind, phase }, { ...state, charge: 'charged' });
-        return outcome !== 'unknown' || action === 'throw' || state.retryUnknownOutcome === true;
+        const isAllowed = state.retryUnknownOutcome === true || state.idempotent;
+        return outcome !== 'unknown' || action === 'throw' || isAllowed;
       }),
     );
   });
@@ -139,8 +142,8 @@ describe('decide()', () => {
 
   test('trap 6: a code that cannot heal is never sent again', () => {
     fc.assert(
-      fc.property(anyPhase, anyState, (phase, state) => {
-        return decide({ kind: 'cannot_heal', phase }, state).action === 'throw';
+      fc.property(anyPhase, anyStatus, anyState, (phase, status, state) => {
+        return decide({ kind: 'cannot_heal', phase, status }, state).action === 'throw';
       }),
     );
   });
@@ -149,7 +152,7 @@ describe('decide()', () => {
     fc.assert(
       fc.property(anyKind, anyState, (kind, state) => {
         const { action } = decide({ kind, phase: 'body' }, state);
-        return action === 'throw' || state.charge === 'free';
+        return action === 'throw' || state.charge === 'free' || state.idempotent;
       }),
     );
   });

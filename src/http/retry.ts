@@ -87,7 +87,8 @@ export function decide(failure: Failure, state: RetryState): Decision {
   const outcome = outcomeOf[failure.kind];
   const column = columnOf(state);
   // A conflict on a key means that its first attempt is still at work: its answer is waited for.
-  const isAtWork = state.idempotent && failure.status === 409;
+  const isConflict = failure.kind === 'refused' && failure.status === 409;
+  const isAtWork = state.idempotent === true && isConflict;
   const rule = isAtWork ? 'retry' : retryTable[failure.kind][column];
   const stop: Decision = { action: 'throw', outcome };
   if (!state.replayable || rule === 'throw') return stop;
