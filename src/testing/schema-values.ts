@@ -76,7 +76,9 @@ export class SchemaValues {
 
   #array(schema: JsonObject): unknown[] {
     const prefix = list(schema['prefixItems']).map((part) => this.#value(record(part)));
-    const least = Math.max(number(schema['minItems']) ?? 1, prefix.length);
+    // A schema that contains itself has to come to an end.
+    const usual = this.#depth > 8 ? 0 : 1;
+    const least = Math.max(number(schema['minItems']) ?? usual, prefix.length);
     const items = record(schema['items']);
     while (prefix.length < least) prefix.push(this.#value(items));
     return prefix;
