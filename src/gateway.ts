@@ -170,6 +170,14 @@ export declare namespace Gateway {
     type ChatCompletionMessage = ChatTypes.ChatCompletionMessage;
     type ChatCompletionMessageParam = ChatMessageTypes.ChatCompletionMessageParam;
     type ChatCompletionMessageToolCall = ChatMessageTypes.ChatCompletionMessageToolCall;
+    type ChatCompletionMessageFunctionToolCall =
+      ChatMessageTypes.ChatCompletionMessageFunctionToolCall;
+    namespace ChatCompletionMessageFunctionToolCall {
+      type Function = ChatMessageTypes.ChatCompletionFunctionCall;
+    }
+    namespace ChatCompletionCreateParams {
+      type Function = ChatParamTypes.ChatCompletionCreateParamsFunction;
+    }
     type ChatCompletionContentPart = ChatMessageTypes.ChatCompletionContentPart;
     type ChatCompletionContentPartText = ChatMessageTypes.ChatCompletionContentPartText;
     type ChatCompletionContentPartImage = ChatMessageTypes.ChatCompletionContentPartImage;
@@ -192,6 +200,9 @@ export declare namespace Gateway {
       type ChatCompletionMessage = ChatTypes.ChatCompletionMessage;
       type ChatCompletionMessageParam = ChatMessageTypes.ChatCompletionMessageParam;
       type ChatCompletionMessageToolCall = ChatMessageTypes.ChatCompletionMessageToolCall;
+      type ChatCompletionMessageFunctionToolCall =
+        ChatMessageTypes.ChatCompletionMessageFunctionToolCall;
+      type ChatCompletionTool = ChatToolTypes.ChatCompletionTool;
       type ChatCompletionContentPart = ChatMessageTypes.ChatCompletionContentPart;
       type ChatCompletionContentPartText = ChatMessageTypes.ChatCompletionContentPartText;
       type ChatCompletionContentPartImage = ChatMessageTypes.ChatCompletionContentPartImage;
