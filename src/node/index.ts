@@ -1,2 +1,6 @@
+export { downloadVideo, type DownloadVideoOptions } from './download-video.ts';
+export { FileError } from './file-error.ts';
 export { fileFrom } from './file-from.ts';
+export { fileLedger } from './file-ledger.ts';
+export type { Savable, SavableImage } from './savable.ts';
 export { saveTo, type SavedFile, type SaveOptions, type SaveProgress } from './save-to.ts';

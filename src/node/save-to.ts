@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { hasDigest } from './digests.ts';
+import { explainFileError } from './file-error.ts';
+import { checkTarget, GrowingFile, moveInto } from './growing-file.ts';
+import { discard, openSavable, type OpenBody, type Savable } from './savable.ts';
 
 /** Options of {@link saveTo}. */
 export interface SaveOptions {
@@ -30,97 +32,95 @@ export interface SavedFile {
   readonly bytes: number;
 }
 
-const problems: Readonly<Record<string, string>> = {
-  ENOENT: 'the folder does not exist; create it first.',
-  ENOTDIR: 'a part of the path is a file, not a folder.',
-  EISDIR: 'is a folder; give the path of a file.',
-  EACCES: 'may not be written by this user.',
-  EPERM: 'may not be written by this user.',
-  EROFS: 'is on a file system that cannot be written.',
-  ENOSPC: 'does not fit: the disk is full.',
-  EDQUOT: 'does not fit: the disk quota is used up.',
-};
-
-/** Says in words what kept a file from being written; other errors pass as they are. */
-function explain(error: unknown, path: string): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const problem = typeof code === 'string' ? problems[code] : undefined;
-  return problem === undefined
-    ? error
-    : new InvalidInputError('path', `"${path}" ${problem}`, { cause: error });
+/** The absolute path of a file to be written. */
+export function checkPath(field: string, path: unknown): string {
+  if (typeof path === 'string' && path !== '') return resolve(path);
+  throw new InvalidInputError(field, 'is empty; give the file to write.');
 }
 
-/** Where the bytes of a result come from: a `Response`, a `Blob`, or the bytes themselves. */
-type Savable = Response | Blob | Uint8Array;
-
-function openBody(source: Savable): { body: Readable; total: number | undefined } {
-  if (source instanceof Uint8Array) {
-    return { body: Readable.from([source]), total: source.byteLength };
-  }
-  if (source instanceof Blob) {
-    return { body: Readable.from(source.stream()), total: source.size };
-  }
-  if (source.body === null || source.bodyUsed) {
-    throw new InvalidInputError('response', 'has no body left to save; it was already read.');
-  }
-  const length = source.headers.get('content-length');
-  const isEncoded = source.headers.has('content-encoding');
-  const total = length === null || isEncoded ? undefined : Number(length);
-  return { body: Readable.from(source.body), total };
+function notWhole(problem: string): UnexpectedResponseError {
+  const advice = 'Downloads are free, so it is safe to repeat them.';
+  return new UnexpectedResponseError(`The file is not whole: ${problem}`, {
+    outcome: 'unknown',
+    advice,
+  });
 }
 
-/** Without it a crash right after the rename could leave an empty file under the final name. */
-async function flush(path: string): Promise<void> {
-  const file = await open(path, 'r+');
+/** Writes a body to the end of a file. */
+export async function receive(
+  body: Pick<OpenBody, 'read' | 'cancel' | 'total'>,
+  file: GrowingFile,
+  { signal, onProgress }: SaveOptions,
+): Promise<void> {
+  // Not every body ends by itself when its caller aborts.
+  const cancel = (): void => body.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
   try {
-    await file.sync();
+    for (;;) {
+      signal?.throwIfAborted();
+      const bytes = await body.read();
+      signal?.throwIfAborted();
+      if (bytes === undefined) return;
+      await file.append(bytes);
+      onProgress?.({ received: file.size, total: body.total });
+    }
+  } catch (error) {
+    cancel();
+    throw error;
   } finally {
-    await file.close();
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** Checks a file that was received. */
+export async function checkWhole(
+  { total, digest }: Pick<OpenBody, 'total' | 'digest'>,
+  file: GrowingFile,
+): Promise<void> {
+  if (total !== undefined && file.size !== total) {
+    throw notWhole(`${file.size} of ${total} bytes have come.`);
+  }
+  if (digest !== undefined && !(await hasDigest(file.path, digest))) {
+    throw notWhole(`its ${digest.algorithm} digest is not the one that was announced.`);
   }
 }
 
 /**
- * Writes a downloaded file to disk.
+ * Writes a result to disk.
  *
  * The bytes stream into a temporary file beside `path`, which takes its place only when everything
- * has come, so `path` never holds half a file. Memory stays flat whatever the size.
+ * has come, so `path` never holds half a file. The length is checked, and a digest where the answer
+ * has one. Memory stays flat whatever the size, except for base64 and data URLs.
  *
- * @param source - What `audio.speech.create()` or `videos.downloadContent()` returned.
+ * @param source - What `audio.speech.create()` or `videos.downloadContent()` returned, an image of
+ * `images.generate()`, or bytes. The URL of an image is fetched without the key.
  * @param path - The file to write. An existing one is replaced.
- * @throws `InvalidInputError` when the file cannot be written, with the reason
- * @throws `UnexpectedResponseError` when the body breaks off or is shorter than announced
+ * @throws `FileError` when the file cannot be written, with the reason
+ * @throws `UnexpectedResponseError` when the body breaks off, or is not as long as announced
  *
  * @example
- * await saveTo(await client.videos.downloadContent(video), 'out.mp4');
+ * await saveTo(await client.audio.speech.create({ model, voice, input }), 'speech.mp3');
  */
 export async function saveTo(
   source: Savable,
   path: string,
   options: SaveOptions = {},
 ): Promise<SavedFile> {
-  if (typeof path !== 'string' || path === '') {
-    throw new InvalidInputError('path', 'is empty; give the file to write.');
-  }
-  const target = resolve(path);
-  const { body, total } = openBody(source);
-  const temporary = join(
-    dirname(target),
-    `.${basename(target)}.${randomBytes(6).toString('hex')}.part`,
-  );
-  let received = 0;
-  body.on('data', (chunk: Uint8Array) => {
-    received += chunk.byteLength;
-    options.onProgress?.({ received, total });
-  });
+  const target = checkPath('path', path);
+  const temporary = join(dirname(target), `.${randomBytes(12).toString('hex')}.part`);
+  let file: GrowingFile | undefined;
   try {
-    await pipeline(body, createWriteStream(temporary, { flags: 'wx' }), {
-      signal: options.signal,
-    });
-    await flush(temporary);
-    await rename(temporary, target);
+    await checkTarget(target);
+    file = await GrowingFile.create(temporary);
+    const body = await openSavable(source, options.signal);
+    await receive(body, file, options);
+    await checkWhole(body, file);
+    await moveInto(target, file);
+    return { path: target, bytes: file.size };
   } catch (error) {
+    discard(source);
+    await file?.close();
     await rm(temporary, { force: true });
-    throw explain(error, path);
+    throw explainFileError(error, target);
   }
-  return { path: target, bytes: received };
 }

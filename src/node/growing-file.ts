@@ -1,0 +1,78 @@
+import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder } from './durable.ts';
+import { codeOf, explainFileError, FileError } from './file-error.ts';
+
+/** Refuses a target that cannot become a file, before anything is fetched for it. */
+export async function checkTarget(path: string): Promise<void> {
+  try {
+    if ((await stat(path)).isDirectory()) {
+      throw new FileError(path, 'EISDIR', 'is a folder; give the path of a file.', undefined);
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw explainFileError(error, path);
+  }
+}
+
+/** A file that grows at its end. */
+export class GrowingFile {
+  readonly path: string;
+  readonly #file: FileHandle;
+  #size: number;
+
+  constructor(path: string, file: FileHandle, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Creates a file that does not exist. */
+  static async create(path: string): Promise<GrowingFile> {
+    return new GrowingFile(path, await open(path, 'wx'), 0);
+  }
+
+  /** Goes on with a file that exists. */
+  static async reopen(path: string): Promise<GrowingFile> {
+    const file = await open(path, 'r+');
+    const { size } = await file.stat();
+    return new GrowingFile(path, file, size);
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.byteLength;) {
+      const left = bytes.byteLength - done;
+      const { bytesWritten } = await this.#file.write(bytes, done, left, this.#size);
+      done += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
+  /** Begins again. */
+  async clear(): Promise<void> {
+    if (this.#size === 0) return;
+    await this.#file.truncate(0);
+    this.#size = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  /** Brings everything to the disk. Otherwise a crash right after a rename could leave an empty file. */
+  async sync(): Promise<void> {
+    await this.#file.sync();
+  }
+}
+
+/** Gives a finished file its name, in one step. */
+export async function moveInto(target: string, file: GrowingFile): Promise<void> {
+  await file.sync();
+  await file.close();
+  await rename(file.path, target);
+  await syncFolder(dirname(target));
+}

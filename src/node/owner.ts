@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** A process, so that others can tell whether it still runs. */
+export interface Owner {
+  /** The machine, and the container on it. */
+  readonly host: string;
+  readonly pid: number;
+  /** When the process began, in words of the system; `""` where that is not known. */
+  readonly start: string;
+}
+
+/** A short name for a longer text. */
+export function shortHash(text: string, length = 12): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
+}
+
+/** Containers count their processes for themselves. */
+function processSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** Process ids are used again, in containers often at once; together with this they are not. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** This process. */
+export const thisProcess: Owner = {
+  host: shortHash(hostname() + processSpace(), 8),
+  pid: process.pid,
+  start: startOf(process.pid),
+};
+
+export function isThisProcess({ host, pid, start }: Owner): boolean {
+  return host === thisProcess.host && pid === thisProcess.pid && start === thisProcess.start;
+}
+
+/** Whether a process still runs; `undefined` when it is one of another machine. */
+export function isAlive({ host, pid, start }: Owner): boolean | undefined {
+  if (host !== thisProcess.host) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user may not be signalled, but is there.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+  return start === '' || startOf(pid) === start;
+}

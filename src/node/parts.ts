@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { GrowingFile, moveInto } from './growing-file.ts';
+import { isAlive, shortHash, thisProcess } from './owner.ts';
+
+/** What has to be known of a file to go on with a part of it. */
+export interface Resumable {
+  /** What names this version of the file: a strong entity tag, or the time of its last change. */
+  readonly validator: string;
+  /** Its size in bytes, where it is known. */
+  readonly total?: number | undefined;
+}
+
+/** How long a part of a process of another machine has to be untouched to count as given up, in ms. */
+const abandonedAfter = 3_600_000;
+
+const namePattern =
+  /^\.([\da-f]{8})-([\da-f]{8})\.(?:free|([\da-f]{8})-(\d+)-(\d*))\.[\da-f]{12}\.part$/;
+
+/** A part of a download that nobody works at. */
+interface Abandoned {
+  readonly path: string;
+  readonly size: number;
+  /** Whether it is of the same file. */
+  readonly isSame: boolean;
+}
+
+/** The files of a download that is under way: its bytes, and beside them what they are of. */
+export class Part {
+  readonly file: GrowingFile;
+  readonly #prefix: string;
+  #known: Resumable | undefined;
+
+  private constructor(file: GrowingFile, prefix: string, known: Resumable | undefined) {
+    this.file = file;
+    this.#prefix = prefix;
+    this.#known = known;
+  }
+
+  /**
+   * Begins a download, or goes on with one that was given up. No two processes ever have the same part:
+   * it is taken over by renaming it, which only one of them can do.
+   *
+   * @param key - What is downloaded.
+   */
+  static async take(target: string, key: string, resume: boolean): Promise<Part> {
+    const prefix = `.${shortHash(basename(target), 8)}-${shortHash(key, 8)}`;
+    const { host, pid, start } = thisProcess;
+    const own = nameIn(target, `${prefix}.${host}-${pid}-${start}`);
+    let file: GrowingFile | undefined;
+    for (const { path, isSame } of await findAbandoned(target, prefix)) {
+      if (resume && isSame && file === undefined) file = await takeOver(path, own);
+      else await removePart(path);
+    }
+    if (file === undefined) return new Part(await GrowingFile.create(own), prefix, undefined);
+    const text = await readFile(notes(own), 'utf8').catch(() => '{}');
+    return new Part(file, prefix, readResumable(text));
+  }
+
+  /** What the bytes are of, or `undefined` when nobody can tell. */
+  get known(): Resumable | undefined {
+    return this.#known;
+  }
+
+  /** Begins again with another version of the file. */
+  async restart(known: Resumable | undefined): Promise<void> {
+    this.#known = known;
+    await this.file.clear();
+    if (known === undefined) await rm(notes(this.file.path), { force: true });
+    else await writeFile(notes(this.file.path), JSON.stringify(known));
+  }
+
+  /** Gives the file its name. */
+  async finish(target: string): Promise<void> {
+    await moveInto(target, this.file);
+    await rm(notes(this.file.path), { force: true });
+  }
+
+  /** Ends a download that has failed. What was kept is gone on with by the next that may resume. */
+  async release(isKept: boolean): Promise<void> {
+    const { path, size } = this.file;
+    await this.file.close();
+    if (!isKept || size === 0 || this.#known === undefined) return removePart(path);
+    const free = nameIn(path, `${this.#prefix}.free`);
+    await rename(notes(path), notes(free));
+    await rename(path, free);
+  }
+}
+
+function nameIn(target: string, stem: string): string {
+  return join(dirname(target), `${stem}.${randomBytes(6).toString('hex')}.part`);
+}
+
+/** Where it is noted what a part is of. */
+function notes(path: string): string {
+  return `${path}.json`;
+}
+
+async function removePart(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(notes(path), { force: true });
+}
+
+/** The parts of a target that nobody works at, the longest first. */
+async function findAbandoned(target: string, prefix: string): Promise<Abandoned[]> {
+  const folder = dirname(target);
+  const found: Abandoned[] = [];
+  for (const name of await readdir(folder)) {
+    const [, of, , host, pid = '', start = ''] = namePattern.exec(name) ?? [];
+    if (of === undefined || !prefix.startsWith(`.${of}-`)) continue;
+    const path = join(folder, name);
+    const file = await stat(path).catch(() => undefined);
+    if (file === undefined) continue;
+    const isOwned =
+      host !== undefined &&
+      (isAlive({ host, pid: Number(pid), start }) ?? Date.now() - file.mtimeMs < abandonedAfter);
+    if (!isOwned) found.push({ path, size: file.size, isSame: name.startsWith(`${prefix}.`) });
+  }
+  return found.toSorted((one, other) => other.size - one.size);
+}
+
+function readResumable(text: string): Resumable | undefined {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || !('validator' in value)) return undefined;
+  const { validator } = value;
+  const total = 'total' in value && typeof value.total === 'number' ? value.total : undefined;
+  return typeof validator === 'string' ? { validator, total } : undefined;
+}
+
+/** Makes a part one's own; `undefined` when somebody else was quicker. */
+async function takeOver(path: string, own: string): Promise<GrowingFile | undefined> {
+  try {
+    await rename(path, own);
+    await rename(notes(path), notes(own)).catch(() => {});
+    return await GrowingFile.reopen(own);
+  } catch {
+    return undefined;
+  }
+}
