@@ -86,6 +86,11 @@ export type {
 } from './resources/chat-tools.ts';
 export type { EmbeddingsCreateManyOptions } from './resources/embed-many.ts';
 export type { Embeddings } from './resources/embeddings.ts';
+export type {
+  FunctionRun,
+  RunFunctionsOptions,
+  RunFunctionsParams,
+} from './resources/generate-functions.ts';
 export type { Generate } from './resources/generate.ts';
 export type { Images } from './resources/images.ts';
 export type { Models, ModelsPage, ModelsPagePromise } from './resources/models.ts';

@@ -11,7 +11,8 @@ function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
+/** A list of one, where there is no list. */
+export function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
   return isList(value) ? value : [value];
 }
 
@@ -23,7 +24,8 @@ function isEmpty(content: unknown): boolean {
   return content === undefined || content === null || content === '';
 }
 
-function toContents(contents: ContentsInput): readonly Content[] {
+/** Contents in the only form that the gateway takes. */
+export function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
   if (list.length === 0 || list.some(isEmpty)) {
     throw new InvalidInputError(

@@ -8,6 +8,12 @@ import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from '../types/generate-params.ts';
 import type { GenerateContentResponse } from '../types/generate.ts';
 import { generateBody } from './generate-body.ts';
+import {
+  type FunctionRun,
+  runFunctions,
+  type RunFunctionsOptions,
+  type RunFunctionsParams,
+} from './generate-functions.ts';
 
 /** Content generation in Gemini's format (interface document, 4.4). */
 export class Generate {
@@ -72,5 +78,28 @@ export class Generate {
       generateProtocol,
       options,
     );
+  }
+
+  /**
+   * Lets the model call functions: asks for an answer, calls the functions that it calls, sends their
+   * results back, and so on until an answer calls none.
+   *
+   * Each answer is one request, metered as `content()`; `maxCalls` bounds them. Several calls in one
+   * answer run side by side. Arguments are checked before a function gets them. An unknown function,
+   * arguments that do not fit, and errors of functions are told to the model, which can correct itself.
+   * In mode `ANY` every answer calls functions, so only `maxCalls` ends the run.
+   *
+   * @throws whatever `content()` throws; `onContent` was given what had been paid for
+   *
+   * @example
+   * const { response } = await client.generate.runFunctions({
+   *   model: 'gemini-2.5-flash',
+   *   contents: 'What is the weather in Lisbon?',
+   *   functions: [tool({ name: 'get_weather', schema, execute: ({ city }) => lookUp(city) })],
+   * });
+   * console.log(response.text);
+   */
+  runFunctions(params: RunFunctionsParams, options?: RunFunctionsOptions): Promise<FunctionRun> {
+    return runFunctions(params, options, (asked, request) => this.content(asked, request));
   }
 }

@@ -1,16 +1,14 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger } from '../http/option-checks.ts';
-import { untilAborted } from '../http/until-aborted.ts';
 import type { ChatResult } from '../streams/chat-result.ts';
 import type { ChatCompletionRunner } from '../streams/chat-runner.ts';
-import { callTool, type CallableTool, type ToolResult } from '../structured/call-tool.ts';
+import type { CallableTool, ToolResult } from '../structured/call-tool.ts';
 import type { OutputParser } from '../structured/output-parser.ts';
-import { delay } from '../time/delay.ts';
 import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type { ChatCompletionCreateParamsBase } from '../types/chat-params.ts';
 import type { ParsedChatCompletion } from '../types/chat-parsed.ts';
 import type { ChatCompletionTool, FunctionParameters } from '../types/chat-tools.ts';
+import { callTools, throwIfAborted } from './call-tools.ts';
 import type { ChatCompletionToolRunnerParams, RunnerOptions } from './chat-tools.ts';
 import { checkList, checkParams } from './checks.ts';
 
@@ -75,14 +73,7 @@ function checkRun({ params, options }: ToolRunInit<unknown>): void {
   }
 }
 
-function throwIfAborted({ controller: { signal } }: ChatCompletionRunner<unknown>): void {
-  if (!signal.aborted) return;
-  throw new APIUserAbortError('The run was aborted.', {
-    outcome: 'unknown',
-    advice: 'Its completions so far were paid for; they are in `messages`.',
-    cause: signal.reason,
-  });
-}
+const remains = 'it is in messages.';
 
 const nameOf = (call: ChatCompletionMessageToolCall): string =>
   call.type === 'function' ? call.function.name : call.custom.name;
@@ -96,6 +87,7 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
   const { params, options, result, runner } = init;
   const { tools: _, toolContext: __, ...body } = params;
   const { sent, callable } = prepareTools(init);
+  const { signal } = runner.controller;
   const { tool_choice: choice } = params;
   const isNamed = typeof choice === 'object' && choice.type === 'function';
   const wanted = isNamed ? choice.function.name : undefined;
@@ -113,17 +105,13 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
 
   /** Whether the run is over with these. */
   const callAll = async (calls: readonly ChatCompletionMessageToolCall[]): Promise<boolean> => {
-    const results: ToolResult[] = [];
-    const running = calls.map(async (call, index) => {
-      results[index] = await callTool(tools, nameOf(call), textOf(call));
-    });
-    // A tool that ends the run is given the time to return.
-    await untilAborted(Promise.all(running), runner.controller.signal).catch(() => delay(0));
+    const asked = calls.map((call) => ({ name: nameOf(call), text: textOf(call) }));
+    const results = await callTools(tools, asked, signal);
     const isCalled = calls.map((call, index) => {
       const found = results[index];
       return found !== undefined && answer(call, found);
     });
-    throwIfAborted(runner);
+    throwIfAborted(signal, remains);
     return isNamed && isCalled.includes(true);
   };
 
@@ -141,7 +129,7 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
       isOver ||= await callAll(group);
     }
     await options?.afterCompletion?.(completion, runner);
-    throwIfAborted(runner);
+    throwIfAborted(signal, remains);
     if (isOver) return;
   }
 }

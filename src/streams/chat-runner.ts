@@ -1,5 +1,6 @@
 import { APIUserAbortError } from '../errors/connection-error.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { followSignal } from '../time/follow-signal.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
@@ -178,17 +179,17 @@ export class ChatCompletionRunner<Parsed = null> {
   }
 
   async #run({ work, onEnd, signal }: RunnerInit<Parsed>): Promise<void> {
-    const abort = (): void => this.controller.abort(signal?.reason);
+    let release: (() => void) | undefined;
     let failure: Error | undefined;
     try {
-      if (signal) listen(signal, abort);
+      release = followSignal(signal, this.controller);
       await work(this.#result, this);
       this.#result.finish();
     } catch (cause) {
       failure = cause instanceof Error ? cause : new Error(String(cause));
       throw failure;
     } finally {
-      signal?.removeEventListener?.('abort', abort);
+      release?.();
       this.#failure = failure;
       this.#isEnded = true;
       onEnd?.(failure);
@@ -202,15 +203,6 @@ export class ChatCompletionRunner<Parsed = null> {
   #final<Value>(read: () => Value): Promise<Value> {
     return quiet(this.#done.then(read));
   }
-}
-
-/** Not `AbortSignal.any`: what it makes of a signal that lives long piles up. */
-function listen(signal: AbortSignal, abort: () => void): void {
-  if (typeof signal.addEventListener !== 'function') {
-    throw new InvalidInputError('signal', 'must be an AbortSignal.');
-  }
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
 }
 
 function endedWithout(event: string): GatewayError {
