@@ -151,11 +151,6 @@ export type OperationReturning<Kind extends ResponseKind> = {
   [Name in Operation]: Kind extends (typeof endpoints)[Name]['responses'][number] ? Name : never;
 }[Operation];
 
-/** The operations whose request can carry a body of `Kind`. */
-export type OperationTaking<Kind extends BodyKind> = {
-  [Name in Operation]: Kind extends (typeof endpoints)[Name]['bodies'][number] ? Name : never;
-}[Operation];
-
 type TemplateParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | TemplateParameters<Rest>
   : never;

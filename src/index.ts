@@ -102,7 +102,7 @@ export {
   ChatCompletionStreamingRunner,
 } from './streams/chat-completion-stream.ts';
 export { ChatCompletionRunner } from './streams/chat-runner.ts';
-export type { ChatCompletionStreamEvents } from './streams/chat-stream-events.ts';
+export type * from './streams/chat-stream-events.ts';
 export { Stream } from './streams/stream.ts';
 export { memoryLedger } from './tasks/memory-ledger.ts';
 export { responseFormat } from './structured/response-format.ts';

@@ -1,5 +1,6 @@
 // Code as it stands in the README and the examples of the `openai` package, for the operations that
 // the gateway has. Only the import and the constructor differ.
+// oxlint-disable import/no-named-as-default-member -- its code names the errors so
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -24,7 +24,7 @@ export interface TextPart {
 }
 
 /** A field that is sent as a file. */
-export interface FilePart {
+interface FilePart {
   readonly name: string;
   readonly value: Uploadable;
   readonly purpose: FilePurpose;

@@ -6,7 +6,7 @@ import type { TextPart } from './multipart-fields.ts';
 export type StreamedPart = TextPart | StreamedFile;
 
 /** A file of a form that is streamed. */
-export interface StreamedFile {
+interface StreamedFile {
   readonly name: string;
   readonly filename: string;
   readonly type: string;
@@ -19,7 +19,7 @@ export interface StreamedFile {
 }
 
 /** Multipart bytes that are made while they are read, and the headers that go with them. */
-export interface StreamedForm {
+interface StreamedForm {
   readonly body: ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
 }

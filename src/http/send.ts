@@ -16,7 +16,7 @@ export interface OutgoingRequest {
 }
 
 /** A request that failed, and whether `fetch` had been called for it. */
-export interface SendFailure {
+interface SendFailure {
   readonly error: unknown;
   readonly dispatched: boolean;
 }

@@ -19,7 +19,7 @@ import type { WaitScope } from './wait-scope.ts';
 import type { WaitSettings } from './wait-settings.ts';
 
 /** The limits of one poll. */
-export interface PollLimits {
+interface PollLimits {
   readonly signal: AbortSignal;
   /** Milliseconds for one attempt. */
   readonly timeout: number;

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 
 /** One request as it came over the wire. */
-export interface RawRequest {
+interface RawRequest {
   readonly head: string;
   readonly body: string;
 }

@@ -48,7 +48,7 @@ export function isWebStream(value: unknown): value is ReadableStream<unknown> {
 }
 
 /** Whether a value can be read with `for await`. */
-export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -14,12 +14,12 @@ import { bufferContent, unreadable } from './to-file.ts';
 export type ReadyFile = MemoryFile | StreamFile;
 
 /** A file that can be read any number of times. */
-export interface MemoryFile extends FileDescription {
+interface MemoryFile extends FileDescription {
   readonly blob: Blob;
 }
 
 /** A file that can be read once. */
-export interface StreamFile extends FileDescription {
+interface StreamFile extends FileDescription {
   readonly source: ByteSource;
   /** Length in bytes, or `undefined` when it is not known. */
   readonly size: number | undefined;
