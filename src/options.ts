@@ -57,8 +57,9 @@ export interface SharedOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * How long one attempt may take, in milliseconds: until the whole answer is read, or until the
-   * headers are there when the answer is a stream or a download. 1 to 2147483647.
+   * How long one attempt may take, in milliseconds: from asking for the key until the whole answer is
+   * read, or until the first byte when the answer is a download, or until the headers when it is a
+   * stream. It holds also where `fetch` ignores its signal. 1 to 2147483647.
    * @defaultValue 600000
    */
   timeout?: number | undefined;
