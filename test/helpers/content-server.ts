@@ -17,7 +17,7 @@ export interface ContentSetup {
 }
 
 /** A request that arrived. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
