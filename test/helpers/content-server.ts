@@ -24,7 +24,7 @@ interface SeenRequest {
 }
 
 /** Bytes that differ everywhere, so that a misplaced part is noticed. */
-export function someBytes(length: number, seed = 1): Buffer {
+export function someBytes(length: number, seed = 1): Buffer<ArrayBuffer> {
   const bytes = Buffer.alloc(length);
   let state = seed;
   for (let index = 0; index < length; index += 1) {
