@@ -31,7 +31,7 @@ function endOfOpenString(text: string, start: number): number {
  * open are closed, and what cannot be told yet (a name without its value, a number that may go on) is
  * left out. `undefined` when there is nothing yet, or when it is no JSON. Never throws.
  */
-function parsePartialJSON(text: string): unknown {
+export function parsePartialJSON(text: string): unknown {
   /** What closes the open lists and objects, the innermost last. */
   const closers: string[] = [];
   /** What can be told ends here; `tail` closes what is open besides `closers`. */
