@@ -3,21 +3,49 @@ import { untilAborted } from './until-aborted.ts';
 /** The most that is read of a body that belongs to an error. */
 export const errorBodyLimit = 65_536;
 
-/** The chunks of a body. Ends with the signal's reason as soon as it is aborted. */
-async function* chunksOf(
+/**
+ * Collects the chunks of a body until there are `limit` bytes. Ends with the signal's reason as soon
+ * as it is aborted; what was read until then is in `chunks`.
+ */
+async function collect(
   body: ReadableStream<Uint8Array>,
+  chunks: Uint8Array[],
   signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+  limit = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const reader = body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await untilAborted(reader.read(), signal);
+  const readOn = async (): Promise<void> => {
+    for (let left = limit; left > 0;) {
+      const { done, value } = await reader.read();
       if (done) return;
-      yield value;
+      chunks.push(value.subarray(0, left));
+      left -= value.byteLength;
     }
+  };
+  try {
+    // One listener for the whole body: one for each read costs more than parsing a short answer.
+    await untilAborted(readOn(), signal);
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** The text of chunks. Decoding them in one piece is several times faster than one by one. */
+function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
+  const [first] = chunks;
+  const whole = first !== undefined && chunks.length === 1 ? first : join(chunks);
+  // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
+  return new TextDecoder().decode(whole, { stream: isCut });
+}
+
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
 }
 
 /** Reads a whole body as text. Rejects when it breaks off or the signal is aborted. */
@@ -25,10 +53,9 @@ export async function readAll(response: Response, signal: AbortSignal): Promise<
   const { body } = response;
   // Some runtimes have no stream here.
   if (!(body instanceof ReadableStream)) return untilAborted(response.text(), signal);
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of chunksOf(body, signal)) text += decoder.decode(chunk, { stream: true });
-  return text + decoder.decode();
+  const chunks: Uint8Array[] = [];
+  await collect(body, chunks, signal);
+  return decode(chunks, false);
 }
 
 /** Reads at most `limit` bytes and lets go of the rest. Never rejects: what was read counts. */
@@ -38,22 +65,15 @@ export async function readBounded(
   signal: AbortSignal,
 ): Promise<string> {
   const { body } = response;
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
+  const chunks: Uint8Array[] = [];
   try {
     if (!(body instanceof ReadableStream)) {
       const whole = await untilAborted(response.text(), signal);
       return whole.slice(0, limit);
     }
-    for await (const chunk of chunksOf(body, signal)) {
-      const part = chunk.subarray(0, limit - size);
-      size += part.byteLength;
-      text += decoder.decode(part, { stream: true });
-      if (size >= limit) return text;
-    }
-    return text + decoder.decode();
+    await collect(body, chunks, signal, limit);
   } catch {
-    return text;
+    // The error is known by its status already.
   }
+  return decode(chunks, true);
 }

@@ -85,12 +85,13 @@ export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init)
 export async function send(request: OutgoingRequest): Promise<SendResult> {
   let dispatched = false;
   let platformError: unknown;
-  const { method, headers, body, signal } = request;
+  const { method, body, signal } = request;
   try {
     const sent = ky(request.url, {
       method,
-      headers,
-      signal,
+      // Headers and signal are left to the function below. What ky made of them would not be sent,
+      // doubled the cost of a call (it copies headers and composes signals), and put the key where its
+      // errors hold it.
       timeout: false,
       retry: 0,
       throwHttpErrors: false,
