@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Content } from '../types/generate-content.ts';
 import type {
+  ContentInput,
   ContentsInput,
   GenerateContentParams,
   SystemInstructionInput,
@@ -16,8 +17,12 @@ export function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
   return isList(value) ? value : [value];
 }
 
-function toContent(value: string | Content): Content {
-  return typeof value === 'string' ? { role: 'user', parts: [{ text: value }] } : value;
+function toTurn({ parts, ...turn }: ContentInput): Content {
+  return parts === undefined ? turn : { ...turn, parts: [...toList(parts)] };
+}
+
+function toContent(value: string | ContentInput): Content {
+  return typeof value === 'string' ? { role: 'user', parts: [{ text: value }] } : toTurn(value);
 }
 
 function isEmpty(content: unknown): boolean {
@@ -38,7 +43,24 @@ export function toContents(contents: ContentsInput): readonly Content[] {
 
 function toInstruction(instruction: SystemInstructionInput): Content {
   if (typeof instruction === 'string') return { parts: [{ text: instruction }] };
-  return isList(instruction) ? { parts: [...instruction] } : instruction;
+  return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
+}
+
+/** Google's other spelling of the fields, which the gateway drops without a word. */
+const snakeCase: Readonly<Record<string, string>> = {
+  generation_config: 'generationConfig',
+  system_instruction: 'systemInstruction',
+  safety_settings: 'safetySettings',
+  tool_config: 'toolConfig',
+  cached_content: 'cachedContent',
+};
+
+function checkSpelling(params: object): void {
+  for (const name of Object.keys(params)) {
+    const known = snakeCase[name];
+    if (known === undefined) continue;
+    throw new InvalidInputError(name, `is not understood by the gateway; write ${known}.`);
+  }
 }
 
 /**
@@ -47,6 +69,7 @@ function toInstruction(instruction: SystemInstructionInput): Content {
  */
 export function generateBody(params: GenerateContentParams, method: string): object {
   checkParams(method, params);
+  checkSpelling(params);
   const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
   checkModel(model);
   return {

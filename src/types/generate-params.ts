@@ -107,11 +107,16 @@ export interface ToolConfig {
   retrievalConfig?: Record<string, unknown> | undefined;
 }
 
+/** One turn of a conversation, as it may be given. A single part becomes a list of one. */
+export interface ContentInput extends Omit<Content, 'parts'> {
+  parts?: Part | readonly Part[] | undefined;
+}
+
 /** Contents in every form that is understood: text, one turn, or a list of turns. */
-export type ContentsInput = string | Content | readonly (string | Content)[];
+export type ContentsInput = string | ContentInput | readonly (string | ContentInput)[];
 
 /** A system instruction: text, parts, or a whole turn. Only text counts in it. */
-export type SystemInstructionInput = string | readonly Part[] | Content;
+export type SystemInstructionInput = string | readonly Part[] | ContentInput;
 
 /**
  * Parameters of `generate.content()` and `generate.contentStream()`.
