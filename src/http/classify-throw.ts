@@ -9,6 +9,7 @@ const connectCodes = new Set([
   'UND_ERR_PRX_TLS',
   'UND_ERR_CLOSED',
   'ConnectionRefused',
+  'ERR_PROXY_TUNNEL',
 ]);
 
 /** Codes that prove it only where the runtime says that it was connecting. */
