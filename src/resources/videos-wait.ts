@@ -50,34 +50,40 @@ async function poll(
   }
 }
 
-/** What is waited for, and how. */
+/** How a task is waited for, the same for many. */
+function planOf(options: VideoWaitOptions) {
+  const { onUpdate, limiter } = options;
+  return { settings: resolveWait(options), request: requestOptionsOf(options), onUpdate, limiter };
+}
+
+type Plan = ReturnType<typeof planOf>;
+
 function waitOf(
   transport: Transport,
   ref: VideoTaskRef,
   isDated: boolean,
-  options: VideoWaitOptions,
+  { request, ...plan }: Plan,
 ): Wait {
-  const { onUpdate, limiter } = options;
-  const request = requestOptionsOf(options);
   return {
+    ...plan,
     ref,
     isDated,
-    settings: resolveWait(options),
     poll: (limits) => poll(transport, ref, { ...request, ...limits }),
-    onUpdate,
-    limiter,
   };
 }
 
 /** A wait for what the caller gave. */
-function waitFor(transport: Transport, task: VideoTaskLike, options: VideoWaitOptions): Wait {
+function waitFor(
+  transport: Transport,
+  task: VideoTaskLike,
+  { allowOtherBaseURL }: VideoWaitOptions,
+  plan: Plan,
+): Wait {
   const { id, route, ref } = nameTask(task);
   const { baseURL } = transport;
-  if (options.allowOtherBaseURL !== true) {
-    checkBaseURL(ref, baseURL, 'Or set allowOtherBaseURL: true.');
-  }
+  if (allowOtherBaseURL !== true) checkBaseURL(ref, baseURL, 'Or set allowOtherBaseURL: true.');
   const made = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
-  return waitOf(transport, made, ref !== undefined, options);
+  return waitOf(transport, made, ref !== undefined, plan);
 }
 
 /** Makes one poll, and says what follows from it. */
@@ -87,7 +93,7 @@ export async function stepTask(
   before: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const wait = waitFor(transport, task, options);
+  const wait = waitFor(transport, task, options, planOf(options));
   const scope = new WaitScope(options.signal);
   const state = checkState(before ?? { v: 1, since: scope.now, polls: 0, errors: 0, missing: 0 });
   try {
@@ -100,24 +106,24 @@ export async function stepTask(
   }
 }
 
-/** Watches a task until it has ended. */
-function watch(
-  makeWait: () => Wait,
+/** A generator with a scope of its own, which ends at once when its caller leaves it. */
+function scoped<T>(
   signal: AbortSignal | null | undefined,
-): AsyncGenerator<VideoWatchEvent, void, undefined> {
+  run: (scope: WaitScope) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
   let scope: WaitScope | undefined;
-  const run = async function* (): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const wait = makeWait();
+  const start = async function* (): AsyncGenerator<T, void, undefined> {
+    // Not before the first event: a generator that nobody begins is never told that it is over.
     scope = new WaitScope(signal);
     try {
-      yield* watchTask(wait, scope);
+      yield* run(scope);
     } finally {
       scope.release();
     }
   };
-  const events = run();
+  const events = start();
   const end = events.return.bind(events);
-  // A generator that sleeps would end at its next poll only.
+  // By itself, a generator that sleeps ends at its next poll only.
   events.return = (value) => {
     scope?.leave();
     return end(value);
@@ -140,41 +146,46 @@ export function eventsOf(
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  return watch(() => waitFor(transport, task, options), options.signal);
+  const start = (scope: WaitScope) =>
+    watchTask(waitFor(transport, task, options, planOf(options)), scope);
+  return scoped(options.signal, start);
 }
 
 /** Waits for many tasks. Each of them gets one result. */
-export async function* waitAll(
+export function waitAll(
   transport: Transport,
   tasks: Iterable<VideoTaskLike>,
   options: VideoWaitAllOptions,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
-  const { maxPollsPerSecond } = options;
-  const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 10, 0.001, 100_000);
-  const scope = new WaitScope(options.signal);
-  const limiter = options.limiter ?? pacer(perSecond, scope);
-  const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
+  return scoped(options.signal, async function* (scope) {
+    const { maxPollsPerSecond, limiter } = options;
+    const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 10, 0.001, 100_000);
+    const plan = { ...planOf(options), limiter: limiter ?? pacer(perSecond, scope) };
+    const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
+      try {
+        const events = watchTask(waitFor(transport, task, options, plan), scope);
+        return { index, task, video: await endOf(events) };
+      } catch (error) {
+        return { index, task, error };
+      }
+    };
+    // Not a list: it would hold every result until the last one has come.
+    const waits = function* (): Generator<Promise<VideoWaitResult>> {
+      let index = 0;
+      for (const task of tasks) {
+        yield settle(task, index);
+        index += 1;
+      }
+    };
     try {
-      const events = watchTask(waitFor(transport, task, { ...options, limiter }), scope);
-      return { index, task, video: await endOf(events) };
-    } catch (error) {
-      return { index, task, error };
+      for await (const result of inOrderOfEnd(waits())) {
+        if (scope.isLeft) return;
+        yield result;
+      }
+    } finally {
+      scope.leave();
     }
-  };
-  // Not a list: it would hold every result until the last one has come.
-  const waits = function* (): Generator<Promise<VideoWaitResult>> {
-    let index = 0;
-    for (const task of tasks) {
-      yield settle(task, index);
-      index += 1;
-    }
-  };
-  try {
-    yield* inOrderOfEnd(waits());
-  } finally {
-    scope.leave();
-    scope.release();
-  }
+  });
 }
 
 /** Submits a task once, hands its handle over, and waits for it. */
@@ -184,7 +195,7 @@ export async function submitAndWait(
   options: VideoCreateAndWaitOptions,
 ): Promise<VideoTask> {
   // Checked before anything is paid for.
-  resolveWait(options);
+  const plan = planOf(options);
   const { signal, extraBody, ledger, callId, onUnknown, onSubmitted } = options;
   const handOver = async (ref: VideoTaskRef): Promise<void> => {
     try {
@@ -193,7 +204,7 @@ export async function submitAndWait(
       throw callbackError('onSubmitted', summarize(ref), error);
     }
   };
-  const request = { ...requestOptionsOf(options), signal, extraBody, ledger, callId, onUnknown };
+  const request = { ...plan.request, signal, extraBody, ledger, callId, onUnknown };
   const { ref, answer } = await submitOnce(submission, request).catch(async (error: unknown) => {
     if (VideoSubmitAnswerError.isInstance(error)) await handOver(error.ref);
     throw error;
@@ -205,7 +216,9 @@ export async function submitAndWait(
     if (ledger !== undefined && callId !== undefined) await finish(ledger, callId, how);
   };
   try {
-    const video = await endOf(watch(() => waitOf(transport, ref, isDated, options), signal));
+    const video = await endOf(
+      scoped(signal, (scope) => watchTask(waitOf(transport, ref, isDated, plan), scope)),
+    );
     await end('completed');
     return video;
   } catch (error) {
