@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { BadRequestError } from '../src/errors/api-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { StreamTruncatedError } from '../src/errors/stream-error.ts';
-import type { Gateway } from '../src/gateway.ts';
 import { markers } from '../src/testing/index.ts';
 import type { GenerateContentParams } from '../src/types/generate-params.ts';
 import { bodyOf, collect, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
@@ -219,10 +218,9 @@ describe('generate.contentStream()', () => {
 
 describe('through the runtime', () => {
   const { client, emulator } = intercepted();
-  const ask = (gateway: Gateway) => gateway.generate.content({ model, contents: 'x' });
 
   test('a whole answer and a stream arrive', async () => {
-    const whole = await ask(client);
+    const whole = await client.generate.content({ model, contents: 'x' });
     const stream = await client.generate.contentStream({ model, contents: 'x' });
     const pieces = await collect(stream);
 
