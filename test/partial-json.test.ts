@@ -114,14 +114,14 @@ describe('partial JSON', () => {
 
 describe('a growing text', () => {
   test('is parsed anew only when it has grown by a part', () => {
-    const json = JSON.stringify(Array.from({ length: 5_000 }, (_, index) => `item ${index}`));
+    const text = JSON.stringify(Array.from({ length: 5_000 }, (_, index) => `item ${index}`));
     const growing = new GrowingJSON();
     const seen = new Set<unknown>();
 
-    for (let end = 1; end < json.length; end += 1) seen.add(growing.read(json.slice(0, end)));
+    for (let end = 1; end < text.length; end += 1) seen.add(growing.read(text.slice(0, end)));
 
     expect(seen.size).toBeLessThan(6_000);
-    expect(json.length).toBeGreaterThan(50_000);
+    expect(text.length).toBeGreaterThan(50_000);
   });
 
   test('is null until there is something', () => {

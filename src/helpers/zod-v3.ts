@@ -5,7 +5,7 @@ import type { JsonObject } from '../types/common.ts';
 /** What the schemas of one conversion share. */
 interface Shared {
   readonly definitions: JsonObject;
-  /** Schemas that can contain themselves, with their names. */
+  /** What gives schemas that can contain themselves, with their names. */
   readonly names: Map<object, string>;
 }
 
@@ -87,13 +87,12 @@ function objectSchema(definition: JsonObject, shared: Shared): JsonObject {
 }
 
 function lazySchema(getter: unknown, shared: Shared): JsonObject {
-  const schema: unknown = typeof getter === 'function' ? getter() : undefined;
-  const definition = definitionOf(schema);
-  let name = shared.names.get(definition);
+  if (typeof getter !== 'function') return {};
+  let name = shared.names.get(getter);
   if (name === undefined) {
     name = `schema${shared.names.size}`;
-    shared.names.set(definition, name);
-    shared.definitions[name] = convert(schema, shared);
+    shared.names.set(getter, name);
+    shared.definitions[name] = convert(getter(), shared);
   }
   return { $ref: `#/$defs/${name}` };
 }

@@ -9,6 +9,7 @@ import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../types
 import type { CompletionUsage } from '../types/chat.ts';
 import { ChatResult } from './chat-result.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
+import { ChunkQueue } from './chunk-queue.ts';
 import type { EmittedValue } from './event-emitter.ts';
 
 /** What a runner is made from. */
@@ -121,6 +122,26 @@ export class ChatCompletionRunner<Parsed = null> {
       this.#done.then(() => reject(endedWithout(event)), reject);
     });
     return quiet(emitted);
+  }
+
+  /**
+   * Reads every such event from now on, each as a list of what its listeners are given. Leaving the loop
+   * changes nothing for the run; the loop throws when the run fails.
+   */
+  events<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+  ): AsyncIterableIterator<ChatCompletionStreamEvents<Parsed>[Event], undefined> {
+    const listener = (...values: ChatCompletionStreamEvents<Parsed>[Event]): void =>
+      queue.push(values);
+    const queue = new ChunkQueue<ChatCompletionStreamEvents<Parsed>[Event]>(() =>
+      this.off(event, listener),
+    );
+    this.on(event, listener);
+    this.#done.then(
+      () => queue.end(undefined),
+      (error: unknown) => queue.end(error),
+    );
+    return queue;
   }
 
   /** Aborts the run and closes the connection. */

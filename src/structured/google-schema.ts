@@ -17,7 +17,11 @@ export function toGoogleSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
   const google: JsonObject = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (shared.test(keyword)) google[keyword] = value;
+    if (keyword === 'type' && Array.isArray(value)) {
+      const types = value.filter((type) => type !== 'null');
+      if (types.length === 1 && types.length < value.length) google['nullable'] = true;
+      google[keyword] = types.length === 1 ? types[0] : undefined;
+    } else if (shared.test(keyword)) google[keyword] = value;
     else if (keyword === 'items') google[keyword] = toGoogleSchema(value);
     else if (keyword === 'anyOf' && Array.isArray(value)) google[keyword] = allOf(value);
     else if (keyword === 'enum' && Array.isArray(value)) {
@@ -29,5 +33,5 @@ export function toGoogleSchema(schema: unknown): JsonObject | undefined {
     } else if (keyword === 'additionalProperties' && value === false) continue;
     if (google[keyword] === undefined) return undefined;
   }
-  return Array.isArray(schema['type']) ? undefined : google;
+  return google;
 }
