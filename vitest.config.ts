@@ -4,6 +4,7 @@ export default defineConfig({
   define: { __VERSION__: '"0.0.0-test"' },
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/helpers/load-ky.ts'],
     typecheck: { include: ['test/**/*.test-d.ts'] },
     restoreMocks: true,
     unstubEnvs: true,
