@@ -11,6 +11,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     else signal.addEventListener('abort', onAbort, { once: true });
     // Two handlers, not `finally`, which makes three promises more for every wait of every call.
     promise.then(
+      // oxlint-disable-next-line promise/always-return -- the promise of `then` is not used
       (value) => {
         signal.removeEventListener('abort', onAbort);
         resolve(value);
