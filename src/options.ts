@@ -48,11 +48,12 @@ export interface Idempotency {
 /** Options that hold for a client and can be changed for one call. */
 export interface SharedOptions {
   /**
-   * How often a failed attempt may be repeated, where repeating cannot pay twice.
+   * How often a failed attempt may be repeated. Integer, 0 to 100; 0 for never.
    *
    * Charged calls (images, videos) are repeated only when the request provably never left or was
-   * refused before work; metered calls (chat, generation, embeddings, audio) also on 408, 429, 5xx
-   * and lost connections before the first byte of the answer. Integer, 0 to 100.
+   * refused before work; metered calls (chat, generation, embeddings, audio) also on 408, 425, 429,
+   * 5xx, time-outs and lost connections before the first byte of the answer, where both attempts may
+   * be billed. See `retryUnknownOutcome`.
    * @defaultValue 2
    */
   maxRetries?: number | undefined;
