@@ -465,7 +465,7 @@ describe('classifyThrown()', () => {
       fc.property(fc.oneof(garbage, fc.anything()), (error) => {
         return outcomeOf[classifyThrown(error).kind] === 'unknown';
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 });
