@@ -1,38 +1,66 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator } from '../src/testing/index.ts';
-import { countRequests, videosOf } from './helpers/videos.ts';
+import {
+  bundleWorker,
+  makeVideoDespite,
+  problemOf,
+  runWorker,
+  type KillResult,
+} from './helpers/kill-cases.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { countRequests } from './helpers/videos.ts';
 
-/** The signal that ended a program. */
-function run(program: string, parameters: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...parameters], { timeout: 30_000 }, (error) => {
-      resolve(error?.signal ?? undefined);
-    });
-  });
-}
-
-test('a process that is killed while it waits loses nothing: the next one waits on', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'videos-crash-'));
-  await using emulator = createEmulator({ videoDuration: 60_000 });
-  const { url } = await emulator.listen();
-  const file = join(folder, 'ref.json');
-  const program = join(import.meta.dirname, 'helpers', 'submit-and-crash.ts');
-
-  const signal = await run(program, [url, emulator.apiKey, file]);
-  const ref = parseVideoTaskRef(JSON.parse(await readFile(file, 'utf8')));
-  emulator.videos.complete(ref.id);
-  const done = await videosOf({ baseURL: url, apiKey: emulator.apiKey }).wait(ref, {
-    interval: 250,
+// Every step and 200 random moments are taken by `test/extended/kill.ts`.
+describe('kill -9', () => {
+  let program = '';
+  beforeAll(async () => {
+    const { mkdtemp, rm } = await import('node:fs/promises');
+    const { tmpdir } = await import('node:os');
+    const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
+    program = await bundleWorker(folder);
+    return () => rm(folder, { recursive: true });
   });
 
-  expect(signal).toBe('SIGKILL');
-  expect(done).toMatchObject({ id: ref.id, status: 'completed' });
-  expect(countRequests(emulator)).toEqual({ posts: 1, gets: 2 });
-  expect(emulator.charges).toHaveLength(1);
-  await rm(folder, { recursive: true });
-}, 60_000);
+  const steps = Array.from({ length: 16 }, (_, index) => 1 + index * 4);
+
+  test(
+    'between any two steps loses no video and pays for none twice',
+    { timeout: 120_000 },
+    async () => {
+      const results: KillResult[] = [];
+      const left = [...steps];
+      const work = async (): Promise<void> => {
+        for (let step = left.shift(); step !== undefined; step = left.shift()) {
+          // eslint-disable-next-line no-await-in-loop -- some at a time
+          results.push(await makeVideoDespite(program, { step }));
+        }
+      };
+      await Promise.all([work(), work(), work(), work()]);
+
+      expect(results.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
+      expect(results.every(({ runs }) => runs === 2)).toBe(true);
+      const completed = results.filter(({ outcome }) => outcome === 'completed');
+      expect(completed.length).toBeGreaterThan(10);
+      expect(completed.every(({ posts, isWhole }) => posts === 1 && isWhole)).toBe(true);
+    },
+  );
+
+  test('of processes with the same call one submits', { timeout: 60_000 }, async () => {
+    const folder = await temporaryFolder();
+    const emulator = createEmulator({ videoDuration: 300 });
+    onTestFinished(() => emulator[Symbol.asyncDispose]());
+    emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
+    const { url } = await emulator.listen();
+
+    const parameters = [url, emulator.apiKey, folder, '0'];
+    const runs = await Promise.all([1, 2, 3, 4].map(() => runWorker(program, parameters)));
+    const outcomes = runs.map(({ output }): unknown => JSON.parse(output).outcome);
+
+    expect(outcomes.filter((outcome) => outcome === 'completed')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'VideoSubmitUnknownError')).toHaveLength(3);
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(await readdir(join(folder, 'ledger'))).toHaveLength(1);
+  });
+});

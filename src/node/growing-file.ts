@@ -69,10 +69,8 @@ export class GrowingFile {
   }
 }
 
-/** Gives a finished file its name, in one step. */
-export async function moveInto(target: string, file: GrowingFile): Promise<void> {
-  await file.sync();
-  await file.close();
-  await rename(file.path, target);
+/** Gives a file that was synced and closed its name, in one step. */
+export async function moveInto(target: string, path: string): Promise<void> {
+  await rename(path, target);
   await syncFolder(dirname(target));
 }

@@ -67,14 +67,27 @@ export class Part {
   async restart(known: Resumable | undefined): Promise<void> {
     this.#known = known;
     await this.file.clear();
-    if (known === undefined) await rm(notes(this.file.path), { force: true });
-    else await writeFile(notes(this.file.path), JSON.stringify(known));
+    await this.#note();
+  }
+
+  async #note(): Promise<void> {
+    const path = notes(this.file.path);
+    if (this.#known === undefined) await rm(path, { force: true });
+    else await writeFile(path, JSON.stringify(this.#known));
   }
 
   /** Gives the file its name. */
   async finish(target: string): Promise<void> {
-    await moveInto(target, this.file);
+    await this.file.sync();
+    await this.file.close();
+    // First, because nobody would look for what is left beside a file that is whole.
     await rm(notes(this.file.path), { force: true });
+    try {
+      await moveInto(target, this.file.path);
+    } catch (error) {
+      await this.#note();
+      throw error;
+    }
   }
 
   /** Ends a download that has failed. What was kept is gone on with by the next that may resume. */

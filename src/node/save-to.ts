@@ -115,7 +115,9 @@ export async function saveTo(
     const body = await openSavable(source, options.signal);
     await receive(body, file, options);
     await checkWhole(body, file);
-    await moveInto(target, file);
+    await file.sync();
+    await file.close();
+    await moveInto(target, temporary);
     return { path: target, bytes: file.size };
   } catch (error) {
     discard(source);

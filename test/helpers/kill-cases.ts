@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { createEmulator } from '../../src/testing/index.ts';
+
+/** When the first run is killed: at a step of the program, or after some milliseconds. */
+export type Kill = { readonly step: number } | { readonly after: number };
+
+/** How a video was made by a program that was killed and started again. */
+export interface KillResult {
+  /** How the last run ended. */
+  readonly outcome: string;
+  /** How many runs it took. */
+  readonly runs: number;
+  /** Steps of the last run. */
+  readonly steps: number;
+  readonly posts: number;
+  readonly charges: number;
+  /** Whether the file is the content of the task; `false` when there is none. */
+  readonly isWhole: boolean;
+  /** Files that should not be there. */
+  readonly leftovers: readonly string[];
+}
+
+/** The program as one file, which starts five times as fast. */
+export async function bundleWorker(folder: string): Promise<string> {
+  const outfile = join(folder, 'worker.mjs');
+  await build({
+    entryPoints: [join(import.meta.dirname, 'killed-worker.ts')],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    outfile,
+    // What it imports late stays late: the functions of Node are changed before that.
+    splitting: false,
+    logLevel: 'error',
+    define: { __VERSION__: '"0.0.0-test"' },
+  });
+  return outfile;
+}
+
+interface Run {
+  readonly isKilled: boolean;
+  readonly output: string;
+}
+
+/** Runs a program, and kills it after some milliseconds unless that is not wanted. */
+export function runWorker(
+  program: string,
+  parameters: readonly string[],
+  killAfter?: number,
+): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...parameters], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+    });
+    const timer =
+      killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter);
+    child.once('error', reject);
+    child.once('close', (_, signal) => {
+      clearTimeout(timer);
+      resolve({ isKilled: signal === 'SIGKILL', output });
+    });
+  });
+}
+
+/** Makes one video with a program that is killed once, and started again until it ends by itself. */
+export async function makeVideoDespite(program: string, kill: Kill): Promise<KillResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
+  await using emulator = createEmulator({ videoDuration: 300 });
+  const { url } = await emulator.listen();
+  try {
+    let runs = 0;
+    let result: Run;
+    do {
+      const isFirst = runs === 0;
+      const step = isFirst && 'step' in kill ? kill.step : 0;
+      const after = isFirst && 'after' in kill ? kill.after : undefined;
+      const parameters = [url, emulator.apiKey, folder, String(step)];
+      // eslint-disable-next-line no-await-in-loop -- one run after the other
+      result = await runWorker(program, parameters, after);
+      runs += 1;
+    } while (result.isKilled);
+    const { outcome, steps }: { outcome: string; steps: number } = JSON.parse(result.output);
+    const [video] = emulator.videos.list;
+    const file = await readFile(join(folder, 'out.mp4')).catch(() => undefined);
+    const content = video === undefined ? undefined : await emulator.videos.content(video.id);
+    const names = await readdir(folder);
+    return {
+      outcome,
+      runs,
+      steps,
+      posts: emulator.requests.filter(({ method }) => method === 'POST').length,
+      charges: emulator.charges.length,
+      isWhole: file !== undefined && content !== undefined && file.equals(content),
+      leftovers: names.filter((name) => name !== 'ledger' && name !== 'out.mp4'),
+    };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/**
+ * What is wrong with a result, or `undefined`. A video is made once; only a program that was killed
+ * between claiming a call and entering its task may give up, and then says so.
+ */
+export function problemOf(result: KillResult): string | undefined {
+  const { outcome, posts, charges, isWhole, leftovers } = result;
+  if (posts > 1 || charges > 1) return 'the video was submitted more than once';
+  if (outcome === 'VideoSubmitUnknownError') return undefined;
+  if (outcome !== 'completed') return `it ended with ${outcome}`;
+  if (posts !== 1 || !isWhole) return 'the video is not there';
+  return leftovers.length > 0 ? `left behind: ${leftovers.join(', ')}` : undefined;
+}

@@ -1,0 +1,56 @@
+// Makes one video with a ledger and downloads it, and is killed at some point on the way.
+import fsPromises, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+
+const [baseURL = '', apiKey = '', folder = '', killAt = '0'] = process.argv.slice(2);
+
+let steps = 0;
+
+/** Every moment before and after something that another process could see. */
+function step(): void {
+  steps += 1;
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL');
+}
+
+/** Puts a step before and after every call of a method. */
+function between(owner: object, name: string): void {
+  const original: unknown = Reflect.get(owner, name);
+  if (typeof original !== 'function') throw new Error(`There is no ${name}().`);
+  Reflect.set(owner, name, async function (this: unknown, ...parameters: unknown[]) {
+    step();
+    const result: unknown = await Reflect.apply(original, this, parameters);
+    step();
+    return result;
+  });
+}
+
+const probe: FileHandle = await fsPromises.open(import.meta.filename, 'r');
+const handles: unknown = Object.getPrototypeOf(probe);
+await probe.close();
+if (typeof handles === 'object' && handles !== null) {
+  for (const name of ['write', 'writeFile', 'sync', 'truncate']) between(handles, name);
+}
+for (const name of ['open', 'link', 'rename', 'rm', 'writeFile', 'mkdir']) {
+  between(fsPromises, name);
+}
+syncBuiltinESMExports();
+between(globalThis, 'fetch');
+
+// Only now, so that they get the functions with steps.
+const { Gateway } = await import('../../src/gateway.ts');
+const { downloadVideo, fileLedger } = await import('../../src/node/index.ts');
+
+const client = new Gateway({ baseURL, apiKey, logLevel: 'off' });
+let outcome: string;
+try {
+  const video = await client.videos.createAndWait(
+    { model: 'm-video', prompt: 'A paper boat', seconds: 1, size: '64x64' },
+    { ledger: fileLedger(`${folder}/ledger`), callId: 'job', interval: 250, onSubmitted: step },
+  );
+  step();
+  await downloadVideo(client, video, { to: `${folder}/out.mp4`, resume: true });
+  outcome = 'completed';
+} catch (error) {
+  outcome = error instanceof Error ? error.name : 'unknown error';
+}
+process.stdout.write(JSON.stringify({ outcome, steps }));
