@@ -63,7 +63,7 @@ class FileLedger implements SubmitLedger {
     });
     await this.#ready;
     const claimedAt = new Date().toISOString();
-    const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess, claimedAt };
+    const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
     for (;;) {
       const found = await this.#find(callId);
       const latest = found.at(-1);

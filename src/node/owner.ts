@@ -37,20 +37,26 @@ function startOf(pid: number): string {
   }
 }
 
-/** This process. */
-export const thisProcess: Owner = {
-  host: shortHash(hostname() + processSpace(), 8),
-  pid: process.pid,
-  start: startOf(process.pid),
-};
+let known: Owner | undefined;
+
+/** This process. Asked for only when it is needed: Deno asks its user for leave to tell a host name. */
+export function thisProcess(): Owner {
+  known ??= {
+    host: shortHash(hostname() + processSpace(), 8),
+    pid: process.pid,
+    start: startOf(process.pid),
+  };
+  return known;
+}
 
 export function isThisProcess({ host, pid, start }: Owner): boolean {
-  return host === thisProcess.host && pid === thisProcess.pid && start === thisProcess.start;
+  const own = thisProcess();
+  return host === own.host && pid === own.pid && start === own.start;
 }
 
 /** Whether a process still runs; `undefined` when it is one of another machine. */
 export function isAlive({ host, pid, start }: Owner): boolean | undefined {
-  if (host !== thisProcess.host) return undefined;
+  if (host !== thisProcess().host) return undefined;
   try {
     process.kill(pid, 0);
   } catch (error) {

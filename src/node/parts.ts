@@ -46,7 +46,7 @@ export class Part {
    */
   static async take(target: string, key: string, resume: boolean): Promise<Part> {
     const prefix = `.${shortHash(basename(target), 8)}-${shortHash(key, 8)}`;
-    const { host, pid, start } = thisProcess;
+    const { host, pid, start } = thisProcess();
     const own = nameIn(target, `${prefix}.${host}-${pid}-${start}`);
     let file: GrowingFile | undefined;
     for (const { path, isSame } of await findAbandoned(target, prefix)) {
