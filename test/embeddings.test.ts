@@ -165,6 +165,14 @@ describe('the number of vectors', () => {
     ]);
   });
 
+  test('rule 30: tokens that the gateway skips without a word are counted', async () => {
+    const { client } = emulated({}, { quirks: { embeddingTokens: 'skipped' } });
+
+    const { data, missing } = await client.embeddings.create({ model, input: [[1, 2], [3]] });
+
+    expect({ data, missing }).toEqual({ data: [], missing: 2 });
+  });
+
   test('a gap stays visible in the index', async () => {
     const body = answerOf([1], [2]);
     const data = body.data.map((item) => ({ ...item, index: item.index * 2 })).toReversed();

@@ -291,7 +291,7 @@ describe('rule 44: videos.downloadContent()', () => {
 });
 
 describe('videos.remix()', () => {
-  test('trap 28: submits once, and the handle names the original', async () => {
+  test('submits once, and the handle names the original', async () => {
     const { emulator, videos } = emulatedVideos();
     const original = await videos.create(order);
 
@@ -301,6 +301,19 @@ describe('videos.remix()', () => {
     expect(task.ref).toMatchObject({ id: task.id, remixOf: original.id, model: order.model });
     expect(countRequests(emulator)).toEqual({ posts: 2, gets: 0 });
     expect(emulator.videos.get(task.id)).toMatchObject({ remixedFrom: original.id });
+  });
+
+  test('trap 28: a new video in place of a remix is charged, and only its answer tells', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const original = await videos.create(order);
+    const remix = await videos.remix(original, { prompt: 'At night' });
+    emulator.quirks.videoRemix = 'new';
+
+    const another = await videos.remix(original, { prompt: 'At night' });
+
+    expect(remix.remixed_from_video_id).toBe(original.id);
+    expect(another.remixed_from_video_id).toBeUndefined();
+    expect(emulator.charges).toHaveLength(3);
   });
 
   test('is never sent twice', async () => {

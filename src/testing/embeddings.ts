@@ -43,7 +43,9 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
   for (const input of inputs) if (typeof input === 'string') checkWords(input);
   const isBase64 =
     fields.string('encoding_format') === 'base64' && quirks.embeddingEncoding === 'honoured';
-  const data = inputs.map((input, index) => {
+  const isSkipping = quirks.embeddingTokens === 'skipped';
+  const embedded = inputs.filter((input) => typeof input === 'string' || !isSkipping);
+  const data = embedded.map((input, index) => {
     const vector = embed(typeof input === 'string' ? input : input.join(' '), dimensions);
     return { object: 'embedding', index, embedding: isBase64 ? encoded(vector) : [...vector] };
   });

@@ -16,6 +16,8 @@ export interface Quirks extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQ
   embeddingEncoding: 'honoured' | 'ignored';
   /** The order of the items of an embeddings answer. @defaultValue "by-index" */
   embeddingOrder: 'by-index' | 'reversed';
+  /** What becomes of inputs that are tokens; converting channels skip them without a word. @defaultValue "embedded" */
+  embeddingTokens: 'embedded' | 'skipped';
   /** What the engine path does; recent builds reject its body. @defaultValue "embeddings" */
   enginePath: 'embeddings' | 'contents-required';
 }
@@ -126,6 +128,11 @@ export interface VideoQuirks {
   videoEarlyEnd: boolean;
   /** Whether the charge of a failed task is given back. @defaultValue true */
   videoRefund: boolean;
+  /**
+   * What a remix gives: a version of the original, or a new video from the prompt alone, charged all
+   * the same, as channels do that cannot remix. @defaultValue "version"
+   */
+  videoRemix: 'version' | 'new';
   /** The content as the answer itself, or as a redirect to another origin. @defaultValue "body" */
   contentDelivery: 'body' | 'redirect';
   /** Whether `Range` is honoured; many builds ignore it and still send `Accept-Ranges`. @defaultValue "ignored" */
@@ -156,6 +163,7 @@ export const defaultQuirks: Quirks = {
   exhaustedCreditStatus: 403,
   embeddingEncoding: 'honoured',
   embeddingOrder: 'by-index',
+  embeddingTokens: 'embedded',
   enginePath: 'embeddings',
   lineEnding: 'lf',
   heartbeatEvery: 0,
@@ -198,6 +206,7 @@ export const defaultQuirks: Quirks = {
   videoError: 'object',
   videoEarlyEnd: false,
   videoRefund: true,
+  videoRemix: 'version',
   contentDelivery: 'body',
   contentRange: 'ignored',
   contentType: 'video/mp4',

@@ -68,7 +68,8 @@ export const remixVideo: Handler = (call) => {
   checkWords(prompt);
   const original = findTask(call, call.parameters['video_id'], 'task_origin_not_exist');
   const { model, seconds, size, id } = original;
-  return submitted(call, { model, prompt, seconds, size, remixedFrom: id });
+  const remixedFrom = call.world.quirks.videoRemix === 'version' ? id : undefined;
+  return submitted(call, { model, prompt, seconds, size, remixedFrom });
 };
 
 /** `GET /v1/videos/{task_id}`. */

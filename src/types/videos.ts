@@ -112,6 +112,7 @@ export interface VideoTask extends WithRequestId {
   expires_at?: number | undefined;
   seconds?: string | undefined;
   size?: string | undefined;
+  /** The original of a remix. Not every gateway that remixes says it. */
   remixed_from_video_id?: string | undefined;
   /** Set when `status` is `failed`, and `null` otherwise. */
   error?: VideoTaskError | null | undefined;
