@@ -141,8 +141,8 @@ describe('what answers are parsed as', () => {
     expectTypeOf<Calls['run']>().toEqualTypeOf<ChatCompletionRunner>();
     expectTypeOf<Calls['streamedRun']>().toEqualTypeOf<ChatCompletionStreamingRunner<Place>>();
     expectTypeOf<Calls['functions']['response']['text']>().toEqualTypeOf<string | undefined>();
-    const listen = (stream: ChatCompletionStream<Place>) =>
-      stream.on('content.done', ({ parsed }) => {
+    const listen = (placed: ChatCompletionStream<Place>) =>
+      placed.on('content.done', ({ parsed }) => {
         expectTypeOf(parsed).toEqualTypeOf<Place | null>();
       });
     expectTypeOf(listen).toBeFunction();
