@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/helpers/load-ky.ts'],
     typecheck: { include: ['test/**/*.test-d.ts'] },
+    // Property tests and real sockets take their time on a busy machine.
+    testTimeout: 30_000,
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
