@@ -34,6 +34,7 @@ export interface Endpoint {
   readonly charge: ChargeClass;
 }
 
+/** Every operation of the service: how it is sent, what it answers with, and what it may cost. */
 export const endpoints = {
   'models.list': {
     method: 'GET',

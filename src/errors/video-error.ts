@@ -24,6 +24,7 @@ export class VideoFailedError extends GatewayError {
   readonly moderated: boolean;
   /** The last answer of the gateway, as it came. */
   readonly raw: unknown;
+  /** The handle of the task. */
   readonly ref: VideoTaskRef;
 
   constructor(message: string, init: VideoFailedErrorInit) {
@@ -38,6 +39,7 @@ export class VideoFailedError extends GatewayError {
 
 /** What is known of a wait that ended before its task did. */
 export interface VideoWaitSummary {
+  /** The handle of the task, to wait for it again. */
   readonly ref: VideoTaskRef;
   /** The last status word of the gateway, or `undefined` when no poll succeeded. */
   readonly lastStatus: string | undefined;
@@ -54,9 +56,13 @@ export interface VideoWaitSummary {
 export class VideoWaitError extends GatewayError implements VideoWaitSummary {
   static override readonly kind: string = 'VideoWaitError';
 
+  /** The handle of the task, to wait for it again. */
   readonly ref: VideoTaskRef;
+  /** The last status word of the gateway, or `undefined` when no poll succeeded. */
   readonly lastStatus: string | undefined;
+  /** Time waited, in milliseconds. */
   readonly elapsed: number;
+  /** How many status requests were made. */
   readonly polls: number;
 
   constructor(message: string, init: GatewayErrorInit & VideoWaitSummary) {
@@ -97,6 +103,7 @@ export class VideoSubmitUnknownError extends APIError {
 export class VideoSubmitAnswerError extends UnexpectedResponseError {
   static override readonly kind: string = 'VideoSubmitAnswerError';
 
+  /** The handle of the task, to wait for it. */
   readonly ref: VideoTaskRef;
 
   constructor(message: string, init: UnexpectedResponseErrorInit & { ref: VideoTaskRef }) {

@@ -71,10 +71,12 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion>;
+  /** The same, streamed: the loop throws `StreamTruncatedError` when the answer is not whole. */
   create(
     params: ChatCompletionCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<ChatCompletionChunk>>;
+  /** Whole or streamed, as `stream` says. */
   create(
     params: ChatCompletionCreateParamsBase,
     options?: RequestOptions,
@@ -173,6 +175,7 @@ export class Completions {
     params: WithFormat<ChatCompletionToolRunnerParams, Format>,
     options?: RunnerOptions,
   ): ChatCompletionRunner<ParsedOutput<Format>>;
+  /** The same, with every answer streamed. */
   runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
     params: WithFormat<ChatCompletionStreamingToolRunnerParams, Format>,
     options?: RunnerOptions,
@@ -219,6 +222,7 @@ export class Completions {
 
 /** Chat in OpenAI's format. */
 export class Chat {
+  /** Answers to conversations. */
   readonly completions: Completions;
 
   /** @internal */

@@ -25,6 +25,8 @@ export class Embeddings {
     this.#transport = transport;
   }
 
+  /** Creates one vector per input, each as base64 text. Otherwise as without that format. */
+  create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
   /**
    * Creates one vector per input.
    *
@@ -45,7 +47,6 @@ export class Embeddings {
    * const [first, second] = data.map((item) => item.embedding);
    * ```
    */
-  create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
   create(
     params: EmbeddingCreateParams,
     options?: RequestOptions,
@@ -59,6 +60,11 @@ export class Embeddings {
     );
   }
 
+  /** The same, with each vector as base64 text. */
+  createForEngine(
+    params: Base64Params,
+    options?: RequestOptions,
+  ): GatewayPromise<Base64EmbeddingResponse>;
   /**
    * The same as `create`, on the engine-style path, where the model is part of the path.
    *
@@ -69,10 +75,6 @@ export class Embeddings {
    * @param params - As for `create`.
    * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
    */
-  createForEngine(
-    params: Base64Params,
-    options?: RequestOptions,
-  ): GatewayPromise<Base64EmbeddingResponse>;
   createForEngine(
     params: EmbeddingCreateParams,
     options?: RequestOptions,

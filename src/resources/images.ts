@@ -53,10 +53,12 @@ export class Images {
     params: ImageGenerateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse>;
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
   generate(
     params: ImageGenerateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<ImageGenStreamEvent>>;
+  /** Whole or as events, as `stream` says. */
   generate(
     params: ImageGenerateParamsBase,
     options?: RequestOptions,
@@ -93,10 +95,12 @@ export class Images {
     params: ImageEditParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse>;
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
   edit(
     params: ImageEditParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<ImageEditStreamEvent>>;
+  /** Whole or as events, as `stream` says. */
   edit(
     params: ImageEditParamsBase,
     options?: RequestOptions,

@@ -13,7 +13,9 @@ import type { Model, ModelList } from '../types/models.ts';
  * that was written for one. Fields that the gateway adds to the list are on the page too.
  */
 export class ModelsPage implements ModelList, AsyncIterable<Model> {
+  /** Always `"list"`. */
   readonly object = 'list';
+  /** The models. */
   readonly data: Model[];
   declare readonly _request_id?: string | null;
 

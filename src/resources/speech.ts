@@ -46,10 +46,12 @@ export class Speech {
    * ```
    */
   create(params: SpeechCreateParamsFile, options?: RequestOptions): GatewayPromise<Response>;
+  /** Speaks a text as a stream of events; the loop throws `StreamTruncatedError` when it is cut. */
   create(
     params: SpeechCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<SpeechStreamEvent>>;
+  /** As a file or as events, as `stream_format` says. */
   create(
     params: SpeechCreateParamsBase,
     options?: RequestOptions,

@@ -41,14 +41,17 @@ export class Translations {
     params: TranslationCreateParams<'json' | undefined>,
     options?: RequestOptions,
   ): GatewayPromise<Translation>;
+  /** The same, with duration, language and segments where the provider tells them. */
   create(
     params: TranslationCreateParams<'verbose_json'>,
     options?: RequestOptions,
   ): GatewayPromise<TranslationVerbose>;
+  /** The same, as text or subtitles. */
   create(
     params: TranslationCreateParams<TextFormat> & { response_format: TextFormat },
     options?: RequestOptions,
   ): GatewayPromise<string>;
+  /** An object or text, as `response_format` says. */
   create(params: TranslationCreateParams, options?: RequestOptions): GatewayPromise<AnyTranslation>;
   create(
     params: TranslationCreateParams,

@@ -42,6 +42,7 @@ export interface VideoDownloadOptions extends RequestOptions {
 export class Videos {
   readonly #transport: Transport;
 
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
   }

@@ -65,6 +65,7 @@ export class Emulator implements AsyncDisposable {
   readonly #origins = new Origins();
   readonly #servers = new Set<EmulatorServer>();
 
+  /** @internal */
   constructor(options: EmulatorOptions) {
     this.#options = options;
     this.apiKey = options.apiKey ?? 'sk-emulator';

@@ -80,6 +80,7 @@ export class VideoTasks {
   readonly #parts: Parts;
   #tasks = new Map<string, TaskRecord>();
 
+  /** @internal */
   constructor(parts: Parts, duration: number) {
     this.#parts = parts;
     this.duration = duration;
