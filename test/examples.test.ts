@@ -20,8 +20,13 @@ const expected: Readonly<Record<string, RegExp>> = {
   'image-edit': /Saved .*room-with-plant\.png/,
   'image-generate': /Saved .*lighthouse\.png/,
   models: /m-video openai-video/,
+  parse:
+    /3 days in Lisbon, \d+ stops[\s\S]*so far: \{"city":"Porto","days":2,"stops":\[\{\}\]\}[\s\S]*checked: Porto/,
   'raw-response': /200 application\/json\ntrue 1\ntrue\nobject/,
+  'run-tools':
+    /calls get_weather\(.*\)\n.*celsius.*\n2 completions, \d+ tokens\n.*celsius.*\n4 turns/,
   speech: /Saved .*fox\.mp3, \d{4,} bytes/,
+  'stream-to-browser': /Why are dogs better than cats\?[\s\S]*\nstop, complete/,
   testing: /Charged once, and not sent again\./,
   translate: /Guten Morgen!/,
   video: /Submitted task_\w+\n[\s\S]*completed 100\nSaved .*boat\.mp4, \d{4,} bytes/,

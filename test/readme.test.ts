@@ -13,7 +13,12 @@ const folder = join(root, 'test', '.readme');
 
 /** Calls that use an operation besides the one that it is named after. */
 const otherCalls: Readonly<Record<string, readonly string[]>> = {
-  'chat.completions.create': ['chat.completions.stream'],
+  'chat.completions.create': [
+    'chat.completions.stream',
+    'chat.completions.parse',
+    'chat.completions.runTools',
+  ],
+  'generate.content': ['generate.runFunctions'],
   'embeddings.create': ['embeddings.createMany'],
   'videos.create': ['videos.createAndWait'],
   'videos.retrieve': ['videos.wait'],
