@@ -94,7 +94,8 @@ function failure(error: unknown, { signal }: Request, requestId: string): Respon
 }
 
 /** The same answer; the log learns how it ended. */
-function observed(response: Response, logged: LoggedRequest, { signal }: Request): Response {
+function observed(response: Response, logged: LoggedRequest, request: Request): Response {
+  const { signal } = request;
   logged.status = response.status;
   if (response.body === null) return response;
   let isEnded = false;
@@ -104,7 +105,8 @@ function observed(response: Response, logged: LoggedRequest, { signal }: Request
   signal.addEventListener('abort', leave, { once: true });
   const onEnd = (): void => {
     isEnded = true;
-    signal.removeEventListener('abort', leave);
+    // The request is named so that the body holds it; without it the signal would fall silent.
+    request.signal.removeEventListener('abort', leave);
   };
   const body = watched(response.body, { signal, onEnd, onCancel: leave });
   return new Response(body, { status: response.status, headers: response.headers });

@@ -1,5 +1,6 @@
 import type { Fetch } from '../options.ts';
 import { watched } from './byte-stream.ts';
+import { holdRequest } from './held-requests.ts';
 
 /** What a `fetch` function of the emulator is made from. */
 export interface FetchTarget {
@@ -37,8 +38,12 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
   if (signal.aborted) throw signal.reason;
   signal.addEventListener('abort', drop, { once: true });
   const sent = new Request(request, { signal: connection.signal });
-  const response = await Promise.race([target.handle(sent), aborted(connection.signal)]);
-  const end = (): void => signal.removeEventListener('abort', drop);
+  const letGo = [holdRequest(request), holdRequest(sent)];
+  const response = await Promise.race([target.handle(sent), aborted(connection.signal)]).finally(
+    () => letGo.forEach((release) => release()),
+  );
+  // From here on the body holds the request.
+  const end = (): void => request.signal.removeEventListener('abort', drop);
   if (response.body === null) {
     end();
     return response;

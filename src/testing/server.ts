@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { piecesOf } from './byte-stream.ts';
 import { ConnectionLoss } from './connection-loss.ts';
+import { holdRequest } from './held-requests.ts';
 import { wait } from './waiting.ts';
 
 /** A running server of the emulator. */
@@ -96,7 +97,9 @@ async function serve(
     if (!response.writableFinished) connection.abort(new Error('The client has gone'));
   });
   try {
-    await send(await handle(toRequest(message, address, connection.signal)), response);
+    const request = toRequest(message, address, connection.signal);
+    response.once('close', holdRequest(request));
+    await send(await handle(request), response);
   } catch (error) {
     if (error instanceof ConnectionLoss) await cut(response, error.how);
     else response.socket?.destroy();
