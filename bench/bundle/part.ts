@@ -1,0 +1,132 @@
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+import type { Effort, Part, PartResult } from '../lib/metric.ts';
+import type { Column } from '../lib/packages.ts';
+import { taking } from '../lib/rounds.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const bench = path.join(import.meta.dirname, '..');
+const root = path.join(bench, '..');
+
+/** Programs that can use all of a client. The floor is what this client is built on. */
+const programs: Partial<Record<Column, string>> = {
+  'model-gateway': "export * from '../dist/index.js';",
+  floor: `
+    export { default as ky } from 'ky';
+    export { createParser } from 'eventsource-parser';
+    import * as z from 'zod/mini';
+    const text = z.optional(z.nullable(z.string()));
+    const item = z.looseObject({ text, number: z.number(), flag: z.boolean() });
+    export const schema = z.looseObject({ any: z.any(), list: z.array(z.union([text, item])) });
+    export const read = (value) => z.safeParse(schema, value);
+  `,
+  ky: "export * from 'ky'; export { default } from 'ky';",
+  openai: "export * from 'openai'; export { default } from 'openai';",
+  'groq-sdk': "export * from 'groq-sdk'; export { default } from 'groq-sdk';",
+  '@anthropic-ai/sdk':
+    "export * from '@anthropic-ai/sdk'; export { default } from '@anthropic-ai/sdk';",
+  '@google/genai': "export * from '@google/genai/web';",
+  ai: "export * from 'ai'; export * from '@ai-sdk/openai-compatible';",
+  '@fal-ai/client': "export * from '@fal-ai/client';",
+  '@runwayml/sdk': "export * from '@runwayml/sdk'; export { default } from '@runwayml/sdk';",
+};
+
+interface Sizes {
+  /** Everything that was written. */
+  readonly minified: number;
+  readonly gzip: number;
+  /** What is loaded before anything is called. */
+  readonly initialGzip: number;
+  readonly metafile: Metafile;
+}
+
+async function bundle(program: string): Promise<Sizes> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: program, resolveDir: bench },
+    bundle: true,
+    minify: true,
+    splitting: true,
+    metafile: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    outdir: 'out',
+    absWorkingDir: bench,
+    define: { __VERSION__: JSON.stringify(packageJson.version) },
+    logLevel: 'error',
+  });
+  const outputs = new Map(
+    outputFiles.map(({ path: file, contents }) => [path.relative(bench, file), contents]),
+  );
+  const entry = Object.keys(metafile.outputs).find(
+    (file) => metafile.outputs[file]?.entryPoint !== undefined,
+  );
+  const initial = new Set<string>();
+  const visit = (file: string): void => {
+    if (initial.has(file)) return;
+    initial.add(file);
+    for (const { path: next, kind } of metafile.outputs[file]?.imports ?? []) {
+      if (kind === 'import-statement') visit(next);
+    }
+  };
+  if (entry !== undefined) visit(entry);
+  const gzipOf = (files: Iterable<string>): number =>
+    [...files].reduce(
+      (sum, file) => sum + gzipSync(outputs.get(file) ?? '', { level: 9 }).byteLength,
+      0,
+    );
+  return {
+    minified: outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0),
+    gzip: gzipOf(outputs.keys()),
+    initialGzip: gzipOf(initial),
+    metafile,
+  };
+}
+
+/** Minified bytes of our own bundle by library and by room of src. */
+async function breakdown(): Promise<Record<string, number>> {
+  const { metafile } = await bundle(`export * from '../src/index.ts';`);
+  const rooms: Record<string, number> = {};
+  for (const { inputs } of Object.values(metafile.outputs)) {
+    for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+      const room = roomOf(file);
+      rooms[room] = (rooms[room] ?? 0) + bytesInOutput;
+    }
+  }
+  return Object.fromEntries(Object.entries(rooms).toSorted(([, a], [, b]) => b - a));
+}
+
+function roomOf(file: string): string {
+  const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+  if (library !== undefined) return library;
+  const inside = path.relative(root, path.resolve(bench, file));
+  return /^src\/[^/]+(?=\/)/.exec(inside)?.[0] ?? 'src';
+}
+
+async function measure({ columns }: Effort): Promise<PartResult> {
+  const sizes: Partial<Record<Column, Omit<Sizes, 'metafile'>>> = {};
+  const gzip: Partial<Record<Column, number>> = {};
+  const initial: Partial<Record<Column, number>> = {};
+  for (const column of taking(programs, columns)) {
+    const { metafile: _, ...own } = await bundle(programs[column] ?? '');
+    sizes[column] = own;
+    gzip[column] = own.gzip / 1024;
+    initial[column] = own.initialGzip / 1024;
+  }
+  return {
+    metrics: [
+      { id: 'bundle', label: 'Browser bundle, gzip', unit: 'KiB', values: gzip },
+      {
+        id: 'bundle.initial',
+        label: '– loaded before the first call',
+        unit: 'KiB',
+        values: initial,
+      },
+    ],
+    raw: { bytes: sizes, minifiedBytesByRoom: await breakdown() },
+  };
+}
+
+export const bundlePart: Part = { name: 'bundle', measure };

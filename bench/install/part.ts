@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Effort, Part, PartResult } from '../lib/metric.ts';
+import type { Column } from '../lib/packages.ts';
+import { taking } from '../lib/rounds.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const bench = path.join(root, 'bench');
+const execute = promisify(execFile);
+
+/** What is installed to use a client. The floor is what this client is built on. */
+const installs: Partial<Record<Column, readonly string[]>> = {
+  'model-gateway': [],
+  floor: ['ky', 'zod', 'eventsource-parser', 'form-data'],
+  ky: ['ky'],
+  openai: ['openai'],
+  'groq-sdk': ['groq-sdk'],
+  '@anthropic-ai/sdk': ['@anthropic-ai/sdk'],
+  '@google/genai': ['@google/genai'],
+  ai: ['ai', '@ai-sdk/openai-compatible'],
+  '@fal-ai/client': ['@fal-ai/client'],
+  '@runwayml/sdk': ['@runwayml/sdk'],
+};
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+async function manifestOf(directory: string): Promise<Manifest> {
+  const manifest: Manifest = JSON.parse(
+    await readFile(path.join(directory, 'package.json'), 'utf8'),
+  );
+  return manifest;
+}
+
+/** The packages that npm installs for one: everything but optional peers. */
+function neededBy(manifest: Manifest): string[] {
+  const {
+    dependencies,
+    optionalDependencies,
+    peerDependencies = {},
+    peerDependenciesMeta,
+  } = manifest;
+  const peers = Object.keys(peerDependencies).filter(
+    (name) => peerDependenciesMeta?.[name]?.optional !== true,
+  );
+  return [...new Set([...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers])];
+}
+
+/** Where a package that one in `from` needs is installed, as Node looks for it. */
+function find(name: string, from: string): string | undefined {
+  for (let folder = from; ; folder = path.dirname(folder)) {
+    const directory = path.join(folder, 'node_modules', name);
+    if (existsSync(path.join(directory, 'package.json'))) return directory;
+    if (folder === path.dirname(folder)) return undefined;
+  }
+}
+
+async function closureOf(names: readonly string[], from: string, found = new Set<string>()) {
+  for (const name of names) {
+    const directory = find(name, from);
+    if (directory === undefined || found.has(directory)) continue;
+    found.add(directory);
+    await closureOf(neededBy(await manifestOf(directory)), directory, found);
+  }
+  return found;
+}
+
+/** The bytes of the files of a package, without packages that are installed inside it. */
+async function sizeOf(directory: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const file = path.join(directory, entry.name);
+    if (entry.isDirectory() && entry.name !== 'node_modules') sum += await sizeOf(file);
+    else if (entry.isFile()) sum += (await stat(file)).size;
+  }
+  return sum;
+}
+
+/** The bytes of the files that this package publishes. */
+async function ownSize(): Promise<number> {
+  const { stdout } = await execute('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: root,
+    maxBuffer: 2 ** 26,
+  });
+  const [packed]: unknown[] = Object.values(JSON.parse(stdout));
+  if (typeof packed === 'object' && packed !== null && 'unpackedSize' in packed) {
+    return Number(packed.unpackedSize);
+  }
+  throw new Error('npm pack gave no size.');
+}
+
+async function measure({ columns }: Effort): Promise<PartResult> {
+  const own = await ownSize();
+  const size: Partial<Record<Column, number>> = {};
+  const count: Partial<Record<Column, number>> = {};
+  const names: Partial<Record<Column, string[]>> = {};
+  for (const column of taking(installs, columns)) {
+    const isOwn = column === 'model-gateway';
+    const needed = isOwn ? neededBy(await manifestOf(root)) : (installs[column] ?? []);
+    const directories = [...(await closureOf(needed, isOwn ? root : bench))];
+    const sizes = await Promise.all(directories.map(sizeOf));
+    const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own : 0);
+    size[column] = total / 2 ** 20;
+    count[column] = directories.length + (isOwn ? 1 : 0);
+    names[column] = directories.map((directory) => path.relative(root, directory)).toSorted();
+  }
+  return {
+    metrics: [
+      { id: 'install.size', label: 'Installed size', unit: 'MiB', values: size },
+      { id: 'install.packages', label: '– packages', unit: 'packages', values: count },
+      {
+        id: 'install.own',
+        label: '– of the package itself',
+        unit: 'MiB',
+        values: { 'model-gateway': own / 2 ** 20 },
+      },
+    ],
+    raw: { ownBytes: own, packages: names },
+  };
+}
+
+export const installPart: Part = { name: 'install', measure };

@@ -1,0 +1,43 @@
+import type { Column } from './packages.ts';
+
+/** One row of the table. */
+export interface Metric {
+  /** Names the row in gates and results, for example `chunks.170`. */
+  readonly id: string;
+  readonly label: string;
+  readonly unit: Unit;
+  /** Medians; who cannot do it is left out. */
+  readonly values: Values;
+}
+
+export type Unit = 'KiB' | 'MiB' | 'ms' | 'µs' | 'files' | 'types' | 'packages';
+export type Values = Readonly<Partial<Record<Column, number>>>;
+
+/** What a part of the benchmark gives. */
+export interface PartResult {
+  readonly metrics: readonly Metric[];
+  /** Every single measurement, and what else helps to read the figures. */
+  readonly raw: unknown;
+}
+
+/** How thorough a run is, and who takes part. */
+export interface Effort {
+  /** Whether only the gates are of interest. */
+  readonly check: boolean;
+  /** The columns that are measured. */
+  readonly columns: readonly Column[];
+}
+
+/** One folder of the benchmark. */
+export interface Part {
+  readonly name: string;
+  measure(effort: Effort): Promise<PartResult>;
+}
+
+/** The middle of a list; of the two middle ones the mean. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  return Number.isInteger(middle) ? ((sorted[middle - 1] ?? upper) + upper) / 2 : upper;
+}

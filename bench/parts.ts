@@ -1,0 +1,23 @@
+import { bundlePart } from './bundle/part.ts';
+import { callsPart } from './calls/part.ts';
+import { chunksPart } from './chunks/part.ts';
+import { concurrencyPart } from './concurrency/part.ts';
+import { embeddingsPart } from './embeddings/part.ts';
+import { importPart } from './import/part.ts';
+import { installPart } from './install/part.ts';
+import type { Part } from './lib/metric.ts';
+import { typesPart } from './types/part.ts';
+import { uploadPart } from './upload/part.ts';
+
+/** All parts, in the order of the table. */
+export const parts: readonly Part[] = [
+  bundlePart,
+  importPart,
+  callsPart,
+  chunksPart,
+  embeddingsPart,
+  uploadPart,
+  concurrencyPart,
+  typesPart,
+  installPart,
+];

@@ -1,0 +1,64 @@
+import type { Verdict } from '../gates.ts';
+import type { Metric } from '../lib/metric.ts';
+import type { Environment } from '../lib/results.ts';
+import type { Column } from '../lib/packages.ts';
+import { figure, gateValue, limit } from './format.ts';
+import { labelsOf } from './text.ts';
+
+const start = '<!-- figures:start -->';
+const end = '<!-- figures:end -->';
+
+/** Columns of the README's table; the picture has the others. */
+const shown: readonly Column[] = ['model-gateway', 'floor', 'openai', 'groq-sdk', 'ai'];
+
+/** What the README says of the figures, in Markdown. */
+export function figuresText(
+  metrics: readonly Metric[],
+  verdicts: readonly Verdict[],
+  environment: Environment,
+): string {
+  const labels = labelsOf(metrics);
+  const rows = metrics.map(({ id, unit, values }) => [
+    labels.get(id) ?? id,
+    ...shown.map((column) => {
+      const value = values[column];
+      return value === undefined ? '–' : figure(value, unit);
+    }),
+    verdicts
+      .filter(({ gate }) => gate.metric === id)
+      .map(({ gate, value, result }) =>
+        result === 'met' ? limit(gate) : `${limit(gate)}: **missed** (${gateValue(gate, value)})`,
+      )
+      .join(', '),
+  ]);
+  const headings = [
+    '',
+    ...shown.map((name) => (name === 'floor' ? 'floor' : `\`${name}\``)),
+    'Gate',
+  ];
+  const ruler = headings.map((_, index) => (index === 0 || index > shown.length ? '---' : '---:'));
+  const missed = verdicts.filter(({ result }) => result !== 'met');
+  const versions = Object.entries(environment.packages)
+    .filter(([name]) => name !== 'model-gateway')
+    .map(([name, version]) => `${name} ${version}`)
+    .join(', ');
+  return [
+    ...[headings, ruler, ...rows].map((cells) => `| ${cells.join(' | ')} |`),
+    '',
+    `Node ${environment.node}, ${environment.platform}, 2 cores; ${versions}.`,
+    ...(missed.length === 0
+      ? []
+      : ['', 'Gates that are missed today, and what holds them back:', '']),
+    ...missed.map(
+      ({ gate }) => `- ${labels.get(gate.metric) ?? gate.metric}: ${gate.missed?.why ?? 'new.'}`,
+    ),
+  ].join('\n');
+}
+
+/** Puts the figures between their markers. */
+export function withFigures(readme: string, figures: string): string {
+  const from = readme.indexOf(start);
+  const to = readme.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`README.md has no ${start} … ${end}.`);
+  return `${readme.slice(0, from)}${start}\n\n${figures}\n\n${readme.slice(to)}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * What does it cost to use this client, beside its peers?
+ *
+ *   npm run bench               measures everything, writes bench/results and the README's figures;
+ *                               fails when any gate is missed
+ *   npm run bench -- --check    measures only what gates need and writes nothing; fails when a gate
+ *                               is missed that is not listed as missed, or got worse
+ *   npm run bench -- --only calls,chunks    some parts, in either way; writes nothing
+ */
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { prepare } from './lib/prepare.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const { values: options } = parseArgs({
+  options: { check: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+prepare();
+
+// Only now is everything there that these import.
+const { judge } = await import('./gates.ts');
+const { columns, gateColumns, packages } = await import('./lib/packages.ts');
+const { environmentOf, saveJSON, saveResult } = await import('./lib/results.ts');
+const { parts } = await import('./parts.ts');
+const { figuresPicture } = await import('./report/picture.ts');
+const { figuresText, withFigures } = await import('./report/readme.ts');
+const { figuresTable, gatesTable } = await import('./report/text.ts');
+
+const wanted = options.only?.split(',');
+const effort = { check: options.check, columns: options.check ? gateColumns : columns };
+const metrics = [];
+const raw: Record<string, unknown> = {};
+for (const part of parts) {
+  if (wanted !== undefined && !wanted.includes(part.name)) continue;
+  const start = performance.now();
+  const result = await part.measure(effort);
+  metrics.push(...result.metrics);
+  raw[part.name] = result.raw;
+  console.error(`${part.name}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+}
+
+const measured = new Set(metrics.map(({ id }) => id));
+const verdicts = judge(metrics).filter(({ gate }) => measured.has(gate.metric));
+console.log(`\n${figuresTable(metrics)}\n\n${gatesTable(verdicts, metrics)}\n`);
+
+if (!options.check && wanted === undefined) {
+  const environment = await environmentOf(packages);
+  const gateResults = verdicts.map(({ gate, value, result }) => ({ ...gate, value, result }));
+  const files = [
+    await saveJSON('bench.json', { environment, metrics, gates: gateResults, raw }),
+    await saveResult('bench.svg', figuresPicture(metrics, environment)),
+  ];
+  const readme = path.join(root, 'README.md');
+  const text = figuresText(metrics, verdicts, environment);
+  await writeFile(readme, withFigures(await readFile(readme, 'utf8'), text));
+  execFileSync('npx', ['--no-install', 'oxfmt', 'README.md'], { cwd: root, stdio: 'inherit' });
+  console.log(`Written: ${[...files, 'README.md'].join(', ')}`);
+}
+
+const count = (result: string): number =>
+  verdicts.filter((verdict) => verdict.result === result).length;
+console.log(
+  `${count('met')} gates met, ${count('known')} missed as known, ${count('missed')} missed.`,
+);
+for (const { gate, result } of verdicts) {
+  if (result === 'met' && gate.missed !== undefined) {
+    console.log(`${gate.metric} is met now: its entry \`missed\` in bench/gates.ts can go.`);
+  }
+}
+const failures = count('missed') + (options.check ? 0 : count('known'));
+process.exit(failures === 0 ? 0 : 1);
