@@ -75,6 +75,21 @@ describe('a request on the wire', () => {
     expect(Buffer.from(request?.body ?? '', 'latin1').toString()).toBe(body);
   });
 
+  test('rule 12: of a form has the type that the runtime writes, whatever the caller wants', async () => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
+    const image = new File(['\u0089PNG'], 'a.png', { type: 'image/png' });
+
+    await clientOf(server.url, {
+      defaultHeaders: { 'content-type': 'application/json' },
+    }).images.edit({ model: 'm', prompt: 'x', image });
+
+    const { head = '', body = '' } = server.requests[0] ?? {};
+    const boundary = /^content-type: multipart\/form-data; boundary=(\S+)\r?$/im.exec(head)?.[1];
+    expect(boundary).toBeDefined();
+    expect(body).toContain(`--${boundary}--`);
+    expect(head.match(/content-type/gi)).toHaveLength(1);
+  });
+
   test('that reads has no body and no type', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(models)));
 

@@ -88,7 +88,6 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
   let headers: Headers;
   try {
     headers = await untilAborted(headersOf(input), signal);
-    signal.throwIfAborted();
   } catch (cause) {
     return stopBeforeSend(scope, settings) ?? neverSent(cause);
   }
