@@ -17,48 +17,55 @@ const emulator = isReal
   : createEmulator({ videoDuration: 9_000, quirks: { eventDelay: 30 } });
 const server = await emulator?.listen();
 
-const client = new Gateway(
-  server === undefined || emulator === undefined
-    ? {}
-    : { apiKey: emulator.apiKey, baseURL: server.url },
-);
-// Nothing is written into the project: a demo should leave no traces there.
-const folder = resolve(
-  process.env['DEMO_OUTPUT'] ?? (await mkdtemp(join(tmpdir(), 'model-gateway-demo-'))),
-);
+async function run(): Promise<void> {
+  const client = new Gateway(
+    server === undefined || emulator === undefined
+      ? {}
+      : { apiKey: emulator.apiKey, baseURL: server.url },
+  );
+  // Nothing is written into the project: a demo should leave no traces there.
+  const folder = resolve(
+    process.env['DEMO_OUTPUT'] ?? (await mkdtemp(join(tmpdir(), 'model-gateway-demo-'))),
+  );
 
-print.title(
-  isReal
-    ? `model-gateway, on ${client.baseURL} (this gateway charges for what follows)`
-    : `model-gateway, on the embedded emulator at ${client.baseURL}`,
-);
+  print.title(
+    isReal
+      ? `model-gateway, on ${client.baseURL} (this gateway charges for what follows)`
+      : `model-gateway, on the embedded emulator at ${client.baseURL}`,
+  );
 
-const models = await chooseModels(client);
-const context: DemoContext = { client, folder, models, emulator, files: new Map() };
-let failures = 0;
-for (const step of steps) {
-  print.step(step.title);
-  const missing = step.needs.find((kind) => models[kind] === undefined);
-  if (missing !== undefined) {
-    print.note(`Skipped: this key can use no model for ${missing}.`);
-    continue;
+  const models = await chooseModels(client);
+  const context: DemoContext = { client, folder, models, emulator, files: new Map() };
+  for (const step of steps) {
+    print.step(step.title);
+    const missing = step.needs.find((kind) => models[kind] === undefined);
+    if (missing !== undefined) {
+      print.note(`Skipped: this key can use no model for ${missing}.`);
+      continue;
+    }
+    try {
+      await step.run(context);
+    } catch (error) {
+      process.exitCode = 1;
+      print.failure(error);
+    }
   }
-  try {
-    await step.run(context);
-  } catch (error) {
-    failures += 1;
-    print.failure(error);
+
+  print.step('Done');
+  print.note(`Files are in ${folder}`);
+  for (const [name, what] of context.files) print.note(`  ${name.padEnd(16)} ${what}`);
+  if (emulator !== undefined) {
+    const requests = emulator.requests.length;
+    print.note(
+      `${requests} requests were sent, ${emulator.charges.length} of them charged, each once.`,
+    );
   }
 }
 
-print.step('Done');
-print.note(`Files are in ${folder}`);
-for (const [name, what] of context.files) print.note(`  ${name.padEnd(16)} ${what}`);
-if (emulator !== undefined) {
-  const requests = emulator.requests.length;
-  print.note(
-    `${requests} requests were sent, ${emulator.charges.length} of them charged, each once.`,
-  );
+try {
+  await run();
+} catch (error) {
+  process.exitCode = 1;
+  print.failure(error);
 }
 await server?.close();
-process.exitCode = failures === 0 ? 0 : 1;
