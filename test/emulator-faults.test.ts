@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Fault, StreamFault } from '../src/testing/index.ts';
+import type { Operation } from '../src/endpoints.ts';
+import {
+  createEmulator,
+  type Fault,
+  type FaultRule,
+  type Quirks,
+  type StreamFault,
+} from '../src/testing/index.ts';
 import { eventData, newClient, type PlainClient } from './helpers/emulator-client.ts';
+import { untyped } from './helpers/untyped.ts';
 
 const embedding = { model: 'm-embedding', input: 'tea' };
 
@@ -430,5 +438,31 @@ describe('a fault of a video task', () => {
 
     expect(expired.status).toBe(410);
     expect([redirected.status, redirected.redirected]).toEqual([200, true]);
+  });
+});
+
+describe('a fault that could never happen', () => {
+  const { emulator } = newClient();
+  const fault = { type: 'hang' };
+
+  test.each([
+    ['fault.type', { fault: { type: 'rest' } }],
+    ['fault.type', {}],
+    ['operation', { fault, operation: 'video.create' }],
+    ['operation', { fault, operation: ['videos.create', 'nope'] }],
+  ])('is refused by its %s: %j', (field, rule) => {
+    expect(() => emulator.fail(untyped<FaultRule>(rule))).toThrow(
+      expect.objectContaining({ field, message: expect.stringContaining('use one of') }),
+    );
+    expect(emulator.faults).toEqual([]);
+  });
+
+  test('is refused as a quirk or a prepared answer too', () => {
+    const quirks = untyped<Quirks>({ chatFinnish: true });
+
+    expect(() => createEmulator({ quirks })).toThrow(/^quirks: "chatFinnish" is not known/);
+    expect(() => emulator.respondOnce(untyped<Operation>('nope'), () => Response.json({}))).toThrow(
+      /^operation: "nope" is not known/,
+    );
   });
 });

@@ -12,6 +12,7 @@ import { Ids } from './ids.ts';
 import { Ledger, type Charge } from './ledger.ts';
 import { defaultModels, type EmulatorModel } from './models.ts';
 import { Origins } from './origins.ts';
+import { checkOperation, checkQuirks, checkRule } from './check-setup.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
 import { RequestLog, type ReceivedPreflight, type ReceivedRequest } from './request-log.ts';
 import { startServer, type EmulatorServer } from './server.ts';
@@ -70,6 +71,7 @@ export class Emulator implements AsyncDisposable {
     this.#options = options;
     this.apiKey = options.apiKey ?? 'sk-emulator';
     this.baseURL = new URL(options.baseURL ?? 'http://emulator.test').origin;
+    checkQuirks(options.quirks);
     this.quirks = { ...defaultQuirks, ...options.quirks };
     this.models = options.models ?? defaultModels;
     const ids = new Ids(this.baseURL);
@@ -126,17 +128,25 @@ export class Emulator implements AsyncDisposable {
   /**
    * Makes the next matching request fail.
    *
+   * @throws `InvalidInputError` when there is no such fault or operation
+   *
    * @example
    * ```ts
    * emulator.fail({ operation: 'videos.create', fault: { type: 'reset', when: 'after-charge' } });
    * ```
    */
   fail(rule: FaultRule): ActiveFault {
+    checkRule(rule);
     return this.#gateway.faults.add(rule);
   }
 
-  /** Gives one answer made by hand to the next request for an operation. It is not charged by itself. */
+  /**
+   * Gives one answer made by hand to the next request for an operation. It is not charged by itself.
+   *
+   * @throws `InvalidInputError` when there is no such operation
+   */
   respondOnce(operation: Operation | '*', respond: Responder, options: RespondOptions = {}): void {
+    checkOperation(operation);
     this.#gateway.canned.add({ operation, respond, charged: options.charged ?? false });
   }
 
