@@ -336,6 +336,12 @@ describe('toFile()', () => {
     await expect(toFile(broken())).rejects.toThrow('value: cannot be read: disk gone.');
   });
 
+  test('refuses text, which may be a path', async () => {
+    const call: unknown = Reflect.apply(toFile, undefined, ['cat.png', 'cat.png']);
+
+    await expect(call).rejects.toThrow(/^value: cannot be read: it is text; open a path with/);
+  });
+
   test.each([[null], [undefined], [5], [{}]])('refuses %j', async (value) => {
     const call: unknown = Reflect.apply(toFile, undefined, [value]);
 

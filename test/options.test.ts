@@ -105,6 +105,14 @@ describe('options of the client', () => {
     expect(message).not.toContain('cret');
   });
 
+  test.each(['sk-test', null, 5])('are an object, and not %j', (options) => {
+    const { field, message } = problemOf(options);
+
+    expect(field).toBe('options');
+    expect(message).toContain('{ apiKey, baseURL }');
+    expect(message).not.toContain('sk-test');
+  });
+
   test('undefined is the same as leaving an option out', () => {
     const fields = Object.keys(resolveSettings(base).call);
     const empty = Object.fromEntries(fields.map((field) => [field, undefined]));

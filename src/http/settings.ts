@@ -201,6 +201,9 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 
 /** Checks the options of a client and fills in what is missing. */
 export function resolveSettings(options: GatewayOptions): ClientSettings {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidInputError('options', 'must be an object such as { apiKey, baseURL }.');
+  }
   const log = resolveLog(options);
   checkFunction('fetch', options.fetch);
   checkFunction('onDrift', options.onDrift);

@@ -82,12 +82,16 @@ export async function bufferContent(
 }
 
 async function readAny(value: unknown): Promise<BufferedContent> {
-  if (typeof value === 'string') return { blob: new Blob([value]), name: undefined, type: '' };
   if (isBlob(value) || isBinary(value) || isResponse(value) || isUploadData(value)) {
     return bufferContent(value);
   }
   if (isStream(value)) {
     return { blob: await readBlob(openSource(value)), name: nameOf(value), type: '' };
+  }
+  if (typeof value === 'string') {
+    throw new TypeError(
+      'it is text; open a path with fileFrom() of model-gateway/node, and give content as { data, filename }',
+    );
   }
   throw new TypeError(
     `it is ${value === null ? 'null' : `of type ${typeof value}`}, which holds no file`,
