@@ -247,6 +247,7 @@ describe('an error inside a stream', () => {
     ['JSON in the message', encode({ error: { message: '{"error":{"message":"Too long"}}' } })],
     ['data that is no JSON', 'data: Too long\n\n'],
     ['data that is JSON text', 'data: "Too long"\n\n'],
+    ['a named object', encode({ object: 'error', message: 'Too long', type: 'BadRequestError' })],
   ] as const;
   const bare = [
     ['bare JSON', '{"error":{"message":"Too long","code":null}}'],

@@ -10,8 +10,12 @@ function saysSomething(value: unknown): boolean {
   return isObject(value) ? Object.keys(value).length > 0 : value === true;
 }
 
-/** An error without an `error` field around it: `{code, message}`, `{success: false}`, `{detail}`. */
+/**
+ * An error without an `error` field around it: `{code, message}`, `{object: "error"}`,
+ * `{success: false}`, `{detail}`.
+ */
 function isBareError(value: JsonObject): boolean {
+  if (value['object'] === 'error') return true;
   if (answerFields.some((field) => field in value)) return false;
   if (value['success'] === false) return true;
   if (typeof value['message'] !== 'string') return typeof value['detail'] === 'string';
