@@ -1,6 +1,7 @@
 import type { Check } from '../harness/check.ts';
 import { abortChecks } from './aborts.ts';
 import { browserChecks } from './browser.ts';
+import { connectionChecks } from './connections.ts';
 import { errorChecks } from './errors.ts';
 import { evidenceChecks } from './evidence.ts';
 import { faultChecks } from './faults.ts';
@@ -17,5 +18,6 @@ export const checks: readonly Check[] = [
   ...uploadChecks,
   ...errorChecks,
   ...evidenceChecks,
+  ...connectionChecks,
   ...browserChecks,
 ];

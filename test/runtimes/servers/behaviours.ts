@@ -139,6 +139,11 @@ export const plainFaults: Readonly<Record<string, Behaviour>> = {
   'keep-alive reset after 30 ms': begin(whole, completion, reset),
 };
 
+/** Refuses to open a tunnel, as a proxy that cannot reach the gateway. */
+export const refusingProxy: Behaviour = (socket) => {
+  socket.once('data', () => socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'));
+};
+
 /** Does something as soon as the first bytes of a TLS handshake have come. */
 export function onHello(action: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => {

@@ -5,6 +5,7 @@ import {
   onHello,
   onRequest,
   plainFaults,
+  refusingProxy,
   refuseHello,
   reset,
   type AnySocket,
@@ -129,6 +130,8 @@ export async function startFaultServers(certificates: Certificates): Promise<Fau
   for (const [fault, behaviour] of Object.entries(plainFaults)) {
     await set.add(fault, createServer(set.counted(fault, behaviour)), 'http');
   }
+  const proxy = 'proxy that opens no tunnel';
+  await set.add(proxy, createServer(set.counted(proxy, refusingProxy)), 'http');
   await addTlsFaults(set, certificates);
   await addBrokenRecord(set, certificates);
   const http2 = await startHttp2Faults(certificates.trusted, set.hitsOf);
