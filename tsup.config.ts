@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { defineConfig } from 'tsup';
+import { dirname } from 'node:path';
+import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
 const bundled = ['eventsource-parser', 'ky', 'zod'];
@@ -14,6 +15,17 @@ async function writeLicences(): Promise<void> {
   });
   await writeFile('dist/THIRD-PARTY-LICENSES.md', (await Promise.all(licences)).join('\n'));
 }
+
+/** ky in the same file as the rest and yet run with the first call only: see src/http/load-ky.ts. */
+const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'ky-within',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]load-ky\.ts$/ }, ({ path }) => ({
+      contents: "export const loadKy = () => require('ky').default;",
+      resolveDir: dirname(path),
+    }));
+  },
+};
 
 export default defineConfig({
   entry: {
@@ -30,13 +42,14 @@ export default defineConfig({
   external: [/^node:/],
   // These go into the build, and only what is used of them. Importing them as they are installed, some
   // two hundred files, took 147 ms of CPU; bundled it is 74, and 27 now that ky is loaded with the first
-  // call (src/http/send.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
+  // call (src/http/load-ky.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
   // version conflict, and what runs is what was tested; the price is that a fix of theirs needs a release
   // of ours. form-data stays a dependency: few programs load it, and it brings twenty packages. The
   // helpers for zod take the user's own, because schemas are the user's.
   noExternal: bundled.map((name) => (name === 'zod' ? 'zod/mini' : name)),
   // Deno and workers know Node's modules by their full names only.
   removeNodeProtocol: false,
+  esbuildPlugins: [kyWithin],
   splitting: true,
   treeshake: true,
   clean: true,

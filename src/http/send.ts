@@ -1,6 +1,6 @@
-import type { KyInstance } from 'ky';
 import type { Fetch, FetchOptions } from '../options.ts';
 import { formBlob } from './form-blob.ts';
+import { loadKy } from './load-ky.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** One request, ready to go. */
@@ -75,20 +75,10 @@ export function cancelBody(response: Response): void {
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
-let loadedKy: KyInstance | undefined;
+let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
 
 /**
- * Loads ky with the first call. While it loads it tries what the runtime's `Request` can do, which
- * makes Node load all of its `fetch`: more than everything else that an import of this package does,
- * and for nothing in a process that makes no call.
- */
-async function loadKy(): Promise<KyInstance> {
-  loadedKy = (await import('ky')).default;
-  return loadedKy;
-}
-
-/**
- * Sends one request, once. The only place that names ky.
+ * Sends one request, once.
  *
  * ky's own timeout, retries and HTTP errors are off: they would retry what must not be retried, and
  * its errors hold the request with its key. What it throws is therefore dropped, and what the
@@ -99,7 +89,7 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
   let platformError: unknown;
   const { method, body, signal } = request;
   try {
-    const ky = loadedKy ?? (await loadKy());
+    ky ??= await loadKy();
     const sent = ky(request.url, {
       method,
       // Headers and signal are left to the function below. What ky made of them would not be sent,
