@@ -99,8 +99,9 @@ describe('the schema that is sent', () => {
       place,
     );
     expect(() => responseFormat(schema)).toThrow(InvalidInputError);
-    expect(() => responseFormat(schema)).toThrow('schema: of ours brings no JSON Schema');
+    expect(() => responseFormat(schema)).toThrow('schema: ours gives no JSON Schema of it');
     expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
+    expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
   });
 
   test('does not change the schema of the caller', () => {
