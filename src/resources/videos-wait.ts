@@ -18,7 +18,7 @@ import type {
 } from '../tasks/wait-options.ts';
 import { WaitScope } from '../tasks/wait-scope.ts';
 import { checkNumber, checkState, resolveWait } from '../tasks/wait-settings.ts';
-import { takeStep, watchTask, type Wait } from '../tasks/wait.ts';
+import { takeStep, waitForTask, watchTask, type Wait } from '../tasks/wait.ts';
 import type { SubmitEnd } from '../types/submit-ledger.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 import { readTask } from './videos-read.ts';
@@ -73,7 +73,7 @@ function waitOf(
 }
 
 /** A wait for what the caller gave. */
-function waitFor(
+function makeWait(
   transport: Transport,
   task: VideoTaskLike,
   { allowOtherBaseURL }: VideoWaitOptions,
@@ -93,7 +93,7 @@ export async function stepTask(
   before: VideoWaitState | undefined,
   options: VideoWaitOptions,
 ): Promise<VideoWaitStep> {
-  const wait = waitFor(transport, task, options, planOf(options));
+  const wait = makeWait(transport, task, options, planOf(options));
   const scope = new WaitScope(options.signal);
   const state = checkState(before ?? { v: 1, since: scope.now, polls: 0, errors: 0, missing: 0 });
   try {
@@ -131,24 +131,34 @@ function scoped<T>(
   return events;
 }
 
-/** The task at the end of its events. */
-export async function endOf(events: AsyncIterable<VideoWatchEvent>): Promise<VideoTask> {
-  for await (const event of events) {
-    if (event.type === 'completed') return event.task;
-    if (event.type === 'failed') throw event.error;
+/** Waits in a scope of its own. */
+async function waitAlone(wait: Wait, signal: AbortSignal | null | undefined): Promise<VideoTask> {
+  const scope = new WaitScope(signal);
+  try {
+    return await waitForTask(wait, scope);
+  } finally {
+    scope.release();
   }
-  throw new Error('A wait ended without a task and without an error.');
 }
 
-/** What happens to a task that exists. */
-export function eventsOf(
+/** Waits for a task that exists. */
+export async function waitFor(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoWaitOptions,
+): Promise<VideoTask> {
+  return waitAlone(makeWait(transport, task, options, planOf(options)), options.signal);
+}
+
+/** Watches a task that exists. */
+export function watch(
   transport: Transport,
   task: VideoTaskLike,
   options: VideoWaitOptions,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const start = (scope: WaitScope) =>
-    watchTask(waitFor(transport, task, options, planOf(options)), scope);
-  return scoped(options.signal, start);
+  return scoped(options.signal, (scope) =>
+    watchTask(makeWait(transport, task, options, planOf(options)), scope),
+  );
 }
 
 /** Waits for many tasks. Each of them gets one result. */
@@ -163,8 +173,8 @@ export function waitAll(
     const plan = { ...planOf(options), limiter: limiter ?? pacer(perSecond, scope) };
     const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
       try {
-        const events = watchTask(waitFor(transport, task, options, plan), scope);
-        return { index, task, video: await endOf(events) };
+        const video = await waitForTask(makeWait(transport, task, options, plan), scope);
+        return { index, task, video };
       } catch (error) {
         return { index, task, error };
       }
@@ -216,9 +226,7 @@ export async function submitAndWait(
     if (ledger !== undefined && callId !== undefined) await finish(ledger, callId, how);
   };
   try {
-    const video = await endOf(
-      scoped(signal, (scope) => watchTask(waitOf(transport, ref, isDated, plan), scope)),
-    );
+    const video = await waitAlone(waitOf(transport, ref, isDated, plan), signal);
     await end('completed');
     return video;
   } catch (error) {

@@ -22,7 +22,7 @@ import type {
 import { remixBodyOf, submissionOf } from './videos-body.ts';
 import { ownTask, readTask } from './videos-read.ts';
 import { submissionFor, submit, type Submission } from './videos-submit.ts';
-import { endOf, eventsOf, stepTask, submitAndWait, waitAll } from './videos-wait.ts';
+import { stepTask, submitAndWait, waitAll, waitFor, watch } from './videos-wait.ts';
 
 /** Options of a download. */
 export interface VideoDownloadOptions extends RequestOptions {
@@ -164,7 +164,7 @@ export class Videos {
    * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return endOf(eventsOf(this.#transport, task, options));
+    return waitFor(this.#transport, task, options);
   }
 
   /**
@@ -185,7 +185,7 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    return eventsOf(this.#transport, task, options);
+    return watch(this.#transport, task, options);
   }
 
   /**

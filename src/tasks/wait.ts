@@ -1,5 +1,5 @@
-import { VideoFailedError } from '../errors/video-error.ts';
-import type { VideoTaskRef } from '../types/videos.ts';
+import { VideoFailedError, type VideoWaitSummary } from '../errors/video-error.ts';
+import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 import { observe, type PollResult } from './observe.ts';
 import { begin, decide, hasChanged, type Observation } from './step.ts';
 import {
@@ -95,60 +95,114 @@ function observeFor(
 }
 
 /**
- * Polls until a task has ended and tells what happens. Only reads, one poll after the other.
+ * One wait, poll by poll. Between two polls it holds nothing of the one before but its state: there
+ * may be thousands of waits at the same time.
+ */
+class WaitRun {
+  readonly #wait: Wait;
+  readonly #scope: WaitScope;
+  readonly #emit: ((event: VideoWatchEvent) => void) | undefined;
+  #state: VideoWaitState;
+  #pause: { readonly delayMs: number; readonly earliestMs: number };
+
+  constructor(wait: Wait, scope: WaitScope, emit?: (event: VideoWatchEvent) => void) {
+    this.#wait = wait;
+    this.#scope = scope;
+    this.#emit = emit;
+    const age = ageOf(wait, scope.now);
+    const { state, delay } = begin(scope.now, age, wait.settings, Math.random());
+    this.#state = state;
+    this.#pause = { delayMs: delay, earliestMs: delay };
+  }
+
+  /**
+   * Pauses and polls once; gives the task when it is completed.
+   *
+   * @throws whatever ends the wait
+   */
+  async advance(): Promise<VideoTask | undefined> {
+    const { signal } = this.#scope;
+    try {
+      await this.#scope.pause(this.#pause.delayMs, this.#pause.earliestMs);
+      const { limiter } = this.#wait;
+      if (limiter !== undefined) await this.#call('limiter', () => limiter(signal));
+      return await this.#poll();
+    } catch (error) {
+      // Whatever an abort broke off: it is the caller's own decision and not a failure.
+      throw signal.aborted && error === signal.reason
+        ? abortedError(this.#summary(), error)
+        : error;
+    }
+  }
+
+  async #poll(): Promise<VideoTask | undefined> {
+    const before = this.#state;
+    const { state, next, task, pollError } = await takeStep(this.#wait, before, this.#scope);
+    this.#state = state;
+    if (task !== undefined && hasChanged(before, state)) {
+      const { onUpdate } = this.#wait;
+      const { rawStatus, progress, polls } = state;
+      const { elapsed } = this.#summary();
+      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      this.#emit?.({ type: 'update', ...update });
+    }
+    if ('error' in next) throw next.error;
+    if ('video' in next) return next.video;
+    if (pollError !== undefined) this.#emit?.({ type: 'poll-error', error: pollError });
+    this.#pause = next;
+    return undefined;
+  }
+
+  /** Awaits a function of the caller's. */
+  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
+    try {
+      await this.#scope.race((async () => run())());
+    } catch (error) {
+      this.#scope.signal.throwIfAborted();
+      throw callbackError(name, this.#summary(), error);
+    }
+  }
+
+  #summary(): VideoWaitSummary {
+    return summarize(this.#wait.ref, this.#state, this.#scope.now - this.#state.since);
+  }
+}
+
+/**
+ * Polls until a task is completed. Only reads, one poll after the other.
  *
+ * @throws `VideoFailedError` when the task failed
  * @throws `VideoWaitError`, `VideoWaitTimeoutError` or `VideoWaitAbortedError` when the wait ended first
  */
+export async function waitForTask(wait: Wait, scope: WaitScope): Promise<VideoTask> {
+  const run = new WaitRun(wait, scope);
+  for (;;) {
+    const video = await run.advance();
+    if (video !== undefined) return video;
+  }
+}
+
+/** Polls until a task has ended, and tells what happens. A task that failed is an event. */
 export async function* watchTask(
   wait: Wait,
   scope: WaitScope,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const { ref, onUpdate, limiter, settings } = wait;
-  const { signal } = scope;
-  const begun = begin(scope.now, ageOf(wait, scope.now), settings, Math.random());
-  let { state } = begun;
-  let pause = { delayMs: begun.delay, earliestMs: begun.delay };
-  const summary = () => summarize(ref, state, scope.now - state.since);
-  /** Awaits a function of the caller's. */
-  const call = async (name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> => {
+  const events: VideoWatchEvent[] = [{ type: 'submitted', ref: wait.ref }];
+  const run = new WaitRun(wait, scope, (event) => events.push(event));
+  let isOver = false;
+  do {
+    yield* events.splice(0);
     try {
-      await scope.race((async () => run())());
+      const task = await run.advance();
+      isOver = task !== undefined;
+      if (task !== undefined) events.push({ type: 'completed', task });
     } catch (error) {
-      signal.throwIfAborted();
-      throw callbackError(name, summary(), error);
+      if (scope.isLeft) return;
+      isOver = VideoFailedError.isInstance(error);
+      if (!VideoFailedError.isInstance(error)) throw error;
+      events.push({ type: 'failed', error });
     }
-  };
-  try {
-    yield { type: 'submitted', ref };
-    for (;;) {
-      await scope.pause(pause.delayMs, pause.earliestMs);
-      if (limiter !== undefined) await call('limiter', () => limiter(signal));
-      const before = state;
-      const taken = await takeStep(wait, before, scope);
-      const { next, task, pollError } = taken;
-      state = taken.state;
-      if (task !== undefined && hasChanged(before, state)) {
-        const { rawStatus, progress, polls } = state;
-        const elapsed = Math.round(scope.now - state.since);
-        const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-        if (onUpdate !== undefined) await call('onUpdate', () => onUpdate(update));
-        yield { type: 'update', ...update };
-      }
-      if ('video' in next) {
-        yield { type: 'completed', task: next.video };
-        return;
-      }
-      if ('error' in next) {
-        if (!VideoFailedError.isInstance(next.error)) throw next.error;
-        yield { type: 'failed', error: next.error };
-        return;
-      }
-      if (pollError !== undefined) yield { type: 'poll-error', error: pollError };
-      pause = next;
-    }
-  } catch (error) {
-    if (scope.isLeft) return;
-    // Whatever an abort broke off: it is the caller's own decision and not a failure.
-    throw signal.aborted && error === signal.reason ? abortedError(summary(), error) : error;
-  }
+  } while (!isOver);
+  yield* events;
 }
