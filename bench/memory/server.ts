@@ -1,0 +1,62 @@
+/**
+ * A gateway for measurements, in a process of its own, so that its memory counts for nobody: content of
+ * any size, uploads that are thrown away, and tasks that end when they are told to.
+ *
+ * Prints its address; `GET /stats` tells what has arrived.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+const stats = { polls: 0, uploaded: 0 };
+let isDone = false;
+const block = Buffer.alloc(1 << 20, 'model-gateway');
+
+async function sendContent(size: number, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': size, etag: '"v1"' });
+  const gone = once(response, 'close');
+  for (let left = size; left > 0; left -= block.length) {
+    const piece = left < block.length ? block.subarray(0, left) : block;
+    if (response.write(piece)) continue;
+    await Promise.race([once(response, 'drain'), gone]);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+function answer(response: ServerResponse, body: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function drain(message: IncomingMessage): Promise<void> {
+  for await (const chunk of message) stats.uploaded += chunk.length;
+}
+
+async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname, searchParams } = new URL(message.url ?? '/', 'http://localhost');
+  if (pathname === '/stats') return answer(response, stats);
+  if (pathname === '/finish') {
+    isDone = true;
+    return answer(response, stats);
+  }
+  if (pathname.endsWith('/content')) {
+    return sendContent(Number(searchParams.get('bytes')), response);
+  }
+  if (message.method === 'POST') {
+    await drain(message);
+    return answer(response, { id: 'task_1', status: 'queued', text: 'Hello.' });
+  }
+  stats.polls += 1;
+  const id = pathname.split('/').at(-1);
+  return answer(response, { id, status: isDone ? 'completed' : 'in_progress', progress: 50 });
+}
+
+const server = createServer(
+  { keepAliveTimeout: 60_000, requestTimeout: 0 },
+  (message, response) => {
+    serve(message, response).catch(() => response.destroy());
+  },
+);
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  console.log(typeof address === 'object' && address !== null ? address.port : 0);
+});

@@ -1,0 +1,76 @@
+/**
+ * Moves one large file and prints how the process grew: a program of its own, because what one transfer
+ * leaves behind would count for the next.
+ *
+ *   node --expose-gc transfer.ts <kind> <base URL> <bytes> <folder>
+ */
+import { createReadStream } from 'node:fs';
+import { open, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Gateway } from '../lib/model-gateway.ts';
+import { downloadVideo, fileFrom, saveTo } from '../../dist/node/index.js';
+import { growthDuring } from './probe.ts';
+
+const [kind = '', baseURL = 'http://127.0.0.1', size = '0', folder = ''] = process.argv.slice(2);
+const bytes = Number(size);
+const warmUp = 16 << 20;
+const client = new Gateway({ apiKey: 'sk-bench', baseURL, logLevel: 'error' });
+
+/** A file of zeros that takes no room on the disk. */
+async function fileOf(length: number): Promise<string> {
+  const file = path.join(folder, `source-${length}.mp3`);
+  const handle = await open(file, 'w');
+  await handle.truncate(length);
+  await handle.close();
+  return file;
+}
+
+const order = { model: 'm-video', prompt: 'A paper boat' };
+const target = path.join(folder, 'out.mp4');
+
+async function checkTarget(length: number): Promise<void> {
+  const found = (await stat(target)).size;
+  await rm(target);
+  if (found !== length) throw new Error(`${found} bytes were saved instead of ${length}.`);
+}
+
+/** What moves a file of a length. */
+const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
+  async 'downloadVideo()'(length) {
+    await downloadVideo(client, 'task_1', { to: target, query: { bytes: length } });
+    await checkTarget(length);
+  },
+  async 'downloadContent() and saveTo()'(length) {
+    const query = { bytes: length };
+    await saveTo(await client.videos.downloadContent('task_1', { query }), target);
+    await checkTarget(length);
+  },
+  async 'input_reference from fileFrom()'(length) {
+    const reference = await fileFrom(await fileOf(length), { type: 'image/png' });
+    await client.videos.create({ ...order, input_reference: reference });
+  },
+  async 'input_reference from a stream'(length) {
+    const reference = createReadStream(await fileOf(length));
+    await client.videos.create({ ...order, input_reference: reference });
+  },
+  async 'audio from fileFrom()'(length) {
+    const file = await fileFrom(await fileOf(length));
+    await client.audio.translations.create({ model: 'whisper-1', file });
+  },
+  async 'audio from a stream'(length) {
+    const file = createReadStream(await fileOf(length));
+    await client.audio.translations.create({ model: 'whisper-1', file });
+  },
+};
+
+const transfer = transfers[kind];
+if (transfer === undefined) {
+  // Without a kind: which kinds there are.
+  console.log(JSON.stringify(Object.keys(transfers)));
+} else {
+  // Code is loaded and caches are filled before anything is measured.
+  await transfer(warmUp);
+  const begun = performance.now();
+  const growth = await growthDuring(() => transfer(bytes));
+  console.log(JSON.stringify({ ...growth, seconds: (performance.now() - begun) / 1_000 }));
+}
