@@ -11,6 +11,6 @@ const milliseconds = await cpuPerRun(
   async () => {
     await call();
   },
-  { warmup: 2_000, runs: 3_000 },
+  { warmup: 4_000, runs: 4_000 },
 );
 printFigures({ call: milliseconds * 1000 });

@@ -6,7 +6,7 @@ import { inRounds, mediansOf } from '../lib/rounds.ts';
 const child = path.join(import.meta.dirname, 'child.ts');
 
 async function measure({ check, columns }: Effort): Promise<PartResult> {
-  const samples = await inRounds(columns, check ? 5 : 7, (column) =>
+  const samples = await inRounds(columns, check ? 3 : 5, (column) =>
     runChild(child, [column], ['--expose-gc']),
   );
   const values = mediansOf(samples, 'call');

@@ -20,13 +20,14 @@ let length: number | undefined;
 const figures: Record<string, number> = {};
 for (const size of sizes) {
   answer = streamAnswer(text, size);
+  // Warmed up as a server is: what is compiled along the way would weigh more than the difference.
   const milliseconds = await cpuPerRun(
     async () => {
       const own = await read();
       length ??= own;
       if (own !== length || own < count) throw new Error('Not the whole stream was read.');
     },
-    { warmup: 3, runs: 4 },
+    { warmup: 12, runs: 10 },
   );
   figures[String(size)] = (milliseconds / count) * 1000;
 }

@@ -12,7 +12,7 @@ function label(size: number): string {
 }
 
 async function measure({ check, columns }: Effort): Promise<PartResult> {
-  const samples = await inRounds(taking(clients, columns), check ? 5 : 7, (column) =>
+  const samples = await inRounds(taking(clients, columns), check ? 3 : 5, (column) =>
     runChild(child, [column], ['--expose-gc']),
   );
   return {

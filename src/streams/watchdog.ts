@@ -26,7 +26,7 @@ export class Watchdog {
   readonly #openedAt = monotonicNow();
   readonly #onExpiry: (expiry: Expiry) => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #lastByteAt: number | undefined;
+  #hasBytes = false;
   /** When the read began that is waiting now; `undefined` while nobody reads. */
   #waitingSince: number | undefined;
   /** When the first read began that has not given an event yet; heartbeats leave it. */
@@ -61,7 +61,8 @@ export class Watchdog {
   /** A read of the network has given bytes, and maybe events. */
   endRead(hasEvents: boolean): void {
     this.#waitingSince = undefined;
-    this.#lastByteAt = monotonicNow();
+    // No clock is asked: silence counts from the read that waits, which begins after this.
+    this.#hasBytes = true;
     if (hasEvents) this.#hungrySince = undefined;
     keepAlive(this.#timer, false);
   }
@@ -109,11 +110,8 @@ export class Watchdog {
     const waiting = this.#waitingSince;
     if (waiting === undefined) return;
     yield ['idleContentTimeout', idleContentTimeout, this.#hungrySince ?? waiting];
-    if (this.#lastByteAt === undefined) {
-      yield ['firstByteTimeout', firstByteTimeout, this.#openedAt];
-    } else {
-      yield ['idleTimeout', idleTimeout, Math.max(waiting, this.#lastByteAt)];
-    }
+    if (this.#hasBytes) yield ['idleTimeout', idleTimeout, waiting];
+    else yield ['firstByteTimeout', firstByteTimeout, this.#openedAt];
   }
 }
 
