@@ -1,22 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { APIError } from '../src/errors/api-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
-import { StreamTruncatedError } from '../src/errors/stream-error.ts';
 import type { Quirks } from '../src/testing/index.ts';
-import type { ChatCompletionCreateParamsBase } from '../src/types/chat-params.ts';
 import type { ChatCompletionTool } from '../src/types/chat-tools.ts';
-import {
-  bodyOf,
-  collect,
-  emulated,
-  eventStream,
-  failureOf,
-  json,
-  misuse,
-  scripted,
-} from './helpers/clients.ts';
+import { bodyOf, collect, emulated, failureOf, json, misuse, scripted } from './helpers/clients.ts';
 import { intercepted } from './helpers/intercepted.ts';
-import { chunk, usageChunk } from './helpers/sse.ts';
 
 const model = 'm-large';
 const messages = [{ role: 'user' as const, content: 'What is tea?' }];
@@ -30,7 +18,6 @@ const completion = {
   choices: [{ index: 0, message, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
-const whole = eventStream(chunk({ content: 'ok' }, 'stop'), usageChunk, '[DONE]');
 
 describe('chat.completions.create()', () => {
   test('answers, with usage and the request id', async () => {
@@ -140,105 +127,6 @@ describe('chat.completions.create()', () => {
     expect(error).toBeInstanceOf(InvalidInputError);
     expect(error).toHaveProperty('field', field);
     expect(requests).toHaveLength(0);
-  });
-});
-
-describe('chat.completions.create() with a stream', () => {
-  test.each<[name: string, quirks: Partial<Quirks>]>([
-    ['as it usually comes', {}],
-    ['with an empty first chunk', { chatEmptyFirstChunk: true }],
-    ['with bare chunks', { chatBareChunks: true }],
-    ['with two finish chunks', { chatFinishTwice: true }],
-    ['with choices that are null', { chatNullChoices: true }],
-    ['with usage in a choice', { chatUsage: 'in-choice' }],
-    ['with usage on the finish chunk', { chatUsage: 'finish-chunk' }],
-    ['without [DONE]', { chatDone: false }],
-    ['with heartbeats', { heartbeatEvery: 1 }],
-    ['in small pieces with CR', { pieceBytes: 3, lineEnding: 'cr' }],
-    ['with content in parts', { chatContent: 'parts' }],
-    ['as JSON', { chatMode: 'always-json' }],
-  ])('rules 18 and 20 to 25: is read %s', async (_, quirks) => {
-    const { client } = emulated({}, { quirks });
-
-    const stream = await client.chat.completions.create({ model, messages, stream: true });
-    const chunks = await collect(stream);
-
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(answered);
-    expect(stream.verdict).toBe('complete');
-    expect(stream.usage?.total_tokens).toBeGreaterThan(0);
-  });
-
-  test('throws when it ends without a finish reason', async () => {
-    const { client } = scripted([eventStream(chunk({ content: 'Tea is' }), '[DONE]')]);
-
-    const stream = await client.chat.completions.create({ model, messages, stream: true });
-    const error = await failureOf(collect(stream));
-
-    expect(error).toBeInstanceOf(StreamTruncatedError);
-    expect(error).toMatchObject({
-      verdict: 'no_finish_reason',
-      partial: { choices: [{ message: { content: 'Tea is' } }] },
-    });
-  });
-
-  test.each<
-    [name: string, given: Pick<ChatCompletionCreateParamsBase, 'stream_options'>, sent: unknown]
-  >([
-    ['nothing', {}, undefined],
-    ['null', { stream_options: null }, null],
-    [
-      'other options',
-      { stream_options: { include_obfuscation: false } },
-      { include_obfuscation: false },
-    ],
-    ['true', { stream_options: { include_usage: true } }, { include_usage: true }],
-    ['false', { stream_options: { include_usage: false } }, { include_usage: true }],
-    [
-      'false beside others',
-      { stream_options: { include_usage: false, include_obfuscation: true } },
-      { include_usage: true, include_obfuscation: true },
-    ],
-  ])('rule 24, trap 3: never sends include_usage: false, given %s', async (_, given, sent) => {
-    const { client, requests } = scripted([whole]);
-    const params = { model, messages, ...given };
-
-    await collect(await client.chat.completions.create({ ...params, stream: true }));
-    await client.chat.completions.stream(params).done();
-
-    for (const request of requests) {
-      const body = await bodyOf(request);
-      expect(body).toMatchObject({ model, stream: true });
-      expect(Object(body).stream_options).toEqual(sent);
-    }
-    expect(requests).toHaveLength(2);
-  });
-
-  test('trap 3: the finish reason comes although the caller wants no usage', async () => {
-    const { client } = emulated({}, { quirks: { chatUsage: 'finish-chunk' } });
-    const quiet = { stream_options: { include_usage: false } };
-
-    const stream = await client.chat.completions.create({
-      model,
-      messages,
-      ...quiet,
-      stream: true,
-    });
-    await collect(stream);
-
-    expect(stream.verdict).toBe('complete');
-  });
-
-  test('is repeated before its first byte, and never after it', async () => {
-    const { client, emulator } = emulated({ maxRetries: 1 });
-    emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
-
-    await collect(await client.chat.completions.create({ model, messages, stream: true }));
-    expect(emulator.requests).toHaveLength(2);
-
-    emulator.fail({ fault: { type: 'cut-events', after: 1 }, times: 1 });
-    const stream = await client.chat.completions.create({ model, messages, stream: true });
-    await failureOf(collect(stream));
-    expect(emulator.requests).toHaveLength(3);
   });
 });
 

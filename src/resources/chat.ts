@@ -39,7 +39,7 @@ export class Completions {
   readonly #transport: Transport;
   readonly #calls: ChatCalls = {
     whole: (params, options) => this.#whole(params, options),
-    stream: (params, options) => this.#stream(params, options),
+    stream: (params, options) => this.#stream(params, options, false),
   };
 
   /** @internal */
@@ -56,7 +56,8 @@ export class Completions {
    *
    * @param params - With `stream: true` the answer comes as a stream of chunks. The loop over it
    *   throws `StreamTruncatedError` when the stream ends without a finish reason, and leaving the
-   *   loop early closes the connection.
+   *   loop early closes the connection. `stream.usage` has the token usage; the chunk that brings
+   *   nothing else is given out only with `stream_options: { include_usage: true }`.
    * @throws `InvalidInputError` when the model or the messages are empty
    * @throws `APIError` when the gateway refuses or no usable answer comes
    *
@@ -85,7 +86,8 @@ export class Completions {
     params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    return params?.stream === true ? this.#stream(params, options) : this.#whole(params, options);
+    if (params?.stream !== true) return this.#whole(params, options);
+    return this.#stream(params, options, params.stream_options?.include_usage !== true);
   }
 
   /**
@@ -202,7 +204,10 @@ export class Completions {
     return this.#transport.sendJSON(
       'chat.completions.create',
       () => ({ json: chatBody(params) }),
-      { reader: chatCompletionReader, fromEvents: collectChatCompletion },
+      {
+        reader: chatCompletionReader,
+        fromEvents: (response, context) => collectChatCompletion(response, context, params?.n ?? 1),
+      },
       options,
     );
   }
@@ -210,11 +215,12 @@ export class Completions {
   #stream(
     params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
     options: RequestOptions | undefined,
+    hidesUsage: boolean,
   ): GatewayPromise<Stream<ChatCompletionChunk>> {
     return this.#transport.events(
       'chat.completions.create',
       () => ({ json: { ...chatBody(params), stream: true } }),
-      chatProtocolFor(params?.n ?? 1),
+      chatProtocolFor({ choices: params?.n ?? 1, hidesUsage }),
       options,
     );
   }

@@ -122,6 +122,6 @@ export class EventDecoder<Item> {
   #takeItem(value: unknown): void {
     const item = this.#protocol.read(value, this.#check);
     this.progress.add(item);
-    this.#onItem(item);
+    if (this.#protocol.isHidden?.(item) !== true) this.#onItem(item);
   }
 }

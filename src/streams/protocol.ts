@@ -3,6 +3,7 @@ import type { ReadCheck } from '../schemas/read-check.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
 import type { ChatCompletion, CompletionUsage } from '../types/chat.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
+import type { ErrorText } from './sent-error.ts';
 
 /** How long a stream may take, in milliseconds; `null` for no limit. */
 export interface StreamLimits {
@@ -22,6 +23,8 @@ export interface StreamErrorBase {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
+  /** Takes out of what the gateway says what may not be in errors. */
+  readonly clean?: ((said: ErrorText) => ErrorText) | undefined;
 }
 
 /** What a stream needs to know of the call that it answers. */
@@ -87,6 +90,8 @@ export interface StreamProtocol<Item> {
   fromAnswer(answer: unknown): readonly unknown[];
   /** Makes events of a whole file, for providers that do not stream although asked to. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
+  /** Whether an item only counts for what all items add up to, and is given to nobody. */
+  isHidden?(item: Item): boolean;
   /** Whether every value is an item: no error, ping or terminator is looked for. */
   readonly isPlain?: boolean | undefined;
   /** Whether a clean end is proof enough that the answer is whole. */

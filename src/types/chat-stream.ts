@@ -62,7 +62,8 @@ export interface ChatCompletionChunkChoice {
 /**
  * One piece of a streamed completion.
  *
- * The last chunk often has no choices and only `usage`: read `chunk.choices[0]?.delta.content`.
+ * Some have no choices: the first one of some providers, and with `include_usage` the last one, which
+ * has only `usage`. So read `chunk.choices[0]?.delta.content`.
  */
 export interface ChatCompletionChunk {
   /** The id of the completion; `""` when the gateway gave none. */

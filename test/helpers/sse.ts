@@ -1,5 +1,7 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import type { Stream } from '../../src/streams/stream.ts';
+import { chatProtocol } from '../../src/streams/chat-protocol.ts';
+import { createStream, type Stream } from '../../src/streams/stream.ts';
+import type { ChatCompletionChunk } from '../../src/types/chat-stream.ts';
 import { monotonicNow } from '../../src/time/now.ts';
 import type { ResponseIssue } from '../../src/errors/response-error.ts';
 
@@ -156,3 +158,17 @@ export const wholeAnswer = encode(
 
 /** The text of `wholeAnswer`. */
 export const wholeText = 'Grüße, 世界 🌍';
+
+/** The stream of a chat completion in the body of a response. */
+export function openChat(
+  text: string | Response,
+  watched: Watched = watchedContext(),
+): Stream<ChatCompletionChunk> {
+  const response = typeof text === 'string' ? respond(text) : text;
+  return createStream(response, watched.context, chatProtocol);
+}
+
+/** The text of the first choice. */
+export function textOf(items: readonly ChatCompletionChunk[]): string {
+  return items.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+}
