@@ -21,6 +21,11 @@ export interface ChatCompletionContentPartImage {
   image_url: ChatCompletionImageURL | string;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionContentPartImage {
+  type ImageURL = ChatCompletionImageURL;
+}
+
 /** Sound in a user message, as base64. */
 export interface ChatCompletionContentPartInputAudio {
   type: 'input_audio';
@@ -30,6 +35,11 @@ export interface ChatCompletionContentPartInputAudio {
     /** The encoding of the bytes. */
     format: OpenString<'wav' | 'mp3'>;
   };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionContentPartInputAudio {
+  type InputAudio = ChatCompletionContentPartInputAudio['input_audio'];
 }
 
 /** A document in a user message: its bytes, or the id of an uploaded file. */
@@ -66,6 +76,11 @@ export type ChatCompletionContentPart =
   | ChatCompletionContentPartFile
   | ChatCompletionContentPartVideo;
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionContentPart {
+  export { type ChatCompletionContentPartFile as File };
+}
+
 /** Name and arguments of a function that the model wants called. */
 export interface ChatCompletionFunctionCall {
   /** The arguments as JSON text. Models may write invalid JSON: check before use. */
@@ -82,6 +97,11 @@ export interface ChatCompletionMessageFunctionToolCall {
   function: ChatCompletionFunctionCall;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionMessageFunctionToolCall {
+  export { type ChatCompletionFunctionCall as Function };
+}
+
 /** The model wants a custom tool called. */
 export interface ChatCompletionMessageCustomToolCall {
   /** Goes into `tool_call_id` of the answer. */
@@ -92,6 +112,11 @@ export interface ChatCompletionMessageCustomToolCall {
     input: string;
     name: string;
   };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionMessageCustomToolCall {
+  type Custom = ChatCompletionMessageCustomToolCall['custom'];
 }
 
 /** A tool call in an answer, or in the history of a request. */
@@ -146,6 +171,12 @@ export interface ChatCompletionAssistantMessageParam {
   reasoning?: string | null | undefined;
   /** Asks the model to go on writing this message. Only few providers know it. */
   prefix?: boolean | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionAssistantMessageParam {
+  type Audio = NonNullable<ChatCompletionAssistantMessageParam['audio']>;
+  type FunctionCall = ChatCompletionFunctionCall;
 }
 
 /** The result of a tool call. */

@@ -12,6 +12,9 @@ export type ReasoningEffort = OpenString<
   'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 > | null;
 
+/** The same, under its name in chat. */
+export type ChatCompletionReasoningEffort = ReasoningEffort;
+
 /** The kinds of output that a model can produce. */
 export type ChatCompletionModality = OpenString<'text' | 'audio'>;
 
@@ -168,3 +171,16 @@ export interface ChatCompletionCreateParamsStreaming extends ChatCompletionCreat
 export type ChatCompletionCreateParams =
   | ChatCompletionCreateParamsNonStreaming
   | ChatCompletionCreateParamsStreaming;
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionCreateParams {
+  export {
+    type ChatCompletionCreateParamsFunction as Function,
+    type ChatCompletionCreateParamsNonStreaming,
+    type ChatCompletionCreateParamsStreaming,
+    type ChatCompletionWebSearchOptions as WebSearchOptions,
+  };
+}
+
+/** Parameters of `chat.completions.parse()`. */
+export type ChatCompletionParseParams = ChatCompletionCreateParamsNonStreaming;

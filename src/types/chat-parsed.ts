@@ -57,16 +57,24 @@ export interface ParsedFunctionCall extends ChatCompletionFunctionCall {
   parsed_arguments?: unknown;
 }
 
+/** The same, under the name that code for `openai` uses. */
+export type ParsedFunction = ParsedFunctionCall;
+
 /** The model wants a function called. */
 export interface ParsedFunctionToolCall extends ChatCompletionMessageFunctionToolCall {
   function: ParsedFunctionCall;
 }
 
+/** A tool call of a parsed message. */
+export type ParsedChatCompletionMessageToolCall =
+  | ParsedFunctionToolCall
+  | ChatCompletionMessageCustomToolCall;
+
 /** A message whose text was parsed. It can be put into `messages` of the next request as it is. */
 export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
   /** The parsed text; `null` when there is none, or the model refused, or nothing was to be parsed. */
   parsed: Parsed | null;
-  tool_calls?: (ParsedFunctionToolCall | ChatCompletionMessageCustomToolCall)[] | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
 }
 
 /** One of the answers of a parsed completion. */

@@ -80,3 +80,20 @@ export interface ChatCompletionChunk {
   /** The token usage so far; most providers send it once, at the end. */
   usage?: CompletionUsage | null | undefined;
 }
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionChunk {
+  type Choice = ChatCompletionChunkChoice;
+  namespace Choice {
+    type Delta = ChatCompletionChunkDelta;
+    namespace Delta {
+      type Audio = Partial<ChatCompletionAudio>;
+      type FunctionCall = NonNullable<ChatCompletionChunkDelta['function_call']>;
+      type ToolCall = ChatCompletionChunkToolCall;
+      namespace ToolCall {
+        type Function = NonNullable<ChatCompletionChunkToolCall['function']>;
+      }
+    }
+    type Logprobs = ChatCompletionLogprobs;
+  }
+}

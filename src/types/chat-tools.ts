@@ -38,6 +38,11 @@ export interface ChatCompletionCustomTool {
   };
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionCustomTool {
+  type Custom = ChatCompletionCustomTool['custom'];
+}
+
 /** A tool that the model may use. */
 export type ChatCompletionTool = ChatCompletionFunctionTool | ChatCompletionCustomTool;
 
@@ -47,10 +52,20 @@ export interface ChatCompletionNamedToolChoice {
   function: { name: string };
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionNamedToolChoice {
+  type Function = ChatCompletionNamedToolChoice['function'];
+}
+
 /** Makes the model use this custom tool. */
 export interface ChatCompletionNamedToolChoiceCustom {
   type: 'custom';
   custom: { name: string };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionNamedToolChoiceCustom {
+  type Custom = ChatCompletionNamedToolChoiceCustom['custom'];
 }
 
 /** Limits the model to some of the tools. */
@@ -63,6 +78,9 @@ export interface ChatCompletionAllowedToolChoice {
     tools: Record<string, unknown>[];
   };
 }
+
+/** Which tools the model is limited to. */
+export type ChatCompletionAllowedTools = ChatCompletionAllowedToolChoice['allowed_tools'];
 
 /** Whether, and which, tools are used. */
 export type ChatCompletionToolChoiceOption =

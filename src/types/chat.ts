@@ -36,6 +36,12 @@ export interface CompletionUsage {
   prompt_tokens_details?: CompletionUsagePromptTokensDetails | undefined;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace CompletionUsage {
+  type CompletionTokensDetails = CompletionUsageCompletionTokensDetails;
+  type PromptTokensDetails = CompletionUsagePromptTokensDetails;
+}
+
 /** One alternative to a token. */
 export interface ChatCompletionTokenTopLogprob {
   token: string;
@@ -48,6 +54,11 @@ export interface ChatCompletionTokenTopLogprob {
 export interface ChatCompletionTokenLogprob extends ChatCompletionTokenTopLogprob {
   /** The most likely tokens at this place. */
   top_logprobs: ChatCompletionTokenTopLogprob[];
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionTokenLogprob {
+  type TopLogprob = ChatCompletionTokenTopLogprob;
 }
 
 /** Log probabilities of the tokens of one choice. */
@@ -103,6 +114,15 @@ export interface ChatCompletionMessage {
   function_call?: ChatCompletionFunctionCall | null | undefined;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionMessage {
+  type Annotation = ChatCompletionAnnotation;
+  namespace Annotation {
+    type URLCitation = ChatCompletionAnnotation['url_citation'];
+  }
+  type FunctionCall = ChatCompletionFunctionCall;
+}
+
 /** One of the answers of a completion. */
 export interface ChatCompletionChoice {
   /** Why the model stopped; `""` when the gateway gave no reason. */
@@ -132,4 +152,12 @@ export interface ChatCompletion extends WithRequestId {
   system_fingerprint?: string | undefined;
   /** The token usage; `undefined` when the gateway gave none. */
   usage?: CompletionUsage | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletion {
+  type Choice = ChatCompletionChoice;
+  namespace Choice {
+    type Logprobs = ChatCompletionLogprobs;
+  }
 }
