@@ -88,7 +88,7 @@ describe('classifyStatus()', () => {
     [429, taskError('fail_to_fetch_task'), 'a provider that refused', 'refused'],
     [408, taskError('fail_to_fetch_task'), 'a provider that timed out', 'task_refused'],
     [500, taskError('fail_to_fetch_task'), 'a provider that broke', 'task_refused'],
-    [304, '', 'not modified', 'redirected'],
+    [304, '', 'not modified', 'redirected_after_work'],
   ])('%i %s (%s): %s', (status, text, _, expected) => {
     expect(kindOfStatus(status, text)).toBe(expected);
   });
@@ -129,6 +129,12 @@ function fetchFailed(cause: unknown): TypeError {
 const refused = { code: 'ECONNREFUSED', syscall: 'connect' };
 
 describe('classifyThrown()', () => {
+  test('does not know which redirect it was that Node refused to follow with an upload', () => {
+    const { kind, phase } = classifyThrown(fetchFailed(failure('unexpected redirect')));
+
+    expect([kind, phase, outcomeOf[kind]]).toEqual(['redirected_after_work', 'headers', 'unknown']);
+  });
+
   test.each<[string, unknown, FailureKind]>([
     ['refused', fetchFailed(failure('connect', refused)), 'cannot_connect'],
     [
@@ -231,7 +237,6 @@ describe('classifyThrown()', () => {
       ),
       'cannot_connect',
     ],
-    ['redirect refused', fetchFailed(failure('unexpected redirect')), 'redirected'],
     ['Bun: refused', failure('Unable to connect', { code: 'ConnectionRefused' }), 'cannot_connect'],
     ['Bun: refused, new', failure('Unable to connect', { code: 'ECONNREFUSED' }), 'cannot_connect'],
     ['Bun: no such name', failure('', { code: 'ENOTFOUND' }), 'host_not_found'],

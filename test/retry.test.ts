@@ -17,6 +17,7 @@ const rows: readonly [FailureKind, Rule, Rule, Rule][] = [
   ['timed_out', 'retry', 'retry', 'throw'],
   ['aborted', 'throw', 'throw', 'throw'],
   ['redirected', 'throw', 'throw', 'throw'],
+  ['redirected_after_work', 'throw', 'throw', 'throw'],
   ['refused', 'throw', 'throw', 'throw'],
   ['unauthorized', 'refresh', 'refresh', 'refresh'],
   ['request_timeout', 'retry', 'retry', 'throw'],

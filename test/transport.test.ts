@@ -6,11 +6,7 @@ import {
   InternalServerError,
   RateLimitError,
 } from '../src/errors/api-error.ts';
-import {
-  APIConnectionError,
-  APIConnectionTimeoutError,
-  UnexpectedRedirectError,
-} from '../src/errors/connection-error.ts';
+import { APIConnectionError, APIConnectionTimeoutError } from '../src/errors/connection-error.ts';
 import { InvalidInputError, type Outcome } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { VideoSubmitUnknownError } from '../src/errors/video-error.ts';
@@ -97,17 +93,6 @@ const stuck = () =>
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),
     }),
   );
-
-const to = (location: string, status = 302) => text(null, { status, headers: { location } });
-const headersOf = (request: Request | undefined) =>
-  Object.fromEntries(request?.headers.entries() ?? []);
-
-const hidden = () =>
-  Object.defineProperties(new Response(), {
-    type: { value: 'opaqueredirect' },
-    status: { value: 0 },
-    ok: { value: false },
-  });
 
 const named = (headers: Record<string, string>, body: unknown = completion, status = 200) =>
   text(JSON.stringify(body), { status, headers });
@@ -516,126 +501,6 @@ describe('the key', () => {
 
     expect(failure.message).not.toContain('canary');
     expect(JSON.stringify(failure)).not.toContain('canary');
-  });
-});
-
-describe('redirects', () => {
-  test.each([301, 302, 303, 307, 308])('a POST does not follow a %i', async (status) => {
-    const { client, requests } = scripted([to('https://elsewhere.test/', status)]);
-
-    const failure = await apiErrorOf(draw(client));
-
-    expect(requests).toHaveLength(1);
-    expect(requests[0]?.redirect).toBe('manual');
-    expect(failure).toBeInstanceOf(UnexpectedRedirectError);
-    expect(failure.outcome).toBe('rejected');
-    expect(failure.status).toBe(status);
-    expect(failure.message).toContain('baseURL');
-  });
-
-  test('a POST does not follow a redirect that a browser hides', async () => {
-    const { client, requests } = scripted([
-      () =>
-        Object.defineProperties(new Response(), {
-          type: { value: 'opaqueredirect' },
-          status: { value: 0 },
-          ok: { value: false },
-        }),
-    ]);
-
-    const failure = await apiErrorOf(draw(client));
-
-    expect(requests).toHaveLength(1);
-    expect(failure).toBeInstanceOf(UnexpectedRedirectError);
-    expect(failure.status).toBeUndefined();
-  });
-
-  test('a read lets a browser follow', async () => {
-    const { client, requests } = scripted([hidden, json(models)]);
-
-    await list(client);
-
-    expect(requests.map(({ redirect }) => redirect)).toEqual(['manual', 'follow']);
-  });
-
-  test('a read follows at the same origin and keeps its headers', async () => {
-    const { client, requests } = scripted([to('/v1/other?x=1'), json(models)], {
-      defaultHeaders: { 'x-tenant': 'a' },
-    });
-
-    await list(client);
-
-    expect(requests[1]?.url).toBe('https://gateway.test/v1/other?x=1');
-    expect(headersOf(requests[1])).toMatchObject({
-      authorization: 'Bearer sk-test',
-      'x-tenant': 'a',
-    });
-  });
-
-  test.each([
-    'https://storage.test/file',
-    'http://gateway.test/v1/models',
-    'https://gateway.test:8443/v1/models',
-    'https://sub.gateway.test/v1/models',
-    '//storage.test/file',
-  ])('rule 44, trap 24: a read takes neither key nor headers to %s', async (location) => {
-    const { client, requests } = scripted([to(location), json(models)], {
-      defaultHeaders: { 'x-tenant': 'a', cookie: 'b=c' },
-    });
-
-    await list(client);
-
-    expect(requests).toHaveLength(2);
-    expect(headersOf(requests[1])).toEqual({ accept: '*/*' });
-  });
-
-  test('a read that comes back to its origin has lost its key', async () => {
-    const { client, requests } = scripted([
-      to('https://storage.test/'),
-      to('https://gateway.test/v1/back'),
-      json(models),
-    ]);
-
-    await list(client);
-
-    expect(requests[2]?.url).toBe('https://gateway.test/v1/back');
-    expect(headersOf(requests[2])).toEqual({ accept: '*/*' });
-  });
-
-  test('a loop ends', async () => {
-    const cancelled: string[] = [];
-    const { client, requests } = scripted([
-      ({ url }) =>
-        new Response(new ReadableStream({ cancel: () => void cancelled.push(url) }), {
-          status: 302,
-          headers: { location: '/v1/models' },
-        }),
-    ]);
-
-    const failure = await apiErrorOf(list(client));
-
-    expect(failure).toBeInstanceOf(UnexpectedRedirectError);
-    expect(requests).toHaveLength(6);
-    expect(cancelled).toHaveLength(6);
-  });
-
-  test.each(['http://', 'data:application/json,{}', 'file:///etc/passwd', 'javascript:alert(1)'])(
-    'a read does not follow to %s',
-    async (location) => {
-      const { client, requests } = scripted([to(location)]);
-
-      const failure = await apiErrorOf(list(client));
-
-      expect(requests).toHaveLength(1);
-      expect(failure).toBeInstanceOf(UnexpectedRedirectError);
-    },
-  );
-
-  test('an answer with a redirect status and no place to go is an error', async () => {
-    const { client, requests } = scripted([text(null, { status: 304 })]);
-
-    expect(await apiErrorOf(list(client))).toBeInstanceOf(UnexpectedRedirectError);
-    expect(requests).toHaveLength(1);
   });
 });
 

@@ -41,6 +41,9 @@ export class APIUserAbortError extends APIError {
 /**
  * The gateway answered with a redirect that this client does not follow: a paid request is never
  * sent on to another place. The usual cause is a wrong `baseURL`.
+ *
+ * `outcome` is `rejected` after a 307 or 308, and after a 301 or 302 that only names another origin;
+ * it is `unknown` after any other, because a redirect may also lead to the result of the work.
  */
 export class UnexpectedRedirectError extends APIError {
   static override readonly kind: string = 'UnexpectedRedirectError';

@@ -23,6 +23,9 @@ export function adviceFor(
 ): string | undefined {
   if (outcome === 'unknown') {
     if (charge === 'free') return 'The call only reads, so it is safe to repeat.';
+    if (kind === 'redirected_after_work') {
+      return `Usually baseURL is wrong and nothing was done, but some servers answer so after the work; ${check}`;
+    }
     if (outcomeOf[kind] !== 'unknown') {
       return `An earlier attempt may have been accepted and charged; ${check}`;
     }
@@ -38,7 +41,7 @@ export function adviceFor(
         : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
     }
     case 'redirected':
-      return 'It was not followed, because a request is never sent on to another place. Check baseURL.';
+      return 'A request is never sent on to another place, and nothing was done here.';
     case 'tls_failed':
       return 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.';
     case 'host_not_found':

@@ -12,8 +12,9 @@ import {
   followRedirects,
   isRedirect,
   leadsToFile,
-  redirectFailure,
+  refuseRedirect,
 } from './redirects.ts';
+import type { Redaction } from './redaction.ts';
 import { requestIdOf } from './request-id.ts';
 import { send, type OutgoingRequest } from './send.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
@@ -30,6 +31,7 @@ export interface AttemptInput {
   readonly body: PreparedBody;
   /** The idempotency key of the call, when the gateway honours one. */
   readonly key: string | undefined;
+  readonly redaction: Redaction;
 }
 
 /** The limit that ended an attempt, in milliseconds. */
@@ -63,12 +65,14 @@ export function stopBeforeSend(
   return { kind: 'timed_out_before_send', phase: 'local', timeout: limitOf(scope, settings) };
 }
 
-async function headersOf({ spec, client, settings, body, key }: AttemptInput): Promise<Headers> {
+async function headersOf(input: AttemptInput): Promise<Headers> {
+  const { spec, client, settings, body, key, redaction } = input;
   const headers = new Headers();
   headers.set('accept', spec.accept);
   headers.set('authorization', await client.credential.authorization());
   applyHeaders(headers, client.headers, 'defaultHeaders');
   applyHeaders(headers, spec.options?.headers ?? undefined, 'headers');
+  redaction.remember(headers);
   // Its type is a fact of the body: the gateway skips a body that is labelled as something else, and
   // the runtime itself writes the boundary of a form.
   headers.delete('content-type');
@@ -143,7 +147,7 @@ async function landingOf(
   if (!isRedirect(first)) return first;
   if (request.method === 'GET') return followRedirects(first, request);
   if (leadsToFile(operation, request.url, first)) return fetchFile(first, request);
-  return redirectFailure(first);
+  return refuseRedirect(first, request.url);
 }
 
 async function readFailure(
@@ -152,7 +156,7 @@ async function readFailure(
   request: OutgoingRequest,
 ): Promise<FailedAttempt> {
   const text = await readBounded(response, errorBodyLimit, request.signal);
-  const body = readErrorText(withoutKey(text, request.headers));
+  const body = readErrorText(text);
   const { status, headers } = response;
   const failed: FailedAttempt = {
     kind: classifyStatus(status, body, headers),
@@ -164,10 +168,4 @@ async function readFailure(
   };
   // A time limit that passes while an error is read does not make the error less known.
   return scope.stopped === 'signal' ? explainStop(failed, scope, settings) : failed;
-}
-
-/** Some gateways repeat the key that they refuse; it must not get into errors and so into logs. */
-function withoutKey(text: string, headers: Headers): string {
-  const key = headers.get('authorization')?.replace(/^Bearer /, '') ?? '';
-  return key.length < 8 ? text : text.replaceAll(key, '[key]');
 }

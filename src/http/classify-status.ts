@@ -38,7 +38,7 @@ export function classifyStatus(status: number, body: ErrorBody, headers: Headers
   if (status === 401) return 'unauthorized';
   if (status === 408) return 'request_timeout';
   if (status === 425) return 'too_early';
-  return status >= 300 && status < 400 ? 'redirected' : 'refused';
+  return status >= 300 && status < 400 ? 'redirected_after_work' : 'refused';
 }
 
 /** Whether the body is JSON, as the gateway answers, and not the page or the text of a proxy. */

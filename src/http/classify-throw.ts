@@ -130,7 +130,8 @@ function kindFromSigns(signs: Signs, levels: number): FailureKind | undefined {
   if (signs.http2Code === refusedStreamCode) return 'refused_stream';
   if (signs.errors.length > 0) return kindOfAll(signs.errors, levels);
   if (signs.code !== undefined) return kindFromCode(signs.code, signs);
-  if (signs.message === 'unexpected redirect') return 'redirected';
+  // Node hides which redirect it was when an upload may not be followed.
+  if (signs.message === 'unexpected redirect') return 'redirected_after_work';
   return kindFromDeno(signs.message);
 }
 
@@ -148,7 +149,7 @@ function kindOfAll(errors: readonly unknown[], levels: number): FailureKind {
 }
 
 const phases: Partial<Record<FailureKind, Phase>> = {
-  redirected: 'headers',
+  redirected_after_work: 'headers',
   connection_lost: 'sent',
 };
 

@@ -33,7 +33,8 @@ export function streamContextOf(
       callId: call.id,
       requestID: answer.requestId,
       status,
-      headers,
+      headers: call.redaction.headers(headers),
+      clean: (said) => call.redaction.said(said),
       evidence: { ...evidence, attempts: [...call.attempts, evidence] },
     },
     warn: (message, details) =>

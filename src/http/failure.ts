@@ -15,6 +15,7 @@ export type FailureKind =
   | 'timed_out'
   | 'aborted'
   | 'redirected'
+  | 'redirected_after_work'
   | 'refused'
   | 'unauthorized'
   | 'request_timeout'
@@ -55,6 +56,7 @@ export const outcomeOf: Readonly<Record<FailureKind, Outcome>> = {
   timed_out: 'unknown',
   aborted: 'unknown',
   redirected: 'rejected',
+  redirected_after_work: 'unknown',
   refused: 'rejected',
   unauthorized: 'rejected',
   request_timeout: 'unknown',

@@ -10,6 +10,7 @@ import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
 import { outcomeOf } from './failure.ts';
 import { checkRequestOptions } from './option-checks.ts';
+import { Redaction } from './redaction.ts';
 import { decide } from './retry.ts';
 import { mergeCallSettings, type CallSettings, type ClientSettings } from './settings.ts';
 import { toError, type FailedAttempt } from './to-error.ts';
@@ -46,6 +47,7 @@ export class LogicalCall {
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
+  readonly redaction = new Redaction();
   readonly #url: string;
   readonly #attempts: AttemptEvidence[] = [];
   #body: PreparedBody | undefined;
@@ -99,7 +101,8 @@ export class LogicalCall {
   }
 
   /** The error for a failure that ends the call while its body is read. */
-  toError(failed: FailedAttempt, outcome: Outcome): Error {
+  toError(failure: FailedAttempt, outcome: Outcome): Error {
+    const failed = this.redaction.attempt(failure);
     this.#record(failed);
     return this.#makeError(failed, outcome);
   }
@@ -150,6 +153,7 @@ export class LogicalCall {
         url: this.#url,
         body: this.#body,
         key: this.#idempotencyKey,
+        redaction: this.redaction,
       });
       if ('response' in result) {
         this.client.budget.give();
@@ -161,7 +165,8 @@ export class LogicalCall {
   }
 
   /** Returns when the call may be sent again; throws otherwise. */
-  async #afterFailure(failed: FailedAttempt): Promise<void> {
+  async #afterFailure(failure: FailedAttempt): Promise<void> {
+    const failed = this.redaction.attempt(failure);
     this.#record(failed);
     const decision = decide(failed, {
       charge: this.spec.charge,

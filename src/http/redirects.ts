@@ -15,17 +15,44 @@ export function isRedirect(response: Response): boolean {
 }
 
 /** The failure that a redirect is which is not followed. */
-export function redirectFailure(response: Response): FailedAttempt {
+function redirectFailure(
+  response: Response,
+  kind: 'redirected' | 'redirected_after_work',
+): FailedAttempt {
   cancelBody(response);
   const status = response.status === 0 ? undefined : response.status;
-  return { kind: 'redirected', phase: 'headers', status, headers: response.headers };
+  return { kind, phase: 'headers', status, headers: response.headers };
 }
 
-/** Where a redirect leads, or `undefined` when that is no place to go to. */
+/**
+ * Whether a redirect of a POST proves that nothing was done.
+ *
+ * A 307 or 308 asks for the same request elsewhere (RFC 9110, 15.4.8 and 15.4.9). A 303 leads to a
+ * result of the request, and 301 and 302 are in use for that too (15.4.2 to 15.4.4), unless they only
+ * name the same resource at another origin, as from http to https. Browsers hide which it is.
+ */
+function provesNothingDone(response: Response, url: string): boolean {
+  const { status } = response;
+  if (status === 307 || status === 308) return true;
+  const target = status === 301 || status === 302 ? targetOf(response, url) : undefined;
+  if (target === undefined || isSameOrigin(url, target)) return false;
+  return new URL(target).pathname === new URL(url).pathname;
+}
+
+/** The failure that a redirect of a request is which may cost something. It is never followed. */
+export function refuseRedirect(response: Response, url: string): FailedAttempt {
+  const isProof = provesNothingDone(response, url);
+  return redirectFailure(response, isProof ? 'redirected' : 'redirected_after_work');
+}
+
+/** Where a redirect leads, or `undefined` when that is no place to go to, or one with a password. */
 function targetOf(response: Response, url: string): string | undefined {
   try {
     const target = new URL(response.headers.get('location') ?? '', url);
-    return target.protocol === 'http:' || target.protocol === 'https:' ? target.href : undefined;
+    const { protocol, username, password, href } = target;
+    const isWeb = protocol === 'http:' || protocol === 'https:';
+    // `fetch` refuses a URL with a password, and names all of it in its error.
+    return isWeb && username === '' && password === '' ? href : undefined;
   } catch {
     return undefined;
   }
@@ -57,7 +84,9 @@ export async function followRedirects(
     // Browsers do not show where it leads; they follow it and drop the key themselves.
     const isHidden = response.type === 'opaqueredirect';
     const target = isHidden ? url : targetOf(response, url);
-    if (target === undefined || hop === maxRedirects) return redirectFailure(response);
+    if (target === undefined || hop === maxRedirects) {
+      return redirectFailure(response, 'redirected');
+    }
     cancelBody(response);
     if (!isSameOrigin(url, target)) headers = publicHeaders(headers);
     url = target;

@@ -31,6 +31,7 @@ export const retryTable: Readonly<Record<FailureKind, Row>> = {
   timed_out: row('retry', 'retry', 'throw', 'the gateway may still be working on it'),
   aborted: row('throw', 'throw', 'throw', 'the caller asked to stop'),
   redirected: row('throw', 'throw', 'throw', 'the base URL is probably wrong'),
+  redirected_after_work: row('throw', 'throw', 'throw', 'what it leads to may be the result'),
   refused: row('throw', 'throw', 'throw', 'the same request is refused again'),
   unauthorized: row('refresh', 'refresh', 'refresh', 'a 401 is issued before any work'),
   request_timeout: row('retry', 'retry', 'throw', 'a proxy may have passed the request on'),

@@ -24,53 +24,67 @@ const knownFields = new Set([
 /** Deeper than any runtime nests causes. */
 const deepest = 6;
 
-/** Whether an error carries more than a runtime's does: other HTTP libraries put the request on theirs. */
-function carriesMore(error: Error, levels: number): boolean {
+type Rewrite = (text: string) => string;
+
+/**
+ * Whether an error carries more than a runtime's may: other HTTP libraries put the request on theirs,
+ * and some runtimes name the URL with its query.
+ */
+function carriesMore(error: Error, clean: Rewrite, levels: number): boolean {
   if (levels === 0) return true;
   for (const key of Reflect.ownKeys(error)) {
     const value: unknown = Reflect.get(error, key);
+    if (typeof value === 'string' && clean(value) !== value) return true;
     const isKnown = typeof key === 'string' && knownFields.has(key);
     if (!isKnown && typeof value === 'object' && value !== null) return true;
   }
   const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
-  return [error.cause, ...inner].some((link) => !isHarmless(link, levels - 1));
+  return [error.cause, ...inner].some((link) => !isHarmless(link, clean, levels - 1));
 }
 
-function isHarmless(value: unknown, levels: number): boolean {
-  if (value instanceof Error) return !carriesMore(value, levels);
+function isHarmless(value: unknown, clean: Rewrite, levels: number): boolean {
+  if (value instanceof Error) return !carriesMore(value, clean, levels);
+  if (typeof value === 'string') return clean(value) === value;
   return typeof value !== 'object' || value === null;
 }
 
-/** The same failure without anything but its name, its text and its code. */
-function withoutRequest(error: object, levels: number): Error {
-  const [message, name, stack, code, cause]: unknown[] = [
-    'message',
-    'name',
-    'stack',
-    'code',
-    'cause',
-  ].map((field) => Reflect.get(error, field));
+/** What of a runtime's error is kept on a copy, besides its name and its texts. */
+const keptFields = ['code', 'errno', 'syscall', 'hostname', 'address', 'port'];
+
+/** The same failure with nothing but its name, its cleaned texts and what names the fault. */
+function withoutRequest(error: object, clean: Rewrite, levels: number): Error {
+  const [message, name, stack, cause]: unknown[] = ['message', 'name', 'stack', 'cause'].map(
+    (field) => Reflect.get(error, field),
+  );
   const inner = typeof cause === 'object' && cause !== null && levels > 0;
   const copy = new Error(
-    typeof message === 'string' ? message : '',
-    inner ? { cause: withoutRequest(cause, levels - 1) } : undefined,
+    typeof message === 'string' ? clean(message) : '',
+    inner ? { cause: withoutRequest(cause, clean, levels - 1) } : undefined,
   );
   if (typeof name === 'string') copy.name = name;
-  if (typeof stack === 'string') copy.stack = stack;
-  return typeof code === 'string' ? Object.assign(copy, { code }) : copy;
+  if (typeof stack === 'string') copy.stack = clean(stack);
+  for (const field of keptFields) {
+    const value: unknown = Reflect.get(error, field);
+    if (typeof value === 'string') Reflect.set(copy, field, clean(value));
+    if (typeof value === 'number') Reflect.set(copy, field, value);
+  }
+  return copy;
 }
 
 /**
  * What `fetch` threw, fit to be kept on an error.
  *
- * The errors of the runtimes are kept as they are. A `fetch` that is made of another HTTP library may
- * throw errors with the whole request on them, key and prompt included; of those a copy is kept that
- * has only name, text and code.
+ * The errors of the runtimes are kept as they are, unless they name the whole URL, as Bun's and Deno's
+ * do. A `fetch` that is made of another HTTP library may throw errors with the whole request on them,
+ * key and prompt included. Of both a copy is kept that has only name, text and code.
+ *
+ * @param clean - Takes out of text what may not be kept.
  */
-export function safeCause(error: unknown): unknown {
+export function safeCause(error: unknown, clean: Rewrite): unknown {
+  if (typeof error === 'string') return clean(error);
   if (typeof error !== 'object' || error === null) return error;
   try {
-    return isHarmless(error, deepest) ? error : withoutRequest(error, deepest);
+    return isHarmless(error, clean, deepest) ? error : withoutRequest(error, clean, deepest);
   } catch {
     // A getter that throws.
     return undefined;

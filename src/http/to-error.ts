@@ -12,7 +12,6 @@ import { VideoSubmitUnknownError } from '../errors/video-error.ts';
 import { isFields, type ErrorBody } from './error-body.ts';
 import type { Failure } from './failure.ts';
 import { adviceFor } from './advice.ts';
-import { safeCause } from './safe-cause.ts';
 import { specialErrorOf } from './operation-errors.ts';
 
 /** A failure together with what was read of the answer. */
@@ -69,8 +68,7 @@ function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
     evidence: { phase, code, status, requestId, attempts: context.attempts },
     callId: context.callId,
     advice: adviceFor(failed, context),
-    // An abort has the caller's own reason.
-    cause: failed.kind.startsWith('aborted') ? failed.cause : safeCause(failed.cause),
+    cause: failed.cause,
     status,
     headers: failed.headers,
     error: failed.body?.error ?? failed.text,
@@ -116,7 +114,11 @@ function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
         { ...init, timeout: failed.timeout ?? 0 },
       );
     case 'redirected':
-      return new UnexpectedRedirectError(`${target} was answered with a redirect.`, init);
+    case 'redirected_after_work':
+      return new UnexpectedRedirectError(
+        `${target} was answered with a redirect${failed.status === undefined ? '' : ` (${failed.status})`}, which is not followed; check baseURL.`,
+        init,
+      );
     case 'cannot_connect':
     case 'host_not_found':
     case 'refused_stream':
@@ -158,7 +160,7 @@ function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   );
 }
 
-/** Makes the error that the caller gets. It holds nothing of the request. */
+/** Makes the error that the caller gets of a failure from which keys and queries were taken out. */
 export function toError(
   failed: FailedAttempt,
   context: ErrorContext,
@@ -170,7 +172,7 @@ export function toError(
           'request',
           'cannot be sent; check the headers, the body and whatever the body is read from.',
           {
-            cause: safeCause(failed.cause),
+            cause: failed.cause,
           },
         );
   }
@@ -195,7 +197,7 @@ export function toError(
 
 function makeError(failed: FailedAttempt, context: ErrorContext): APIError {
   if (failed.kind === 'unusable_answer') return ofAnswer(failed, context);
-  if (failed.kind === 'redirected' || failed.status === undefined) {
+  if (failed.kind.startsWith('redirected') || failed.status === undefined) {
     return withoutStatus(failed, context);
   }
   if (failed.kind === 'timed_out' || failed.kind === 'aborted') {

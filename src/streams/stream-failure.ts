@@ -34,7 +34,8 @@ function asSentence(message: string): string {
 
 /** The gateway sent an error inside the stream. */
 export function sentError(base: StreamErrorBase, received: Received, text: ErrorText): StreamError {
-  const { message = 'the gateway sent an error without text', ...fields } = text;
+  const { message = 'the gateway sent an error without text', ...fields } =
+    base.clean?.(text) ?? text;
   return new StreamError(`The stream of ${base.operation} failed: ${asSentence(message)}`, {
     ...initOf(base, received),
     ...fields,
