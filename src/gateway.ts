@@ -28,16 +28,16 @@ import { Generate } from './resources/generate.ts';
 import { Images } from './resources/images.ts';
 import { Models } from './resources/models.ts';
 import { Videos } from './resources/videos.ts';
-import type * as ChatMessageTypes from './types/chat-messages.ts';
-import type * as ChatParamTypes from './types/chat-params.ts';
-import type * as ChatStreamTypes from './types/chat-stream.ts';
-import type * as ChatToolTypes from './types/chat-tools.ts';
-import type * as ChatTypes from './types/chat.ts';
-import type * as EmbeddingTypes from './types/embeddings.ts';
-import type * as ImageParamTypes from './types/image-params.ts';
-import type * as ImageTypes from './types/images.ts';
-import type * as AudioTypes from './types/audio.ts';
-import type * as ModelTypes from './types/models.ts';
+import type { CompletionUsage } from './types/chat.ts';
+import type { CreateEmbeddingResponse, EmbeddingCreateParams } from './types/embeddings.ts';
+import type { ImagesResponse } from './types/images.ts';
+import type {
+  AudioNames,
+  ChatNames,
+  EmbeddingsNames,
+  ImagesNames,
+  ModelsNames,
+} from './types/openai-names.ts';
 
 /**
  * A client for one gateway and one key.
@@ -155,82 +155,19 @@ export class Gateway {
   }
 }
 
-// oxlint-disable no-shadow -- the nested names are the ones that OpenAI's code uses
 /** The types under the names that code for `openai` uses, such as `OpenAI.Chat.ChatCompletion`. */
 export declare namespace Gateway {
-  type ClientOptions = GatewayOptions;
-  type RequestOptions = CallOptions;
-  type CompletionUsage = ChatTypes.CompletionUsage;
-  type CreateEmbeddingResponse = EmbeddingTypes.CreateEmbeddingResponse;
-  type EmbeddingCreateParams = EmbeddingTypes.EmbeddingCreateParams;
-  type ImagesResponse = ImageTypes.ImagesResponse;
-  namespace Chat {
-    type ChatCompletion = ChatTypes.ChatCompletion;
-    type ChatCompletionChunk = ChatStreamTypes.ChatCompletionChunk;
-    type ChatCompletionMessage = ChatTypes.ChatCompletionMessage;
-    type ChatCompletionMessageParam = ChatMessageTypes.ChatCompletionMessageParam;
-    type ChatCompletionMessageToolCall = ChatMessageTypes.ChatCompletionMessageToolCall;
-    type ChatCompletionMessageFunctionToolCall =
-      ChatMessageTypes.ChatCompletionMessageFunctionToolCall;
-    namespace ChatCompletionMessageFunctionToolCall {
-      type Function = ChatMessageTypes.ChatCompletionFunctionCall;
-    }
-    namespace ChatCompletionCreateParams {
-      type Function = ChatParamTypes.ChatCompletionCreateParamsFunction;
-    }
-    type ChatCompletionContentPart = ChatMessageTypes.ChatCompletionContentPart;
-    type ChatCompletionContentPartText = ChatMessageTypes.ChatCompletionContentPartText;
-    type ChatCompletionContentPartImage = ChatMessageTypes.ChatCompletionContentPartImage;
-    type ChatCompletionCreateParams = ChatParamTypes.ChatCompletionCreateParams;
-    type ChatCompletionCreateParamsNonStreaming =
-      ChatParamTypes.ChatCompletionCreateParamsNonStreaming;
-    type ChatCompletionCreateParamsStreaming = ChatParamTypes.ChatCompletionCreateParamsStreaming;
-    type ChatCompletionDeveloperMessageParam = ChatMessageTypes.ChatCompletionDeveloperMessageParam;
-    type ChatCompletionSystemMessageParam = ChatMessageTypes.ChatCompletionSystemMessageParam;
-    type ChatCompletionUserMessageParam = ChatMessageTypes.ChatCompletionUserMessageParam;
-    type ChatCompletionAssistantMessageParam = ChatMessageTypes.ChatCompletionAssistantMessageParam;
-    type ChatCompletionToolMessageParam = ChatMessageTypes.ChatCompletionToolMessageParam;
-    type ChatCompletionRole = ChatMessageTypes.ChatCompletionRole;
-    type ChatCompletionTool = ChatToolTypes.ChatCompletionTool;
-    type ChatCompletionToolChoiceOption = ChatToolTypes.ChatCompletionToolChoiceOption;
-    type ChatCompletionTokenLogprob = ChatTypes.ChatCompletionTokenLogprob;
-    namespace Completions {
-      type ChatCompletion = ChatTypes.ChatCompletion;
-      type ChatCompletionChunk = ChatStreamTypes.ChatCompletionChunk;
-      type ChatCompletionMessage = ChatTypes.ChatCompletionMessage;
-      type ChatCompletionMessageParam = ChatMessageTypes.ChatCompletionMessageParam;
-      type ChatCompletionMessageToolCall = ChatMessageTypes.ChatCompletionMessageToolCall;
-      type ChatCompletionMessageFunctionToolCall =
-        ChatMessageTypes.ChatCompletionMessageFunctionToolCall;
-      type ChatCompletionTool = ChatToolTypes.ChatCompletionTool;
-      type ChatCompletionContentPart = ChatMessageTypes.ChatCompletionContentPart;
-      type ChatCompletionContentPartText = ChatMessageTypes.ChatCompletionContentPartText;
-      type ChatCompletionContentPartImage = ChatMessageTypes.ChatCompletionContentPartImage;
-      type ChatCompletionCreateParams = ChatParamTypes.ChatCompletionCreateParams;
-      type ChatCompletionCreateParamsNonStreaming =
-        ChatParamTypes.ChatCompletionCreateParamsNonStreaming;
-      type ChatCompletionCreateParamsStreaming = ChatParamTypes.ChatCompletionCreateParamsStreaming;
-      type ChatCompletionDeveloperMessageParam =
-        ChatMessageTypes.ChatCompletionDeveloperMessageParam;
-    }
-  }
-  namespace Embeddings {
-    type Embedding = EmbeddingTypes.Embedding;
-    type EmbeddingCreateParams = EmbeddingTypes.EmbeddingCreateParams;
-    type CreateEmbeddingResponse = EmbeddingTypes.CreateEmbeddingResponse;
-  }
-  namespace Images {
-    type Image = ImageTypes.Image;
-    type ImagesResponse = ImageTypes.ImagesResponse;
-    type ImageGenerateParams = ImageParamTypes.ImageGenerateParams;
-    type ImageEditParams = ImageParamTypes.ImageEditParams;
-  }
-  namespace Audio {
-    type SpeechCreateParams = AudioTypes.SpeechCreateParams;
-    type Translation = AudioTypes.Translation;
-    type TranslationVerbose = AudioTypes.TranslationVerbose;
-  }
-  namespace Models {
-    type Model = ModelTypes.Model;
-  }
+  export {
+    type AudioNames as Audio,
+    type CallOptions as RequestOptions,
+    type ChatNames as Chat,
+    type CompletionUsage,
+    type CreateEmbeddingResponse,
+    type EmbeddingCreateParams,
+    type EmbeddingsNames as Embeddings,
+    type GatewayOptions as ClientOptions,
+    type ImagesNames as Images,
+    type ImagesResponse,
+    type ModelsNames as Models,
+  };
 }

@@ -38,19 +38,24 @@ const alias: Gateway = new OpenAI(options);
 const request: RequestOptions = { maxRetries: 1, timeout: 10_000, signal: null };
 
 async function chat(): Promise<string> {
-  const messages = [{ role: 'user' as const, content: 'Say hello' }];
-  const completion: ChatCompletion = await client.chat.completions.create(
-    { model: 'm-large', messages },
-    request,
-  );
-  const stream: Stream<ChatCompletionChunk> = await alias.chat.completions.create({
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'Say hello' },
+  ];
+  const params: OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming = {
     model: 'm-large',
     messages,
-    stream: true,
-  });
+  };
+  const completion: ChatCompletion = await client.chat.completions.create(params, request);
+  const same: OpenAI.Chat.ChatCompletion = completion;
+  const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall.Function[] = [];
+  const limits: OpenAI.RequestOptions & OpenAI.ClientOptions = { maxRetries: calls.length };
+  const stream: Stream<ChatCompletionChunk> = await alias.chat.completions.create(
+    { ...params, stream: true },
+    limits,
+  );
   let text = '';
   for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
-  if (text !== completion.choices[0]?.message.content) throw new Error('The texts differ');
+  if (text !== same.choices[0]?.message.content) throw new Error('The texts differ');
   return text;
 }
 
