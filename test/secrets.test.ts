@@ -1,45 +1,48 @@
-import { inspect } from 'node:util';
+import { format, inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import * as apiErrors from '../src/errors/api-error.ts';
-import * as connectionErrors from '../src/errors/connection-error.ts';
-import { GatewayError, InvalidInputError } from '../src/errors/gateway-error.ts';
-import * as responseErrors from '../src/errors/response-error.ts';
-import * as streamErrors from '../src/errors/stream-error.ts';
-import * as videoErrors from '../src/errors/video-error.ts';
+import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { Gateway } from '../src/gateway.ts';
+import { GatewayPromise } from '../src/http/promise.ts';
 import { resolveSettings } from '../src/http/settings.ts';
 import { Transport } from '../src/http/transport.ts';
 import type { GatewayOptions } from '../src/options.ts';
+import { memoryLedger } from '../src/tasks/memory-ledger.ts';
 import { failureOf, json, scripted } from './helpers/clients.ts';
+import { canaries, errorOf, situations } from './helpers/every-error.ts';
 import { cutResponse, fetchFailure, settled } from './helpers/failures.ts';
-import { untyped } from './helpers/untyped.ts';
 
-const canary = 'sk-canary-0123456789';
+const { key: canary, prompt } = canaries;
 
 /** Everything that printing, logging and reporting tools show of a value. */
-function shown(value: unknown): string {
-  const printed: string[] = [];
-  vi.spyOn(console, 'log').mockImplementation((...parts) => {
-    printed.push(parts.map((part) => inspect(part)).join(' '));
-  });
-  console.log(value);
-  return [
-    ...printed,
-    inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+const ways: Readonly<Record<string, (value: unknown) => string>> = {
+  'console.log': (value) => {
+    const printed: string[] = [];
+    const spy = vi.spyOn(console, 'log').mockImplementation((...parts) => {
+      printed.push(format(...parts));
+    });
+    console.log(value);
+    console.log('%s %o %O %j', value, value, value, value);
+    spy.mockRestore();
+    return printed.join('\n');
+  },
+  'util.inspect': (value) => inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+  'util.inspect, raw': (value) =>
     inspect(value, { depth: Infinity, showHidden: true, customInspect: false }),
-    JSON.stringify(value),
-    typeof value === 'object' && value !== null && 'stack' in value ? String(value.stack) : '',
-    Object.prototype.toString.call(value),
-    value instanceof Error ? value.message : '',
-    keysAndValuesOf(value, 6),
-  ].join('\n');
-}
+  'JSON.stringify': (value) => JSON.stringify(value) ?? '',
+  // oxlint-disable-next-line typescript/no-base-to-string -- whatever it gives is what is looked at
+  'String()': (value) => String(value),
+  '.stack and .message': (value) =>
+    value instanceof Error ? `${value.stack} ${value.message}` : '',
+  'its properties, down to its causes': (value) => keysAndValuesOf(value, 7),
+};
 
-/** What a tool finds that walks own and inherited properties by itself, as error trackers do. */
+/** What a tool finds that walks all properties by itself, as error trackers do. */
 function keysAndValuesOf(value: unknown, levels: number): string {
-  if (typeof value !== 'object' || value === null || levels === 0) return String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (levels === 0) return '';
+  if (value instanceof Headers) return JSON.stringify([...value]);
   const parts: string[] = [];
-  for (const key of Reflect.ownKeys(value)) {
+  for (const key of [...Reflect.ownKeys(value), ...gettersOf(value)]) {
     let inner: unknown;
     try {
       inner = Reflect.get(value, key);
@@ -49,6 +52,159 @@ function keysAndValuesOf(value: unknown, levels: number): string {
     parts.push(`${String(key)}=${keysAndValuesOf(inner, levels - 1)}`);
   }
   return parts.join('\n');
+}
+
+/** Getters of the classes of a value. */
+function gettersOf(value: object): PropertyKey[] {
+  const found: PropertyKey[] = [];
+  let prototype: unknown = Object.getPrototypeOf(value);
+  while (prototype instanceof Object && prototype !== Object.prototype) {
+    for (const [key, own] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if ('get' in own) found.push(key);
+    }
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return found;
+}
+
+function shown(value: unknown): string {
+  return Object.values(ways)
+    .map((show) => show(value))
+    .join('\n');
+}
+
+/** A client, and all that hangs on it: every resource, and what belongs to those. */
+function partsOf(client: Gateway): [string, unknown][] {
+  const found: [string, unknown][] = [['client', client]];
+  for (const [path, owner] of found) {
+    if (!(owner instanceof Object)) continue;
+    for (const [name, part] of Object.entries(owner)) found.push([`${path}.${name}`, part]);
+  }
+  return found;
+}
+
+const idle = new Gateway({ apiKey: canary, baseURL: 'https://gateway.test', logLevel: 'off' });
+const settings = resolveSettings({ apiKey: canary, baseURL: 'https://gateway.test' });
+
+/** A client that is answered well. */
+function answered(answer: unknown, type = 'application/json') {
+  const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  const options = { apiKey: canary, defaultQuery: { signature: canaries.query } };
+  return scripted([() => new Response(body, { headers: { 'content-type': type } })], options)
+    .client;
+}
+
+const ask = { model: 'm', messages: [{ role: 'user' as const, content: prompt }] };
+const whole = { id: 'c', choices: [{ index: 0, message: {}, finish_reason: 'stop' }] };
+const eventText = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+const eventsOf = () => answered(eventText, 'text/event-stream');
+const queued = { id: 'task-1', status: 'queued' };
+const film = { model: 'm', prompt };
+
+/** All that a program can hold, and what may not be seen of it: the key alone unless it says more. */
+const things: readonly [
+  name: string,
+  make: () => unknown,
+  secrets?: readonly (keyof typeof canaries)[],
+][] = [
+  ...partsOf(idle).map(([name, part]): [string, () => unknown] => [name, () => part]),
+  ['client with other options', () => idle.withOptions({ timeout: 1 })],
+  [
+    'client with a function for its key',
+    () => new Gateway({ apiKey: () => canary, baseURL: 'https://gateway.test' }),
+  ],
+  ['settings', () => settings],
+  ['credential', () => settings.credential],
+  ['transport', () => new Transport(settings)],
+  ['promise', () => answered(whole).chat.completions.create(ask)],
+  ['page promise', () => answered({ data: [] }).models.list()],
+  ['answer', async () => answered(whole).chat.completions.create(ask)],
+  ['answer with response', () => answered(whole).chat.completions.create(ask).withResponse()],
+  ['raw answer', () => answered(whole).chat.completions.create(ask).asResponse()],
+  ['page', async () => answered({ data: [] }).models.list()],
+  [
+    'file answer',
+    async () => answered('ID3', 'audio/mpeg').audio.speech.create({ model: 'm', input: prompt }),
+  ],
+  ['stream', async () => eventsOf().chat.completions.create({ ...ask, stream: true })],
+  [
+    'stream of generation',
+    async () => eventsOf().generate.contentStream({ model: 'm', contents: prompt }),
+  ],
+  ['stream of images', async () => eventsOf().images.generate({ ...film, stream: true })],
+  ['stream helper', () => eventsOf().chat.completions.stream(ask)],
+  ['tool runner', () => answered(whole).chat.completions.runTools({ ...ask, tools: [] })],
+  ['video task', async () => answered(queued).videos.create(film), ['key', 'prompt', 'query']],
+  [
+    'video ref',
+    async () => (await answered(queued).videos.create(film)).ref,
+    ['key', 'prompt', 'query'],
+  ],
+  ['ledger', () => memoryLedger(), ['key', 'prompt', 'query']],
+  ...situations.map((situation): (typeof things)[number] => [
+    `error ${situation.name}: ${situation.how}`,
+    () => errorOf(situation, { logLevel: 'off' }),
+    ['key', 'prompt', 'query'],
+  ]),
+  ...(['error', 'warn', 'info', 'debug'] as const).map((level): (typeof things)[number] => [
+    `log lines at level ${level}`,
+    () => logLinesAt(level),
+    ['key', 'prompt', 'query'],
+  ]),
+];
+
+/** What is logged at a level while everything goes wrong, and then well. */
+async function logLinesAt(logLevel: 'error' | 'warn' | 'info' | 'debug'): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  const write = (...parts: unknown[]): void => void lines.push(parts);
+  const options: GatewayOptions = {
+    logLevel,
+    logger: { error: write, warn: write, info: write, debug: write },
+    onIncomplete: 'warn',
+    maxRetries: 2,
+  };
+  for (const situation of situations) await errorOf(situation, options);
+  const client = answered(whole).withOptions(options);
+  await client.chat.completions.create({ ...ask });
+  // There is nothing to say at level error yet.
+  if (logLevel !== 'error' && lines.length === 0) throw new Error('Nothing was logged.');
+  return lines;
+}
+
+describe('neither key nor prompt nor the query of a URL shows', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test.each(things)('in %s', async (_, make, secrets = ['key']) => {
+    const thing = await holding(make());
+
+    for (const [way, show] of Object.entries(ways)) {
+      const text = show(thing.value);
+      for (const secret of secrets) {
+        expect(text.includes(canaries[secret]), `the ${secret} in ${way}`).toBe(false);
+      }
+    }
+  });
+
+  test.each(Object.entries(ways))('and %s would show it if it were there', (_, show) => {
+    class Careless {
+      readonly request = { headers: { authorization: `Bearer ${canary}` } };
+      toString(): string {
+        return canary;
+      }
+    }
+    const error = new Error(canary, { cause: new Careless() });
+
+    expect(show(show === ways['.stack and .message'] ? error : new Careless())).toContain(canary);
+    expect(show(Object.assign(error, { toJSON: () => new Careless() }))).toContain(canary);
+  });
+});
+
+/** What a function made, in an object: promises of ours are to be looked at and not awaited. */
+async function holding(made: unknown): Promise<{ readonly value: unknown }> {
+  if (!(made instanceof Promise) || made instanceof GatewayPromise) return { value: made };
+  const value: unknown = await made;
+  return { value };
 }
 
 /** A careless error of another HTTP library, which carries its request. */
@@ -63,62 +219,9 @@ function carelessError(request: Request): Error {
 
 const messages = [{ role: 'user' as const, content: 'hi' }];
 
-describe('the key does not show', () => {
-  const keys: readonly [string, GatewayOptions['apiKey']][] = [
-    ['as a string', canary],
-    ['from a function', () => canary],
-  ];
-
-  test.each(keys)('in the client and what hangs on it: %s', (_, apiKey) => {
-    const client = new Gateway({ apiKey, baseURL: 'https://gateway.test', logLevel: 'off' });
-    const settings = resolveSettings({ apiKey, baseURL: 'https://gateway.test' });
-
-    for (const value of [
-      client,
-      client.withOptions({ timeout: 1 }),
-      client.chat,
-      client.chat.completions,
-      client.generate,
-      client.embeddings,
-      client.images,
-      client.audio,
-      client.audio.speech,
-      client.videos,
-      client.models,
-      new Transport(settings),
-      settings,
-      settings.credential,
-    ]) {
-      expect(shown(value)).not.toContain(canary);
-    }
-    expect(inspect(client)).toBe("Gateway { baseURL: 'https://gateway.test' }");
-    expect(JSON.stringify({ client })).toBe('{"client":{"baseURL":"https://gateway.test"}}');
-  });
-
-  test.each(keys)('in promises, answers and streams: %s', async (_, apiKey) => {
-    const answers = [
-      json({ id: 'c', choices: [] }),
-      json({ id: 'c', choices: [] }),
-      () => new Response('ID3'),
-      () =>
-        new Response('data: {"choices":[]}\n\n', {
-          headers: { 'content-type': 'text/event-stream' },
-        }),
-    ];
-    const { client } = scripted(answers, { apiKey });
-    const promise = client.chat.completions.create({ model: 'm', messages });
-
-    expect(shown(promise)).not.toContain(canary);
-    expect(shown(await promise.withResponse())).not.toContain(canary);
-    expect(shown(promise)).not.toContain(canary);
-    expect(shown(await client.models.list().asResponse())).not.toContain(canary);
-    expect(
-      shown(await client.audio.speech.create({ model: 'm', input: 'x', voice: 'v' })),
-    ).not.toContain(canary);
-    const stream = await client.chat.completions.create({ model: 'm', messages, stream: true });
-    expect(shown(stream)).not.toContain(canary);
-    stream.controller.abort();
-  });
+test('a client shows its base URL', () => {
+  expect(inspect(idle)).toBe("Gateway { baseURL: 'https://gateway.test' }");
+  expect(JSON.stringify({ client: idle })).toBe('{"client":{"baseURL":"https://gateway.test"}}');
 });
 
 describe('the key does not show in errors', () => {
@@ -222,41 +325,5 @@ describe('the key does not show in errors', () => {
       expect(value).toBeInstanceOf(InvalidInputError);
       expect(shown(value)).not.toContain(canary);
     }
-  });
-});
-
-describe('errors', () => {
-  const init = { outcome: 'unknown', status: 500, error: { message: 'no' } } as const;
-  const ref = { id: 't', route: { type: 'openai' } } as const;
-
-  test.each(
-    Object.entries({
-      ...apiErrors,
-      ...connectionErrors,
-      ...responseErrors,
-      ...streamErrors,
-      ...videoErrors,
-    }).filter(([name]) => name.endsWith('Error')),
-  )('%s keeps its name, and holds nothing of a request', (name, ErrorClass) => {
-    expect(ErrorClass).toHaveProperty('kind', name);
-    const error: unknown = Reflect.construct(untyped<new () => unknown>(ErrorClass), [
-      'failed.',
-      {
-        ...init,
-        ref,
-        timeout: 1,
-        limit: 'idleTimeout',
-        verdict: 'truncated',
-        reason: 'x',
-        raw: {},
-      },
-    ]);
-    if (!(error instanceof GatewayError)) throw new Error('not one of ours');
-
-    expect(error.name).toBe(name);
-    expect(error.message).toMatch(/^failed\. \S/);
-    expect(GatewayError.isInstance(error)).toBe(true);
-    expect(inspect(error)).toContain(`${name}: failed.`);
-    expect(Object.keys(error)).not.toContain('request');
   });
 });

@@ -24,7 +24,10 @@ export interface AttemptEvidence {
 
 /** Why the client believes what {@link GatewayError.outcome} says. */
 export interface Evidence extends AttemptEvidence {
-  /** Every attempt of the logical call, in order. Empty when nothing was sent. */
+  /**
+   * Every attempt of the logical call, in order. Empty when nothing was sent, and when no attempt went
+   * wrong, as when a task failed.
+   */
   readonly attempts: readonly AttemptEvidence[];
 }
 

@@ -1,5 +1,5 @@
 import type { ChatCompletion } from '../types/chat.ts';
-import { GatewayError } from './gateway-error.ts';
+import { GatewayError, type Evidence } from './gateway-error.ts';
 
 /** One place where an answer does not fit the schema that was asked for. */
 export interface OutputIssue {
@@ -13,6 +13,8 @@ export interface OutputErrorInit {
   readonly completion: ChatCompletion;
   readonly issues?: readonly OutputIssue[] | undefined;
   readonly cause?: unknown;
+  readonly callId?: string | undefined;
+  readonly evidence?: Evidence | undefined;
 }
 
 const advice = 'The answer was paid for and is in `completion`; asking again costs the same again.';
@@ -24,8 +26,15 @@ export class OutputError extends GatewayError {
   /** The whole answer, with its text and its usage: it was paid for. */
   readonly completion: ChatCompletion;
 
-  constructor(message: string, { completion, cause }: OutputErrorInit) {
-    super(message, { outcome: 'unknown', advice, cause });
+  constructor(message: string, { completion, cause, callId, evidence }: OutputErrorInit) {
+    const requestId = completion._request_id ?? undefined;
+    super(message, {
+      outcome: 'unknown',
+      evidence: evidence ?? { phase: 'body', requestId, attempts: [] },
+      callId,
+      advice,
+      cause,
+    });
     this.completion = completion;
   }
 }

@@ -32,6 +32,7 @@ export interface AttemptInput {
   /** The idempotency key of the call, when the gateway honours one. */
   readonly key: string | undefined;
   readonly redaction: Redaction;
+  readonly callId: string;
 }
 
 /** The limit that ended an attempt, in milliseconds. */
@@ -129,13 +130,13 @@ async function settle(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Answer | FailedAttempt> {
-  const { spec, scope, settings } = input;
+  const { spec, scope, settings, callId } = input;
   const response = await landingOf(spec.operation, first, request);
   if (!('ok' in response)) return explainStop(response, scope, settings);
   if (!response.ok) return readFailure(input, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId = requestIdOf(first.headers) ?? requestIdOf(response.headers);
-  return { response, requestId, operation: spec.operation, signal: request.signal };
+  return { response, requestId, operation: spec.operation, callId, signal: request.signal };
 }
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */

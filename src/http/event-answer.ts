@@ -33,8 +33,8 @@ export function streamContextOf(
       callId: call.id,
       requestID: answer.requestId,
       status,
-      headers: call.redaction.headers(headers),
-      clean: (said) => call.redaction.said(said),
+      headers,
+      redaction: call.redaction,
       evidence: { ...evidence, attempts: [...call.attempts, evidence] },
     },
     warn: (message, details) =>

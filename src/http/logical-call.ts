@@ -154,6 +154,7 @@ export class LogicalCall {
         body: this.#body,
         key: this.#idempotencyKey,
         redaction: this.redaction,
+        callId: this.id,
       });
       if ('response' in result) {
         this.client.budget.give();

@@ -71,18 +71,20 @@ export class Redaction {
       ...failed,
       headers: headers && this.headers(headers),
       body: body && this.said(body),
-      text: text && this.#withoutKeys(text),
-      problem: problem && this.#withoutKeys(problem),
-      data: rewritten(data, (part) => this.#withoutKeys(part)),
-      cause: isOwn ? cause : safeCause(cause, (part) => this.#clean(part)),
+      text: text && this.withoutKeys(text),
+      problem: problem && this.withoutKeys(problem),
+      data: rewritten(data, (part) => this.withoutKeys(part)),
+      cause: isOwn ? cause : this.cause(cause),
     };
   }
 
-  #clean(text: string): string {
-    return withoutQueries(this.#withoutKeys(text));
+  /** What a runtime threw. */
+  cause(cause: unknown): unknown {
+    return safeCause(cause, (text) => this.#clean(text));
   }
 
-  #withoutKeys(text: string): string {
+  /** Text without keys. */
+  withoutKeys(text: string): string {
     let clean = text;
     for (const key of this.#keys) {
       // In the text of JSON it may stand escaped.
@@ -92,6 +94,10 @@ export class Redaction {
       }
     }
     return clean;
+  }
+
+  #clean(text: string): string {
+    return withoutQueries(this.withoutKeys(text));
   }
 }
 

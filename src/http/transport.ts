@@ -172,7 +172,10 @@ export class Transport {
       attachRequestId(whole, received.requestId);
       return { value: whole };
     }
-    const parsed = readJSON(reading.text, received);
+    // An answer of this kind can become an error: the word of a task that failed.
+    const isTask = call.spec.operation.startsWith('videos.');
+    const text = isTask ? call.redaction.withoutKeys(reading.text) : reading.text;
+    const parsed = readJSON(text, received);
     if ('failed' in parsed) return parsed;
     const value = this.#check(call, received, parsed.value, reader);
     attachRequestId(value, received.requestId);

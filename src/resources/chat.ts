@@ -120,7 +120,13 @@ export class Completions {
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
     const { answer, reader } = this.#send(params, options);
     return new GatewayPromise(answer, {
-      parse: async (received) => outputParser(params, 'parse').apply(await reader.parse(received)),
+      async parse(received) {
+        const completion = await reader.parse(received);
+        const { callId, requestId, response } = received;
+        const sent = { phase: 'body', status: response.status, requestId } as const;
+        const evidence = { ...sent, attempts: [sent] };
+        return outputParser(params, 'parse').apply(completion, { callId, evidence });
+      },
       raw: (received) => reader.raw(received),
     });
   }

@@ -125,6 +125,7 @@ export function submit(
     response: Response.json(data.raw, response),
     requestId: requestId ?? undefined,
     operation,
+    callId: options.callId ?? '',
     signal: new AbortController().signal,
   }));
   return new GatewayPromise(answer, {

@@ -14,6 +14,13 @@ export interface StreamLimits {
   readonly totalTimeout: number | null;
 }
 
+/** Takes keys and the queries of URLs out of what others say. */
+interface StreamRedaction {
+  said(words: ErrorText): ErrorText;
+  cause(cause: unknown): unknown;
+  headers(headers: Headers): Headers;
+}
+
 /** What every error of a stream carries. */
 export interface StreamErrorBase {
   /** The operation, for messages, for example `chat.completions.create`. */
@@ -23,8 +30,8 @@ export interface StreamErrorBase {
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
-  /** Takes out of what the gateway says what may not be in errors. */
-  readonly clean?: ((said: ErrorText) => ErrorText) | undefined;
+  /** Takes out of what the gateway or the runtime says what may not be in errors. */
+  readonly redaction?: StreamRedaction | undefined;
 }
 
 /** What a stream needs to know of the call that it answers. */

@@ -22,7 +22,8 @@ const advice =
   'What had arrived is in the field "partial". The call was probably charged, and a new one is charged again.';
 
 function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
-  const { callId, requestID, status, headers, evidence } = base;
+  const { callId, requestID, status, evidence, redaction } = base;
+  const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
   const call = { callId, requestID, status, headers, evidence };
   return { ...call, outcome: 'unknown', advice, partial, usage };
 }
@@ -35,7 +36,7 @@ function asSentence(message: string): string {
 /** The gateway sent an error inside the stream. */
 export function sentError(base: StreamErrorBase, received: Received, text: ErrorText): StreamError {
   const { message = 'the gateway sent an error without text', ...fields } =
-    base.clean?.(text) ?? text;
+    base.redaction?.said(text) ?? text;
   return new StreamError(`The stream of ${base.operation} failed: ${asSentence(message)}`, {
     ...initOf(base, received),
     ...fields,
@@ -71,7 +72,8 @@ export function truncated(
   received: Received,
   ending: { readonly verdict: StreamVerdict; readonly started: boolean; readonly cause?: unknown },
 ): StreamTruncatedError {
-  const { verdict, started, cause } = ending;
+  const { verdict, started } = ending;
+  const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
   const message = `The stream of ${base.operation} ${describeEnding(verdict, started)}.`;
   return new StreamTruncatedError(message, { ...initOf(base, received), verdict, cause });
 }

@@ -2,6 +2,7 @@ import {
   ContentFilterFinishReasonError,
   InvalidOutputError,
   LengthFinishReasonError,
+  type OutputErrorInit,
 } from '../errors/output-error.ts';
 import { isObject, objectsOf } from '../schemas/objects.ts';
 import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../types/chat-parsed.ts';
@@ -61,15 +62,20 @@ export class OutputParser<Parsed> {
    *
    * @throws `OutputError` with the completion when that is not possible
    */
-  async apply(completion: ChatCompletion): Promise<ParsedChatCompletion<Parsed>> {
+  async apply(
+    completion: ChatCompletion,
+    call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
+  ): Promise<ParsedChatCompletion<Parsed>> {
     const isNeeded = this.#parse || (this.#mode === 'stream' && this.#tools.size > 0);
     for (const { finish_reason: reason } of completion.choices) {
       if (this.#mode !== 'parse' && !isNeeded) break;
-      if (reason === 'length') throw new LengthFinishReasonError({ completion });
-      if (reason === 'content_filter') throw new ContentFilterFinishReasonError({ completion });
+      if (reason === 'length') throw new LengthFinishReasonError({ completion, ...call });
+      if (reason === 'content_filter') {
+        throw new ContentFilterFinishReasonError({ completion, ...call });
+      }
     }
     const choices = completion.choices.map(async (choice) => {
-      const message = await this.#applyTo(choice.message, completion);
+      const message = await this.#applyTo(choice.message, { completion, ...call });
       return Object.assign(choice, { message });
     });
     return Object.assign(completion, { choices: await Promise.all(choices) });
@@ -77,7 +83,7 @@ export class OutputParser<Parsed> {
 
   async #applyTo(
     message: ChatCompletionMessage,
-    completion: ChatCompletion,
+    found: OutputErrorInit,
   ): Promise<ParsedChatCompletionMessage<Parsed>> {
     const { content, refusal, tool_calls: calls = [] } = message;
     const isCalling = calls.length > 0 || Boolean(message.function_call);
@@ -85,7 +91,7 @@ export class OutputParser<Parsed> {
       const problem = cause instanceof Error ? cause.message : String(cause);
       const issues = cause instanceof SchemaMismatch ? cause.issues : [];
       const text = `${what} cannot be parsed: ${problem}.`;
-      throw new InvalidOutputError(text, { completion, issues, cause });
+      throw new InvalidOutputError(text, { ...found, issues, cause });
     };
     const parsing = calls.map(async (call) => {
       if (call.type !== 'function') return call;

@@ -29,7 +29,9 @@ export function adviceToWait({ id, route }: VideoTaskRef): string {
 
 function initOf(summary: VideoWaitSummary, cause: unknown): GatewayErrorInit & VideoWaitSummary {
   const { ref } = summary;
-  const evidence = GatewayError.isInstance(cause) ? cause.evidence : undefined;
+  // Without an error it is the answers to the polls that tell of the task.
+  const seen = { phase: summary.polls > 0 ? 'body' : 'local', attempts: [] } as const;
+  const evidence = GatewayError.isInstance(cause) ? cause.evidence : seen;
   const advice = adviceToWait(ref);
   return { ...summary, outcome: 'unknown', callId: ref.callId, advice, evidence, cause };
 }
@@ -111,6 +113,8 @@ export function failedError(ref: VideoTaskRef, task: VideoTask): VideoFailedErro
   const other = 'Read the reason before you decide whether to create it again.';
   return new VideoFailedError(`Video task ${ref.id} failed: ${reason}${ending}`, {
     outcome: 'rejected',
+    // The submission went well; it is the answer to a poll that tells of the failure.
+    evidence: { phase: 'body', attempts: [] },
     callId: ref.callId,
     advice: `${moderated ? review : other} Gateways usually give the credit back; the account shows it.`,
     reason,

@@ -1,0 +1,392 @@
+import { vi } from 'vitest';
+import type { Gateway } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { responseFormat } from '../../src/structured/response-format.ts';
+import { collect, scripted } from './clients.ts';
+import { never } from './failures.ts';
+
+/** What a request carries that may not be in any error. */
+export const canaries = {
+  key: 'sk-canary/0123456789',
+  prompt: 'the prompt canary',
+  query: 'query-canary',
+} as const;
+
+type Answer = (request: Request) => Response | Error | Promise<Response>;
+
+/** One way to an error of a class. */
+export interface Situation {
+  /** The class of the error that the call ends in. */
+  readonly name: string;
+  readonly how: string;
+  readonly answers: readonly Answer[];
+  readonly call: (client: Gateway) => PromiseLike<unknown>;
+}
+
+/** Everything of a request that a gateway can know but the prompt, as careless ones repeat it. */
+function echo({ headers, url }: Request): string {
+  return `You sent ${headers.get('authorization')} to ${url} (request id: r-1)`;
+}
+
+function errorAnswer(status: number, message = ''): Answer {
+  return (request) => {
+    const text = `${message} ${echo(request)}`;
+    const error = { message: text, type: 'e', code: echo(request), param: echo(request) };
+    const headers = { 'x-echo': request.headers.get('authorization') ?? '' };
+    return Response.json({ error: { ...error, sent: [text] } }, { status, headers });
+  };
+}
+
+const events =
+  (...list: readonly ((request: Request) => unknown)[]): Answer =>
+  (request) => {
+    const data = list.map((event) => `data: ${JSON.stringify(event(request))}\n\n`).join('');
+    const headers = { 'content-type': 'text/event-stream', 'x-echo': echo(request) };
+    return new Response(data, { headers });
+  };
+
+/** An answer whose body breaks off with an error that names the URL, as Bun's does. */
+const cut =
+  (text: string, type: string): Answer =>
+  ({ url }) => {
+    const problem = Object.assign(new TypeError('closed'), { code: 'ECONNRESET', path: url });
+    let isSent = false;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (isSent) controller.error(problem);
+        else controller.enqueue(new TextEncoder().encode(text));
+        isSent = true;
+      },
+    });
+    return new Response(body, { headers: { 'content-type': type } });
+  };
+
+const { prompt } = canaries;
+const messages = [{ role: 'user' as const, content: prompt }];
+const model = 'm';
+const chat = (client: Gateway) => client.chat.completions.create({ model, messages });
+const stream = async (client: Gateway) =>
+  collect(await client.chat.completions.create({ model, messages, stream: true }));
+const draw = (client: Gateway) => client.images.generate({ model, prompt });
+const film = (client: Gateway) => client.videos.create({ model, prompt });
+const speak = (client: Gateway) =>
+  client.audio.speech.create({ model, input: prompt, voice: 'alloy' });
+const wait = (client: Gateway) => client.videos.wait('task-1', { timeout: 60_000 });
+const load = (client: Gateway) => client.videos.downloadContent('task-1');
+const parse = (client: Gateway) =>
+  client.chat.completions.parse({
+    model,
+    messages,
+    response_format: responseFormat({ type: 'object' }, 'thing'),
+  });
+
+/** A signal that is aborted soon, on a clock that tests can hold. */
+function abortSoon(): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 5);
+  return controller.signal;
+}
+
+function completion(content: string, reason: string): Answer {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }];
+  return () => Response.json({ id: 'c', choices });
+}
+
+const chunk = () => ({ choices: [{ index: 0, delta: { content: 'Hel' } }] });
+const task =
+  (status: string, fields: object = {}): Answer =>
+  () =>
+    Response.json({ id: 'task-1', status, ...fields });
+
+/** What the fetch of each runtime throws, and what a careless one does. */
+const thrown: Readonly<Record<string, Answer>> = {
+  Node: () =>
+    new TypeError('fetch failed', {
+      cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' }),
+    }),
+  Bun: ({ url }) =>
+    Object.assign(new TypeError('closed'), { code: 'ECONNRESET', path: url, errno: 0 }),
+  Deno: ({ url }) =>
+    new TypeError('fetch failed', {
+      cause: new Error(`error sending request for url (${url}): client error (SendRequest)`),
+    }),
+  'a careless library': (request) =>
+    Object.assign(new TypeError('failed', { cause: { config: [...request.headers] } }), {
+      code: 'ECONNRESET',
+      request,
+    }),
+  'a library that tells all in its text': (request) => new Error(`Cannot send: ${echo(request)}`),
+};
+
+function inStatus(name: string, status: number): Situation {
+  return { name, how: `status ${status}`, answers: [errorAnswer(status)], call: draw };
+}
+
+/** At least one way to every class of error, from a gateway that repeats what it was sent. */
+export const situations: readonly Situation[] = [
+  inStatus('BadRequestError', 400),
+  inStatus('AuthenticationError', 401),
+  inStatus('PaymentRequiredError', 402),
+  inStatus('PermissionDeniedError', 403),
+  inStatus('NotFoundError', 404),
+  inStatus('ConflictError', 409),
+  inStatus('RequestTooLargeError', 413),
+  inStatus('UnprocessableEntityError', 422),
+  inStatus('RateLimitError', 429),
+  inStatus('InternalServerError', 500),
+  inStatus('InternalServerError', 503),
+  inStatus('APIError', 418),
+  {
+    name: 'InternalServerError',
+    how: 'a page of a proxy',
+    answers: [
+      (request) =>
+        new Response(`<html><title>502 ${echo(request)}</title>${echo(request)}`, { status: 502 }),
+    ],
+    call: chat,
+  },
+  {
+    name: 'BadRequestError',
+    how: 'JSON whose slashes are escaped',
+    answers: [
+      (request) => {
+        const text = JSON.stringify({ error: { message: echo(request) } });
+        return new Response(text.replaceAll('/', String.raw`\/`), { status: 400 });
+      },
+    ],
+    call: chat,
+  },
+  ...Object.entries(thrown).map(([how, answer]) => ({
+    name: 'APIConnectionError',
+    how: `what ${how} throws`,
+    answers: [answer],
+    call: draw,
+  })),
+  { name: 'APIConnectionTimeoutError', how: 'a hang', answers: [never], call: draw },
+  {
+    name: 'APIUserAbortError',
+    how: 'an abort',
+    answers: [never],
+    call: (client) => client.images.generate({ model, prompt }, { signal: abortSoon() }),
+  },
+  {
+    name: 'APIUserAbortError',
+    how: 'an abort of a stream',
+    answers: [() => new Response(new ReadableStream())],
+    call: async (client) =>
+      collect(
+        await client.chat.completions.create(
+          { model, messages, stream: true },
+          { signal: abortSoon() },
+        ),
+      ),
+  },
+  {
+    name: 'UnexpectedRedirectError',
+    how: 'a redirect to a signed URL',
+    answers: [
+      ({ url }) => new Response(null, { status: 303, headers: { location: `${url}&x=1` } }),
+    ],
+    call: draw,
+  },
+  {
+    name: 'APIConnectionError',
+    how: 'a signed URL that cannot be reached',
+    answers: [
+      ({ url }) => new Response(null, { status: 302, headers: { location: `${url}&x=1` } }),
+      thrown['Bun'] ?? never,
+    ],
+    call: load,
+  },
+  {
+    name: 'UnexpectedResponseError',
+    how: 'a page with status 200',
+    answers: [(request) => new Response(`<html>${request.headers.get('authorization')}`)],
+    call: draw,
+  },
+  {
+    name: 'UnexpectedResponseError',
+    how: 'text with status 200',
+    answers: [(request) => new Response(`Hello ${request.headers.get('authorization')}`)],
+    call: chat,
+  },
+  {
+    name: 'UnexpectedResponseError',
+    how: 'a body that is cut',
+    answers: [cut('{"id":', 'application/json')],
+    call: draw,
+  },
+  {
+    name: 'UnexpectedResponseError',
+    how: 'a shape that strict validation refuses',
+    answers: [
+      ({ headers }) => Response.json({ id: 7, choices: [], sent: headers.get('authorization') }),
+    ],
+    call: (client) => client.chat.completions.create({ model, messages }, { validation: 'strict' }),
+  },
+  {
+    name: 'UnexpectedResponseError',
+    how: 'a page instead of sound',
+    answers: [(request) => new Response(`<html>${request.headers.get('authorization')}`)],
+    call: speak,
+  },
+  {
+    name: 'APIError',
+    how: 'an error with status 200',
+    answers: [(request) => Response.json({ error: { message: echo(request) } })],
+    call: chat,
+  },
+  {
+    name: 'APIError',
+    how: 'an error with status 200 instead of sound',
+    answers: [(request) => Response.json({ error: { message: echo(request) } })],
+    call: speak,
+  },
+  {
+    name: 'APIError',
+    how: 'an error with status 200 on a route that is not documented',
+    answers: [(request) => Response.json({ error: { message: echo(request) } })],
+    call: (client) => client.post('/v1/x', { body: { prompt } }),
+  },
+  {
+    name: 'ContentNotReadyError',
+    how: 'a task that is not completed',
+    answers: [errorAnswer(400, 'the task is not completed yet')],
+    call: load,
+  },
+  { name: 'ContentExpiredError', how: 'status 410', answers: [errorAnswer(410)], call: load },
+  {
+    name: 'StreamError',
+    how: 'an error event',
+    answers: [events(chunk, (request) => ({ error: { message: echo(request) } }))],
+    call: stream,
+  },
+  {
+    name: 'StreamTruncatedError',
+    how: 'a stream that ends early',
+    answers: [events(chunk)],
+    call: stream,
+  },
+  {
+    name: 'StreamTruncatedError',
+    how: 'a stream that is cut',
+    answers: [cut(`data: ${JSON.stringify(chunk())}\n\n`, 'text/event-stream')],
+    call: stream,
+  },
+  {
+    name: 'StreamTimeoutError',
+    how: 'a stream that is silent',
+    answers: [
+      () =>
+        new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+    ],
+    call: async (client) =>
+      collect(
+        await client.chat.completions.create(
+          { model, messages, stream: true },
+          { firstByteTimeout: 5 },
+        ),
+      ),
+  },
+  {
+    name: 'VideoFailedError',
+    how: 'a task that failed',
+    answers: [
+      ({ headers }) =>
+        Response.json({
+          id: 'task-1',
+          status: 'failed',
+          error: { message: `Bad key ${headers.get('authorization')}` },
+        }),
+    ],
+    call: wait,
+  },
+  {
+    name: 'VideoWaitTimeoutError',
+    how: 'a task that lasts',
+    answers: [task('queued')],
+    call: wait,
+  },
+  {
+    name: 'VideoWaitAbortedError',
+    how: 'an abort of a wait',
+    answers: [task('queued')],
+    call: (client) => client.videos.wait('task-1', { signal: abortSoon() }),
+  },
+  {
+    name: 'VideoWaitError',
+    how: 'polls that fail',
+    answers: [errorAnswer(403)],
+    call: wait,
+  },
+  {
+    name: 'VideoSubmitUnknownError',
+    how: 'a lost answer',
+    answers: [thrown['Bun'] ?? never],
+    call: film,
+  },
+  { name: 'VideoSubmitUnknownError', how: 'an error', answers: [errorAnswer(500)], call: film },
+  {
+    name: 'VideoSubmitAnswerError',
+    how: 'an answer that strict validation refuses',
+    answers: [task('queued', { progress: {} })],
+    call: (client) => client.videos.create({ model, prompt }, { validation: 'strict' }),
+  },
+  {
+    name: 'PartialEmbeddingsError',
+    how: 'a request of several that failed',
+    answers: [errorAnswer(400)],
+    call: (client) => client.embeddings.createMany({ model, input: [prompt] }),
+  },
+  {
+    name: 'InvalidOutputError',
+    how: 'an answer that is not JSON',
+    answers: [completion('Hello', 'stop')],
+    call: parse,
+  },
+  {
+    name: 'LengthFinishReasonError',
+    how: 'an answer that was cut',
+    answers: [completion('{', 'length')],
+    call: parse,
+  },
+  {
+    name: 'ContentFilterFinishReasonError',
+    how: 'an answer that was filtered',
+    answers: [completion('', 'content_filter')],
+    call: parse,
+  },
+  {
+    name: 'InvalidInputError',
+    how: 'a parameter that cannot work',
+    answers: [never],
+    call: (client) => client.images.generate({ model: '', prompt }),
+  },
+  {
+    name: 'InvalidInputError',
+    how: 'a header that cannot be sent',
+    answers: [never],
+    call: (client) =>
+      client.images.generate({ model, prompt }, { headers: { 'x-a': `${canaries.key}\nx` } }),
+  },
+];
+
+/** Makes the call of a situation on fake time. Every URL carries a query that may not be shown. */
+export async function errorOf(
+  { answers, call }: Situation,
+  options: GatewayOptions = {},
+): Promise<unknown> {
+  const { client } = scripted(answers, {
+    apiKey: canaries.key,
+    defaultQuery: { signature: canaries.query },
+    timeout: 1_000,
+    maxRetries: 0,
+    ...options,
+  });
+  const ended = Promise.resolve(call(client)).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  await vi.runAllTimersAsync();
+  return ended;
+}
