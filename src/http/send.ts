@@ -91,10 +91,9 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
   try {
     ky ??= await loadKy();
     const sent = ky(request.url, {
-      method,
-      // Headers and signal are left to the function below. What ky made of them would not be sent,
-      // doubled the cost of a call (it copies headers and composes signals), and put the key where its
-      // errors hold it.
+      // Method, headers and signal are left to the function below. What ky made of them would not be
+      // sent, doubled the cost of a call (it copies headers and composes signals), and put the key where
+      // its errors hold it.
       timeout: false,
       retry: 0,
       throwHttpErrors: false,
