@@ -11,6 +11,7 @@ import { ChatResult } from './chat-result.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import type { EmittedValue } from './event-emitter.ts';
+import { quiet } from './quiet.ts';
 
 /** What a runner is made from. */
 export interface RunnerInit<Parsed> {
@@ -58,8 +59,7 @@ export class ChatCompletionRunner<Parsed = null> {
     this.#result = new ChatResult<Parsed>(init.messages);
     this.messages = this.#result.messages;
     // Listeners are added after the constructor, so nothing may happen before it has returned.
-    this.#done = Promise.resolve().then(() => this.#run(init));
-    this.#done.catch(() => undefined);
+    this.#done = quiet(Promise.resolve().then(() => this.#run(init)));
   }
 
   /** Whether the run is over, for whatever reason. */
@@ -228,10 +228,4 @@ export class ChatCompletionRunner<Parsed = null> {
 
 function endedWithout(event: string): GatewayError {
   return new GatewayError(`The stream ended without an event "${event}".`, { outcome: 'unknown' });
-}
-
-/** A promise that nobody has to read. */
-function quiet<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => undefined);
-  return promise;
 }

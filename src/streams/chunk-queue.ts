@@ -1,3 +1,4 @@
+import { quiet } from './quiet.ts';
 import { finished } from './stream-source.ts';
 
 interface Waiting<Item> {
@@ -39,11 +40,13 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
   next(): Promise<IteratorResult<Item, undefined>> {
     const value = this.#items.shift();
     if (value !== undefined) return Promise.resolve({ done: false, value });
-    if (this.#error !== undefined) return Promise.reject(this.#takeError());
+    if (this.#error !== undefined) return quiet(Promise.reject(this.#takeError()));
     if (this.#isEnded) return Promise.resolve(finished);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-    });
+    return quiet(
+      new Promise((resolve, reject) => {
+        this.#waiting.push({ resolve, reject });
+      }),
+    );
   }
 
   return(): Promise<IteratorResult<Item, undefined>> {

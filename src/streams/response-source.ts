@@ -15,6 +15,7 @@ import {
   truncated,
   userAborted,
 } from './stream-failure.ts';
+import { quiet } from './quiet.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { verdictOf } from './verdict.ts';
 import { type Expiry, Watchdog } from './watchdog.ts';
@@ -78,7 +79,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   next(): Promise<IteratorResult<Item, undefined>> {
     this.#watchdog.noteReader();
-    return this.#take() ?? this.#takeAfterReading();
+    return this.#take() ?? quiet(this.#takeAfterReading());
   }
 
   close(): void {
@@ -105,7 +106,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     if (error === undefined) return Promise.resolve(finished);
     // Like every async iterator, it fails once and is done from then on.
     this.#settlement = { verdict };
-    return Promise.reject(error);
+    return quiet(Promise.reject(error));
   }
 
   async #takeAfterReading(): Promise<IteratorResult<Item, undefined>> {

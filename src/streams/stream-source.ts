@@ -9,7 +9,10 @@ export interface StreamSource<Item> {
   readonly verdict: StreamVerdict | undefined;
   readonly partial: WholeOf<Item> | undefined;
   readonly usage: UsageOf<Item> | undefined;
-  /** The next item. Calls may overlap; they are answered in order. */
+  /**
+   * The next item. Calls may overlap; they are answered in order. What nobody looks at is no unhandled
+   * rejection: a failure may be due to one that has stopped asking.
+   */
   next(): Promise<IteratorResult<Item, undefined>>;
   /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
   close(): void;

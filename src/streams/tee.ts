@@ -36,8 +36,6 @@ class Branch<Item> implements StreamSource<Item> {
 
   #pull(): void {
     const result = this.#shared.source.next();
-    // The other branch may never ask for a failure that it is due.
-    result.catch(() => undefined);
     for (const branch of this.#shared.branches) branch.#offer(result);
   }
 

@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { chunk, encode, usageChunk } from './sse.ts';
+
+const begun = encode(chunk({ role: 'assistant', content: 'Hel' }));
+const toolCall = {
+  tool_calls: [
+    { index: 0, id: 'call_1', type: 'function', function: { name: 'find', arguments: '{}' } },
+  ],
+};
+
+function events(response: ServerResponse, text: string): ServerResponse {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(text);
+  return response;
+}
+
+/** Sends the beginning, and goes on when it is on its way. */
+function beginEvents(response: ServerResponse, then: () => void): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(begun, () => setImmediate(then));
+}
+
+function completion(message: object, finish: string): string {
+  const choices = [
+    { index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish },
+  ];
+  return JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices });
+}
+
+function answer(response: ServerResponse, isStream: boolean, delta: object, finish: string): void {
+  if (isStream)
+    events(response, encode(chunk(delta), chunk({}, finish), usageChunk, '[DONE]')).end();
+  else
+    response.writeHead(200, { 'content-type': 'application/json' }).end(completion(delta, finish));
+}
+
+/** What the server does, by the name of the model that is asked for. */
+const behaviours = {
+  reset: (response) => response.destroy(),
+  refused: (response) => response.writeHead(500).end('{"error":{"message":"no","code":"x"}}'),
+  page: (response) => response.writeHead(200).end('<!doctype html>'),
+  empty: (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+  cut: (response) => beginEvents(response, () => response.destroy()),
+  'cut-json': (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1_000 });
+    response.write('{"choices":[', () => setImmediate(() => response.destroy()));
+  },
+  ended: (response) => beginEvents(response, () => response.end()),
+  terminated: (response) => beginEvents(response, () => response.end(encode('[DONE]'))),
+  'error-event': (response) =>
+    beginEvents(response, () => response.end(encode({ error: { message: 'no' } }))),
+  'bare-error': (response) =>
+    beginEvents(response, () => response.end('{"error":{"message":"no"}}')),
+  garbled: (response) => beginEvents(response, () => response.end('data: {"ch\n\n')),
+  large: (response) =>
+    beginEvents(response, () => response.end(`data: "${'x'.repeat(9_000)}"\n\n`)),
+  silent: (response) => beginEvents(response, () => undefined),
+  heartbeats: (response) => beginEvents(response, () => response.write(': PING\n\n')),
+  mute: () => undefined,
+  'wrong-output': (response, isStream) => answer(response, isStream, { content: 'Sure!' }, 'stop'),
+  'cut-output': (response, isStream) => answer(response, isStream, { content: '{"a"' }, 'length'),
+  'wants-tools': (response, isStream) => answer(response, isStream, toolCall, 'tool_calls'),
+  whole: (response, isStream) => answer(response, isStream, { content: 'Hello' }, 'stop'),
+} satisfies Record<string, (response: ServerResponse, isStream: boolean) => unknown>;
+
+/** The name of a behaviour. */
+export type Behaviour = keyof typeof behaviours;
+
+/** Every behaviour. */
+export const behaviourNames = Object.keys(behaviours).filter(isBehaviour);
+
+function isBehaviour(name: string): name is Behaviour {
+  return Object.hasOwn(behaviours, name);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const piece of request.setEncoding('utf8')) text += String(piece);
+  return JSON.parse(text);
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { model, stream } = Object(await bodyOf(request));
+  const name = String(model ?? /models\/([\w-]+):/.exec(request.url ?? '')?.[1]);
+  if (isBehaviour(name)) behaviours[name](response, stream === true);
+  else response.writeHead(404).end();
+}
+
+/** A server that fails in the way that the model is called. */
+export interface FaultyServer extends AsyncDisposable {
+  readonly url: string;
+  /** How many requests came. */
+  readonly requests: () => number;
+  /** How many connections are open. */
+  readonly connections: () => Promise<number>;
+}
+
+/** Starts a server on a real socket. */
+export async function startFaultyServer(): Promise<FaultyServer> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    requests += 1;
+    // A client that goes away in the middle of its request is one of the ways.
+    respond(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
