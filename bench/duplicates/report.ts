@@ -10,16 +10,22 @@ import type { Subject } from './subject.ts';
 export const tables: readonly {
   readonly pays: Subject['pays'];
   readonly title: string;
+  /** What the picture shows of this client, in words. */
+  readonly finding: string;
   readonly file: string;
 }[] = [
   {
     pays: 'job',
     title: 'Charges for one image or video call that goes wrong',
+    finding: 'model-gateway charges once at most, and still tries again where nothing was done.',
     file: 'duplicates.svg',
   },
   {
     pays: 'metered',
     title: 'Charges for one chat, embedding or audio call that goes wrong',
+    finding:
+      'By default model-gateway repeats such a call until the first byte of its answer, as all clients here do, and each attempt may be billed. ' +
+      'With retryUnknownOutcome: false it charges once at most.',
     file: 'duplicates-metered.svg',
   },
 ];
@@ -55,7 +61,7 @@ export function textTable(
 export function pictureOf(
   faults: readonly Fault[],
   cells: readonly Cell[],
-  { pays, title }: (typeof tables)[number],
+  { pays, title, finding }: (typeof tables)[number],
   environment: Environment,
 ): string {
   const columns = columnsOf(cells).filter((column) => column.pays === pays);
@@ -74,6 +80,7 @@ export function pictureOf(
   return gridPicture({
     title,
     subtitle:
+      `${finding} ` +
       'One call, one fault, every client on its default options unless a column says otherwise. ' +
       'The service counts a charge when it has a whole request, as services do that start to work before they answer.',
     columns: columns.map((column) => ({
