@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
+import { Gateway } from '../src/gateway.ts';
 import { FileError, fileFrom, saveTo, type SaveProgress } from '../src/node/index.ts';
 import { emulated } from './helpers/clients.ts';
 import { contentServer, someBytes } from './helpers/content-server.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { untyped } from './helpers/untyped.ts';
 import { failureOf } from './helpers/videos.ts';
 
 const bytes = someBytes(10_000);
@@ -207,7 +210,110 @@ describe('fileFrom()', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  test.each(['', '/no/such/file'])('refuses %j', async (path) => {
-    expect(InvalidInputError.isInstance(await failureOf(fileFrom(path)))).toBe(true);
+  test('knows its type by its name, or by its bytes', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'talk.mp3'), bytes);
+    await writeFile(join(folder, 'talk'), 'RIFF____WAVEfmt ');
+
+    expect((await fileFrom(join(folder, 'talk.mp3'))).type).toBe('audio/mpeg');
+    expect((await fileFrom(join(folder, 'talk'))).type).toMatch(/wav/);
+  });
+
+  test('is read in small blocks, any number of times, and as part of a form', async () => {
+    const path = join(await temporaryFolder(), 'talk.mp3');
+    await writeFile(path, bytes);
+    const file = await fileFrom(path);
+    const form = new FormData();
+    form.append('file', file);
+
+    const sizes: number[] = [];
+    for await (const block of file.stream()) sizes.push(block.length);
+
+    expect(sizes).toEqual([10_000]);
+    expect(Buffer.from(await new Response(file).arrayBuffer()).equals(bytes)).toBe(true);
+    const sent = Buffer.from(await new Response(form).arrayBuffer());
+    expect(sent.includes(bytes)).toBe(true);
+  });
+
+  test('is uploaded whole over a socket, with its length', async () => {
+    const path = join(await temporaryFolder(), 'talk.mp3');
+    const content = someBytes(300_001);
+    await writeFile(path, content);
+    const received: { length: string | undefined; body: Buffer }[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        received.push({ length: request.headers['content-length'], body: Buffer.concat(chunks) });
+        response.setHeader('content-type', 'application/json').end('{"text":"Hi"}');
+      });
+    });
+    const address = await new Promise<unknown>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve(server.address()));
+    });
+    onTestFinished(() => void server.close());
+    const { port } = untyped<{ port: number }>(address);
+    const baseURL = `http://127.0.0.1:${port}`;
+    const { audio } = new Gateway({ apiKey: 'sk-test', baseURL, logLevel: 'off' });
+
+    await audio.translations.create({ model: 'whisper', file: await fileFrom(path) });
+
+    expect(received).toHaveLength(1);
+    expect(received[0]?.body.includes(content)).toBe(true);
+    expect(received[0]?.length).toBe(String(received[0]?.body.length));
+  });
+
+  test('fails when it was changed after it was opened, and sends nothing whole', async () => {
+    const { client, emulator } = emulated();
+    const path = join(await temporaryFolder(), 'talk.mp3');
+    await writeFile(path, bytes);
+    const file = await fileFrom(path);
+    await writeFile(path, bytes.subarray(5_000));
+
+    const direct = await failureOf(new Response(file.stream()).arrayBuffer());
+    const sent = await failureOf(client.audio.translations.create({ model: 'whisper', file }));
+
+    expect(String(direct)).toContain('has changed');
+    expect(InvalidInputError.isInstance(sent)).toBe(true);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')('holds no file open once it is left', async () => {
+    const path = join(await temporaryFolder(), 'talk.mp3');
+    await writeFile(path, someBytes(100_000));
+    const file = await fileFrom(path);
+    const openFiles = async (): Promise<number> => {
+      const names = await readdir('/proc/self/fd');
+      const paths = names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''));
+      return (await Promise.all(paths)).filter((target) => target === path).length;
+    };
+
+    const reader = file.stream().getReader();
+    expect(await openFiles()).toBe(0);
+    await reader.read();
+    expect(await openFiles()).toBe(1);
+    await reader.cancel();
+
+    expect(await openFiles()).toBe(0);
+    for await (const _ of file.stream());
+    expect(await openFiles()).toBe(0);
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['/no/such/file', 'does not exist'],
+    ['/', 'is no file'],
+    [7, 'is empty'],
+  ])('refuses the path %j', async (path, problem) => {
+    const error = await failureOf(fileFrom(untyped(path)));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(String(error)).toContain(problem);
+  });
+
+  test('refuses a type that is no text', async () => {
+    const error = await failureOf(fileFrom('/tmp', untyped({ type: 7 })));
+
+    expect(String(error)).toContain('type: must be a MIME type');
   });
 });

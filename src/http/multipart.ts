@@ -167,6 +167,20 @@ async function readyParts(
   return ready;
 }
 
+/** A file under its final name, read in the way of the one that it is made of. */
+class SelfReadingFile extends File {
+  readonly #source: Blob;
+
+  constructor(source: Blob, { name, type }: Pick<ReadyFile, 'name' | 'type'>) {
+    super([source], name, { type });
+    this.#source = source;
+  }
+
+  override stream(): ReturnType<Blob['stream']> {
+    return this.#source.stream();
+  }
+}
+
 async function memoryForm(parts: readonly (TextPart | ReadyFilePart)[]): Promise<FormData> {
   const form = new FormData();
   for (const part of parts) {
@@ -176,6 +190,11 @@ async function memoryForm(parts: readonly (TextPart | ReadyFilePart)[]): Promise
     }
     const { file } = part;
     const blob = 'blob' in file ? file.blob : await readBlob(file.source);
+    if (blob.stream !== Blob.prototype.stream) {
+      // Given with a name, it would be copied by the form, and read in the common way.
+      form.append(part.name, new SelfReadingFile(blob, file));
+      continue;
+    }
     const isTyped = blob.type === file.type;
     const typed = isTyped ? blob : new File([blob], file.name, { type: file.type });
     // Runtimes differ in the name that they take from a File, so it is always given.

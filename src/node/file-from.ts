@@ -1,6 +1,9 @@
 import { openAsBlob } from 'node:fs';
-import { basename } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { toFile, unreadable } from '../http/files/to-file.ts';
+import { DiskFile } from './disk-file.ts';
+import { codeOf } from './file-error.ts';
 
 /**
  * A file on disk as an upload.
@@ -19,11 +22,20 @@ export async function fileFrom(path: string, options: { type?: string } = {}): P
   if (typeof path !== 'string' || path === '') {
     throw new InvalidInputError('path', 'is empty; give the file to upload.');
   }
-  const type = options.type === undefined ? {} : { type: options.type };
+  const given: unknown = options?.type;
+  if (given !== undefined && typeof given !== 'string') {
+    throw new InvalidInputError('type', 'must be a MIME type such as "audio/mpeg", or left out.');
+  }
   try {
-    const blob = await openAsBlob(path, type);
-    return new File([blob], basename(path), type);
+    const facts = await stat(path);
+    if (!facts.isFile()) throw new InvalidInputError('path', `"${path}" is no file.`);
+    const blob = await openAsBlob(path);
+    const { type } = await toFile(blob, path, given === undefined ? {} : { type: given });
+    return new DiskFile(blob, path, facts, type);
   } catch (error) {
-    throw new InvalidInputError('path', `"${path}" cannot be read.`, { cause: error });
+    if (InvalidInputError.isInstance(error)) throw error;
+    const isMissing = codeOf(error) === 'ENOENT';
+    const problem = isMissing ? 'does not exist.' : unreadable(error);
+    throw new InvalidInputError('path', `"${path}" ${problem}`, { cause: error });
   }
 }
