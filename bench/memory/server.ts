@@ -11,8 +11,8 @@ const stats = { polls: 0, uploaded: 0 };
 let isDone = false;
 const block = Buffer.alloc(1 << 20, 'model-gateway');
 
-async function sendContent(size: number, response: ServerResponse): Promise<void> {
-  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': size, etag: '"v1"' });
+async function sendContent(size: number, type: string, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': type, 'content-length': size, etag: '"v1"' });
   const gone = once(response, 'close');
   for (let left = size; left > 0; left -= block.length) {
     const piece = left < block.length ? block.subarray(0, left) : block;
@@ -39,7 +39,11 @@ async function serve(message: IncomingMessage, response: ServerResponse): Promis
     return answer(response, stats);
   }
   if (pathname.endsWith('/content')) {
-    return sendContent(Number(searchParams.get('bytes')), response);
+    return sendContent(Number(searchParams.get('bytes')), 'video/mp4', response);
+  }
+  if (pathname.endsWith('/speech')) {
+    await drain(message);
+    return sendContent(Number(searchParams.get('bytes')), 'audio/mpeg', response);
   }
   if (message.method === 'POST') {
     await drain(message);

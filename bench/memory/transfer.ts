@@ -4,9 +4,10 @@
  *
  *   node --expose-gc transfer.ts <kind> <base URL> <bytes> <folder>
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream, openAsBlob } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { Gateway } from '../lib/model-gateway.ts';
 import { downloadVideo, fileFrom, saveTo } from '../../dist/node/index.js';
 import { growthDuring } from './probe.ts';
@@ -17,8 +18,8 @@ const warmUp = 16 << 20;
 const client = new Gateway({ apiKey: 'sk-bench', baseURL, logLevel: 'error' });
 
 /** A file of zeros that takes no room on the disk. */
-async function fileOf(length: number): Promise<string> {
-  const file = path.join(folder, `source-${length}.mp3`);
+async function fileOf(length: number, extension = 'mp3'): Promise<string> {
+  const file = path.join(folder, `source-${length}.${extension}`);
   const handle = await open(file, 'w');
   await handle.truncate(length);
   await handle.close();
@@ -34,7 +35,7 @@ async function checkTarget(length: number): Promise<void> {
   if (found !== length) throw new Error(`${found} bytes were saved instead of ${length}.`);
 }
 
-/** What moves a file of a length. */
+/** What moves a file of a length. The two of `fetch` alone show what the runtime takes by itself. */
 const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
   async 'downloadVideo()'(length) {
     await downloadVideo(client, 'task_1', { to: target, query: { bytes: length } });
@@ -45,8 +46,19 @@ const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
     await saveTo(await client.videos.downloadContent('task_1', { query }), target);
     await checkTarget(length);
   },
+  async 'speech and saveTo()'(length) {
+    const speech = { model: 'm-speech', voice: 'alloy', input: 'Hello' } as const;
+    await saveTo(await client.audio.speech.create(speech, { query: { bytes: length } }), target);
+    await checkTarget(length);
+  },
+  async 'a download by fetch alone'(length) {
+    const response = await fetch(`${baseURL}/v1/videos/task_1/content?bytes=${length}`);
+    if (response.body === null) throw new Error('There is no body.');
+    await pipeline(response.body, createWriteStream(target));
+    await checkTarget(length);
+  },
   async 'input_reference from fileFrom()'(length) {
-    const reference = await fileFrom(await fileOf(length), { type: 'image/png' });
+    const reference = await fileFrom(await fileOf(length, 'png'));
     await client.videos.create({ ...order, input_reference: reference });
   },
   async 'input_reference from a stream'(length) {
@@ -61,6 +73,14 @@ const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
     const file = createReadStream(await fileOf(length));
     await client.audio.translations.create({ model: 'whisper-1', file });
   },
+  async 'an upload by fetch alone'(length) {
+    const body = new FormData();
+    body.append('model', 'whisper-1');
+    body.append('file', await openAsBlob(await fileOf(length)), 'source.mp3');
+    // Without these two it takes the size of the file.
+    const options = { redirect: 'error', window: null } as const;
+    await (await fetch(`${baseURL}/v1/videos`, { method: 'POST', body, ...options })).text();
+  },
 };
 
 const transfer = transfers[kind];
@@ -72,5 +92,6 @@ if (transfer === undefined) {
   await transfer(warmUp);
   const begun = performance.now();
   const growth = await growthDuring(() => transfer(bytes));
-  console.log(JSON.stringify({ ...growth, seconds: (performance.now() - begun) / 1_000 }));
+  const seconds = (performance.now() - begun) / 1_000;
+  console.log(JSON.stringify({ ...growth, seconds, isFloor: Number(kind.endsWith(' alone')) }));
 }
