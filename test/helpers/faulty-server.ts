@@ -69,7 +69,8 @@ export type Behaviour = keyof typeof behaviours;
 /** Every behaviour. */
 export const behaviourNames = Object.keys(behaviours).filter(isBehaviour);
 
-function isBehaviour(name: string): name is Behaviour {
+/** Whether there is such a behaviour. */
+export function isBehaviour(name: string): name is Behaviour {
   return Object.hasOwn(behaviours, name);
 }
 
@@ -91,15 +92,20 @@ export interface FaultyServer extends AsyncDisposable {
   readonly url: string;
   /** How many requests came. */
   readonly requests: () => number;
-  /** How many connections are open. */
-  readonly connections: () => Promise<number>;
+  /** How many answers are neither finished nor given up by the client. */
+  readonly open: () => number;
 }
 
 /** Starts a server on a real socket. */
 export async function startFaultyServer(): Promise<FaultyServer> {
   let requests = 0;
+  let open = 0;
   const server = createServer((request, response) => {
     requests += 1;
+    open += 1;
+    response.once('close', () => {
+      open -= 1;
+    });
     // A client that goes away in the middle of its request is one of the ways.
     respond(request, response).catch(() => response.destroy());
   });
@@ -111,10 +117,7 @@ export async function startFaultyServer(): Promise<FaultyServer> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests: () => requests,
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-      }),
+    open: () => open,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,0 +1,64 @@
+/**
+ * Begins ten thousand streams on real sockets and ends them in every way: finished, broken, aborted,
+ * left, never read. Fails when a listener, a timer or a connection is left behind, or Node has warned.
+ *
+ *   node test/extended/streams.ts [streams, 10000 by default]
+ */
+import { createHook } from 'node:async_hooks';
+import { Gateway } from '../../src/gateway.ts';
+import { startFaultyServer } from '../helpers/faulty-server.ts';
+import { endStreams } from '../helpers/stream-ends.ts';
+
+const total = Number(process.argv[2] ?? 10_000);
+const problems: string[] = [];
+process.on('warning', ({ message }) => problems.push(message));
+
+const source = new URL('../../src/', import.meta.url).href;
+
+// Also those timers that let the process end; not those of the runtime, which has some per connection.
+const timers = new Set<number>();
+let timersSeen = 0;
+const hook = createHook({
+  init(id, type) {
+    if (type === 'Timeout' && new Error('timer').stack?.includes(source) === true) {
+      timers.add(id);
+      timersSeen += 1;
+    }
+  },
+  destroy: (id) => void timers.delete(id),
+}).enable();
+
+const begun = performance.now();
+const server = await startFaultyServer();
+const client = new Gateway({
+  baseURL: server.url,
+  apiKey: 'sk-test',
+  logLevel: 'off',
+  maxRetries: 0,
+  idleTimeout: 200,
+});
+const { listeners, forgotten } = await endStreams(client, total, 200);
+
+/** Waits until nothing is left, as closing takes its time; but not for ever. */
+for (let tries = 0; tries < 100 && server.open() + listeners() > 0; tries += 1) {
+  // eslint-disable-next-line no-await-in-loop -- one look after the other
+  await new Promise((resolve) => setTimeout(resolve, 50));
+}
+hook.disable();
+
+const left = {
+  listeners: listeners() + forgotten,
+  connections: server.open(),
+  timers: timers.size,
+};
+for (const [what, count] of Object.entries(left)) {
+  if (count > 0) problems.push(`${count} ${what} are left`);
+}
+if (timersSeen < total) problems.push(`only ${timersSeen} timers were seen`);
+if (server.requests() !== total) problems.push(`${server.requests()} requests came`);
+await server[Symbol.asyncDispose]();
+
+const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
+console.log(`${total} streams, left ${JSON.stringify(left)}, ${seconds} s`);
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
