@@ -148,12 +148,13 @@ describe('chat.completions.create() with a stream', () => {
   });
 });
 
-describe('several choices', () => {
-  const finished = (index: number) => ({
-    ...chunk({}),
-    choices: [{ index, delta: { content: `answer ${index}` }, finish_reason: 'stop' }],
-  });
+/** A choice that comes whole in one chunk. */
+function finished(index: number) {
+  const delta = { content: `answer ${index}` };
+  return { ...chunk({}), choices: [{ index, delta, finish_reason: 'stop' }] };
+}
 
+describe('several choices', () => {
   test.each<[name: string, n: number | undefined, events: unknown[], verdict: StreamVerdict]>([
     ['all of them', 2, [finished(0), finished(1)], 'complete'],
     ['all of them, in any order', 2, [finished(1), finished(0), '[DONE]'], 'complete'],

@@ -592,7 +592,8 @@ describe('what is encoded is what is read', () => {
   const name = fc
     .string({ unit: 'binary', minLength: 1, maxLength: 20 })
     .filter((text) => !/%(22|0A|0D)/i.test(text));
-  const fileName = name.map((text) => `${text.replaceAll(/[/\\]/g, '_')}.dat`);
+  // The other parser takes a byte order mark off the front of a name.
+  const fileName = name.map((text) => `f${text.replaceAll(/[/\\]/g, '_')}.dat`);
   const content = fc
     .uint8Array({ minLength: 1, maxLength: 500 })
     .map((data) => Uint8Array.from(data));

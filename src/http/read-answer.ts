@@ -64,8 +64,12 @@ export function notJSON(text: string, answer: Answer): FailedAttempt {
 type JSONReading = { readonly value: unknown } | { readonly failed: FailedAttempt };
 
 /** Parses text by its content, whatever its content type says. */
-export function readJSON(text: string, answer: Answer): JSONReading {
-  const value = parseJSON(withoutMark(text));
+export function readJSON(
+  text: string,
+  answer: Answer,
+  parse?: (text: string) => unknown,
+): JSONReading {
+  const value = parseJSON(withoutMark(text), parse);
   if (value === undefined || (!isFields(value) && !Array.isArray(value))) {
     return { failed: notJSON(text, answer) };
   }

@@ -38,7 +38,12 @@ function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
   return new TextDecoder().decode(whole, { stream: isCut });
 }
 
+const buffer: unknown = Reflect.get(globalThis, 'Buffer');
+const concat: unknown = typeof buffer === 'function' ? Reflect.get(buffer, 'concat') : undefined;
+
+/** The bytes of chunks in one piece. Node's own way is faster: it clears no memory beforehand. */
 function join(chunks: readonly Uint8Array[]): Uint8Array {
+  if (typeof concat === 'function') return Reflect.apply(concat, buffer, [chunks]);
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {

@@ -175,7 +175,7 @@ export class Transport {
     // An answer of this kind can become an error: the word of a task that failed.
     const isTask = call.spec.operation.startsWith('videos.');
     const text = isTask ? call.redaction.withoutKeys(reading.text) : reading.text;
-    const parsed = readJSON(text, received);
+    const parsed = readJSON(text, received, reader.parse);
     if ('failed' in parsed) return parsed;
     const value = this.#check(call, received, parsed.value, reader);
     attachRequestId(value, received.requestId);

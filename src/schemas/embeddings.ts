@@ -6,6 +6,7 @@ import type {
   Embedding,
   EmbeddingUsage,
 } from '../types/embeddings.ts';
+import { parseEmbeddings } from './embeddings-text.ts';
 import { isObject, objectsOf } from './objects.ts';
 import { type Reader, ShapeMismatch } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
@@ -100,6 +101,7 @@ function repairBody(
 export function embeddingsReader(inputs: number): Reader<CreateEmbeddingResponse> {
   return {
     schema: schemaFor(inputs),
+    parse: parseEmbeddings,
     repair: (value) => repairBody(value, inputs, vectorOf),
   };
 }
@@ -126,6 +128,7 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
 export function vectorsReader(inputs: number): Reader<VectorsAnswer> {
   return {
     schema: vectorsSchema,
+    parse: parseEmbeddings,
     repair(value) {
       const items = objectsOf(value['data']);
       if (items.length !== inputs) {
