@@ -21,7 +21,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
   'generate.content': ['generate.runFunctions'],
   'embeddings.create': ['embeddings.createMany'],
   'videos.create': ['videos.createAndWait'],
-  'videos.retrieve': ['videos.wait'],
+  'videos.retrieve': ['videos.wait', 'videos.watch', 'videos.waitAll', 'videos.step'],
   'videos.remix': ['videos.remixAndWait'],
 };
 
