@@ -18,6 +18,8 @@ export interface KillResult {
   readonly steps: number;
   readonly posts: number;
   readonly charges: number;
+  /** Whether the ledger knows the task. */
+  readonly isKnown: boolean;
   /** Whether the file is the content of the task; `false` when there is none. */
   readonly isWhole: boolean;
   /** Files that should not be there. */
@@ -70,6 +72,16 @@ export function runWorker(
   });
 }
 
+/** Whether any entry of a ledger has a handle. */
+async function isKnown(ledger: string): Promise<boolean> {
+  const names = (await readdir(ledger)).filter((name) => name.endsWith('.json'));
+  const entries = await Promise.all(names.map((name) => readFile(join(ledger, name), 'utf8')));
+  return entries.some((text) => {
+    const entry: unknown = JSON.parse(text);
+    return typeof entry === 'object' && entry !== null && 'ref' in entry;
+  });
+}
+
 /** Makes one video with a program that is killed once, and started again until it ends by itself. */
 export async function makeVideoDespite(program: string, kill: Kill): Promise<KillResult> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
@@ -98,6 +110,7 @@ export async function makeVideoDespite(program: string, kill: Kill): Promise<Kil
       steps,
       posts: emulator.requests.filter(({ method }) => method === 'POST').length,
       charges: emulator.charges.length,
+      isKnown: await isKnown(join(folder, 'ledger')),
       isWhole: file !== undefined && content !== undefined && file.equals(content),
       leftovers: names.filter((name) => name !== 'ledger' && name !== 'out.mp4'),
     };
@@ -111,9 +124,11 @@ export async function makeVideoDespite(program: string, kill: Kill): Promise<Kil
  * between claiming a call and entering its task may give up, and then says so.
  */
 export function problemOf(result: KillResult): string | undefined {
-  const { outcome, posts, charges, isWhole, leftovers } = result;
+  const { outcome, posts, charges, isKnown: hasTask, isWhole, leftovers } = result;
   if (posts > 1 || charges > 1) return 'the video was submitted more than once';
-  if (outcome === 'VideoSubmitUnknownError') return undefined;
+  if (outcome === 'VideoSubmitUnknownError') {
+    return hasTask ? 'it gave up a task that is in the ledger' : undefined;
+  }
   if (outcome !== 'completed') return `it ended with ${outcome}`;
   if (posts !== 1 || !isWhole) return 'the video is not there';
   return leftovers.length > 0 ? `left behind: ${leftovers.join(', ')}` : undefined;
