@@ -43,6 +43,11 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   readonly #watchdog: Watchdog;
   #items: Item[] = [];
   #taken = 0;
+  /**
+   * The step that waits for the network, or waited last. Whether it fails is known before it does, and
+   * only then it is made quiet: to do so at each step costs as much as reading a short chunk.
+   */
+  #step: Promise<IteratorResult<Item, undefined>> | undefined;
   #reading: Promise<void> | undefined;
   #settlement: Settlement | undefined;
 
@@ -79,7 +84,13 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   next(): Promise<IteratorResult<Item, undefined>> {
     this.#watchdog.noteReader();
-    return this.#take() ?? quiet(this.#takeAfterReading());
+    const taken = this.#take();
+    if (taken !== undefined) return taken;
+    const overlaps = this.#reading !== undefined && this.#step !== undefined;
+    const step = this.#takeAfterReading();
+    if (overlaps) return quiet(step);
+    this.#step = step;
+    return step;
   }
 
   close(): void {
@@ -237,6 +248,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   #settle(settlement: Settlement, body: 'close' | 'drain' | 'ended' = 'close'): void {
     const { controller, signal, release } = this.#context;
     this.#settlement = settlement;
+    if (settlement.error !== undefined && this.#step !== undefined) void quiet(this.#step);
     this.#watchdog.stop();
     controller.signal.removeEventListener('abort', this.#onAbort);
     signal?.removeEventListener('abort', this.#onAbort);
