@@ -91,6 +91,12 @@ export const gates: readonly Gate[] = [
     ofMetric: 'streams.1000',
     reason: 'Memory must grow with the number of open streams and not faster.',
   },
+  {
+    metric: 'waits.10000',
+    atMost: 1.2,
+    ofMetric: 'waits.1000',
+    reason: 'Memory must grow with the number of waits and not faster.',
+  },
   ...['files', 'types', 'memory'].map((figure): Gate => ({
     metric: `types.${figure}`,
     atMost: 1,

@@ -6,6 +6,7 @@ import { embeddingsPart } from './embeddings/part.ts';
 import { importPart } from './import/part.ts';
 import { installPart } from './install/part.ts';
 import type { Part } from './lib/metric.ts';
+import { waitsPart } from './memory/part.ts';
 import { typesPart } from './types/part.ts';
 import { uploadPart } from './upload/part.ts';
 
@@ -18,6 +19,7 @@ export const parts: readonly Part[] = [
   embeddingsPart,
   uploadPart,
   concurrencyPart,
+  waitsPart,
   typesPart,
   installPart,
 ];

@@ -10,7 +10,7 @@ export interface Metric {
   readonly values: Values;
 }
 
-export type Unit = 'KiB' | 'MiB' | 'ms' | 'µs' | 'files' | 'types' | 'packages';
+export type Unit = 'KiB' | 'MiB' | 'ms' | 'µs' | 'files' | 'types' | 'packages' | 'polls';
 export type Values = Readonly<Partial<Record<Column, number>>>;
 
 /** What a part of the benchmark gives. */

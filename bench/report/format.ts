@@ -12,7 +12,7 @@ export function number(value: number): string {
 }
 
 /** Counts say what they count in the label already. */
-const counted: readonly Unit[] = ['files', 'types', 'packages'];
+const counted: readonly Unit[] = ['files', 'types', 'packages', 'polls'];
 
 /** A figure with its unit. */
 export function figure(value: number, unit: Unit): string {
