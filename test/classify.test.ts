@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classifyStatus } from '../src/http/classify-status.ts';
 import { classifyThrown } from '../src/http/classify-throw.ts';
-import { readErrorText } from '../src/http/error-body.ts';
+import { readErrorText } from '../src/schemas/error-body.ts';
 import { outcomeOf, type FailureKind } from '../src/http/failure.ts';
 
 function kindOfStatus(status: number, text: string, headers: Record<string, string> = {}) {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readErrorText, type ErrorBody } from '../src/http/error-body.ts';
+import { readErrorText, type ErrorBody } from '../src/schemas/error-body.ts';
 import { readErrorInSuccess } from '../src/http/error-in-success.ts';
 import { anyText } from './helpers/any-text.ts';
 

@@ -84,7 +84,8 @@ describe('an error inside a stream', () => {
   test.each([
     ['text', 'upstream connect error\n', 'upstream connect error'],
     ['text without a line end', 'upstream connect error', 'upstream connect error'],
-    ['a page', '<html><title>502 Bad Gateway</title></html>', '502 Bad Gateway'],
+    ['a page', '<html><title>502 Bad Gateway</title></html>', 'HTML page came (502 Bad Gateway)'],
+    ['a page without a title', '<html></html>', 'an HTML page came.'],
     ['JSON that says nothing', '{"ok":false}', '{"ok":false}'],
   ])('is made of %s in place of events', async (_, text, message) => {
     for (const stream of [openChat(text), openChat(before + text)]) {
@@ -113,6 +114,15 @@ describe('an error inside a stream', () => {
       partial: { choices: [{ message: { content: 'Hel' } }] },
     });
     expect(textOf(result.items)).toBe('Hel');
+  });
+
+  test('names the request by its message where headers cannot be read, as in browsers', async () => {
+    const event = encode({ error: { message: 'Too long (request id: r-7)' } });
+    const watched = watchedContext({ error: { operation: 'chat.completions.create' } });
+
+    const result = await readStream(openChat(event, watched));
+
+    expect(result.error).toMatchObject({ requestID: 'r-7' });
   });
 
   test('causes no unhandled rejection when nobody reads the stream', async () => {

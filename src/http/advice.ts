@@ -1,6 +1,6 @@
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
-import type { ErrorBody } from './error-body.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
 import { outcomeOf, type FailureKind } from './failure.ts';
 
 /** What the advice depends on. */

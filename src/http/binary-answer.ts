@@ -1,4 +1,4 @@
-import { parseJSON } from './error-body.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peekBody, peekFurther, type OpenBody } from './peek.ts';

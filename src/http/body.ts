@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { CallSpec } from './call-spec.ts';
-import { isFields } from './error-body.ts';
+import { isObject } from '../schemas/objects.ts';
 import { encodeMultipart, type FormFields } from './multipart.ts';
 
 /** A body that is ready to be sent. */
@@ -46,7 +46,7 @@ function withExtra({ method, json }: CallSpec, extra: Readonly<Record<string, un
     throw new InvalidInputError('extraBody', 'cannot go with a GET; use query instead.');
   }
   if (json === undefined) return extra;
-  if (isFields(json)) return { ...json, ...extra };
+  if (isObject(json)) return { ...json, ...extra };
   throw new InvalidInputError('extraBody', 'can only be added to a body that is an object.');
 }
 

@@ -1,5 +1,5 @@
 import { retryAfterFrom } from './backoff.ts';
-import type { ErrorBody } from './error-body.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
 import type { FailureKind } from './failure.ts';
 
 /** Codes that the same request will meet again, whatever the HTTP status says. */

@@ -1,4 +1,5 @@
-import { isFields, messageOf, readErrorValue, type ErrorBody } from './error-body.ts';
+import { messageOf, readErrorValue, type ErrorBody } from '../schemas/error-body.ts';
+import { isObject } from '../schemas/objects.ts';
 
 /** An error that came with a success status. */
 export interface ErrorInSuccess {
@@ -20,7 +21,7 @@ function holdsSomething(value: unknown, levels = 4): boolean {
   if (value === undefined || value === null || value === false) return false;
   if (value === '' || value === 0) return false;
   if (Array.isArray(value)) return value.length > 0;
-  if (!isFields(value) || levels === 0) return true;
+  if (!isObject(value) || levels === 0) return true;
   return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
 }
 
@@ -42,7 +43,7 @@ function answersWithTasks(operation: string): boolean {
  */
 export function readErrorInSuccess(value: unknown, operation: string): ErrorInSuccess | undefined {
   const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (!isFields(body)) return undefined;
+  if (!isObject(body)) return undefined;
   const hasId = idFields.some((field) => holdsSomething(body[field]));
   if (body['success'] === false) return { body: readErrorValue(value), hasId };
   if (contentFields.some((field) => isContent(field, body[field]))) return undefined;

@@ -1,4 +1,6 @@
-import { isFields, parseJSON, readErrorText } from './error-body.ts';
+import { readErrorText } from '../schemas/error-body.ts';
+import { isObject } from '../schemas/objects.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 import { readErrorInSuccess, type ErrorInSuccess } from './error-in-success.ts';
 import type { FailureKind } from './failure.ts';
 import type { Answer } from './promise.ts';
@@ -70,7 +72,7 @@ export function readJSON(
   parse?: (text: string) => unknown,
 ): JSONReading {
   const value = parseJSON(withoutMark(text), parse);
-  if (value === undefined || (!isFields(value) && !Array.isArray(value))) {
+  if (value === undefined || (!isObject(value) && !Array.isArray(value))) {
     return { failed: notJSON(text, answer) };
   }
   const failed = errorInSuccess(value, answer);

@@ -22,19 +22,6 @@ export function requestIdOf(headers: Headers, fromMessage?: string): string | un
   );
 }
 
-/** A message, and the request id with its parentheses that the gateway writes at its end. */
-export function splitRequestId(message: string): [text: string, suffix: string] {
-  const suffix = /\(request id: [^()\s]{1,200}\)$/i.exec(message.trimEnd())?.[0] ?? '';
-  return suffix === ''
-    ? [message, '']
-    : [message.trimEnd().slice(0, -suffix.length).trimEnd(), suffix];
-}
-
-/** The request id in an error message; the last one, as gateways in a row each add theirs. */
-export function requestIdFromMessage(message: string): string | undefined {
-  return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
-}
-
 /** Adds `_request_id` to an answer, as the `openai` package does; arrays and primitives are left alone. */
 export function attachRequestId(value: unknown, requestId: string | undefined): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;

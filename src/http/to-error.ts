@@ -9,7 +9,8 @@ import {
 import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError, type ResponseIssue } from '../errors/response-error.ts';
 import { VideoSubmitUnknownError } from '../errors/video-error.ts';
-import { isFields, type ErrorBody } from './error-body.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
+import { isObject } from '../schemas/objects.ts';
 import type { Failure } from './failure.ts';
 import { adviceFor } from './advice.ts';
 import { specialErrorOf } from './operation-errors.ts';
@@ -180,7 +181,7 @@ export function toError(
   const isSubmission =
     context.operation === 'videos.create' || context.operation === 'videos.remix';
   // An answer that is only too odd for strict mode is there, with its task.
-  const hasAnswer = isFields(failed.data);
+  const hasAnswer = isObject(failed.data);
   if (!isSubmission || context.outcome !== 'unknown' || failed.kind === 'aborted' || hasAnswer) {
     return error;
   }

@@ -1,7 +1,12 @@
-import { requestIdFromMessage, splitRequestId } from './request-id.ts';
+import type { JsonObject } from '../types/common.ts';
+import { isObject } from './objects.ts';
+import { parseJSON } from './parse-json.ts';
+import { requestIdFromMessage, splitRequestId } from './request-id-text.ts';
 
 /** The longest message that is repeated in an error; providers' raw bodies can be a megabyte. */
 const maxMessageLength = 2_000;
+/** The longest text that is kept in an error. */
+const maxTextLength = 65_536;
 
 /** What an error body says, whichever of the known envelopes it came in. */
 export interface ErrorBody {
@@ -23,12 +28,6 @@ export interface ErrorBody {
   readonly requestId: string | undefined;
   /** The innermost error object, the parsed body, or the text. */
   readonly error: unknown;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function nonEmptyText(value: unknown): string | undefined {
@@ -75,30 +74,21 @@ function rawMessageOf(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return nonEmptyText(value);
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
-  if (!isFields(value)) return undefined;
-  const header = isFields(value['header']) ? value['header']['message'] : undefined;
+  if (!isObject(value)) return undefined;
+  const header = isObject(value['header']) ? value['header']['message'] : undefined;
   const { message, msg, err, error_msg, detail, error, response } = value;
   for (const place of [message, msg, err, error_msg, detail, header]) {
     const text = nonEmptyText(place);
     if (text !== undefined) return text;
   }
   const lists = Array.isArray(detail) ? rawMessageOf(detail, levels - 1) : undefined;
-  const nested = isFields(response) ? response['error'] : undefined;
+  const nested = isObject(response) ? response['error'] : undefined;
   return lists ?? rawMessageOf(error, levels - 1) ?? rawMessageOf(nested, levels - 1);
 }
 
-/** Parses JSON, or gives `undefined` when the text is not JSON. */
-export function parseJSON(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function envelopeOf(body: Fields, inner: unknown): ErrorBody['envelope'] {
+function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
   if (body['success'] === false) return 'console';
-  if (isFields(inner)) {
+  if (isObject(inner)) {
     return typeof inner['status'] === 'string' && typeof inner['code'] === 'number'
       ? 'google'
       : 'openai';
@@ -109,10 +99,10 @@ function envelopeOf(body: Fields, inner: unknown): ErrorBody['envelope'] {
   return typeof body['code'] === 'string' ? 'task' : 'other';
 }
 
-function readObject(body: Fields, whole: unknown): ErrorBody {
-  const nested = isFields(body['response']) ? body['response']['error'] : undefined;
+function readObject(body: JsonObject, whole: unknown): ErrorBody {
+  const nested = isObject(body['response']) ? body['response']['error'] : undefined;
   const inner = body['error'] ?? nested;
-  const source = isFields(inner) ? inner : body;
+  const source = isObject(inner) ? inner : body;
   const message = messageOf(inner) ?? messageOf(body);
   return {
     envelope: envelopeOf(body, inner),
@@ -128,7 +118,7 @@ function readObject(body: Fields, whole: unknown): ErrorBody {
 /** Reads a parsed JSON error body of any known shape. */
 export function readErrorValue(value: unknown): ErrorBody {
   const first: unknown = Array.isArray(value) ? value[0] : value;
-  if (isFields(first)) return readObject(first, value);
+  if (isObject(first)) return readObject(first, value);
   return {
     envelope: 'other',
     message: typeof value === 'string' ? shorten(value) : undefined,
@@ -147,6 +137,12 @@ export function readErrorText(text: string): ErrorBody {
     const value = parseJSON(trimmed);
     if (value !== undefined) return readErrorValue(value);
   }
+  return readPlainText(trimmed);
+}
+
+/** Reads text that is not JSON as an error, for example the page of a proxy. */
+export function readPlainText(text: string): ErrorBody {
+  const trimmed = text.trim();
   const envelope = trimmed === '' ? 'empty' : trimmed.startsWith('<') ? 'html' : 'text';
   const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1]?.trim();
   const message = envelope === 'html' ? nonEmptyText(title) : nonEmptyText(trimmed);
@@ -157,6 +153,6 @@ export function readErrorText(text: string): ErrorBody {
     type: undefined,
     param: undefined,
     requestId: message === undefined ? undefined : requestIdFromMessage(message),
-    error: trimmed === '' ? undefined : trimmed,
+    error: trimmed === '' ? undefined : trimmed.slice(0, maxTextLength),
   };
 }

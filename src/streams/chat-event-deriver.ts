@@ -5,7 +5,7 @@ import type { ChatCompletion, ChatCompletionChoice } from '../types/chat.ts';
 import { ChatAccumulator } from './chat-accumulator.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import type { EventEmitter } from './event-emitter.ts';
-import { parseJSON } from './sent-error.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 
 /** What has been reported of one choice. */
 interface Reported {

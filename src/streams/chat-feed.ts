@@ -8,7 +8,7 @@ import type { ChatCompletion } from '../types/chat.ts';
 import { ChatEventDeriver } from './chat-event-deriver.ts';
 import type { ChatResult } from './chat-result.ts';
 import { ChunkQueue } from './chunk-queue.ts';
-import { parseJSON } from './sent-error.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 import { userAborted } from './stream-failure.ts';
 import type { Stream } from './stream.ts';
 

@@ -1,8 +1,10 @@
+import { readErrorValue, readPlainText } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
-import { errorFromText, parseJSON, SentError } from './sent-error.ts';
+import { SentError } from './sent-error.ts';
 import { isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
 
 const terminator = '[DONE]';
@@ -55,7 +57,7 @@ export class EventDecoder<Item> {
       value = JSON.parse(data);
     } catch {
       if (isOpen) this.isCut = true;
-      else if (!isPing(undefined, name)) throw new SentError(errorFromText(data));
+      else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
       return;
     }
     this.#takeValue(value, name);
@@ -76,20 +78,21 @@ export class EventDecoder<Item> {
     const trimmed = text.trim();
     if (trimmed === '' || this.isOver) return;
     const whole = parseJSON(trimmed);
-    const values = whole === undefined ? trimmed.split('\n').map(parseJSON) : [whole];
+    const values =
+      whole === undefined ? trimmed.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readErrorEvent(value, undefined);
       if (error !== undefined) throw new SentError(error);
     }
     if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
-    if (!this.isFinished) throw new SentError(errorFromText(trimmed));
+    if (!this.isFinished) throw new SentError(readPlainText(trimmed));
   }
 
   /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */
   checkEnding(): void {
     if (!this.#hasHollowChunk || this.isFinished) return;
     throw new SentError({
-      error: undefined,
+      ...readErrorValue(undefined),
       message: 'the gateway forwarded an error of the provider, but lost what it said',
     });
   }
@@ -113,7 +116,7 @@ export class EventDecoder<Item> {
       for (const item of value) this.#takeValue(item, name);
       return;
     }
-    if (typeof value === 'string') throw new SentError(errorFromText(value));
+    if (typeof value === 'string') throw new SentError(readPlainText(value));
     if (isPing(value, name)) return;
     if (isHollow(value)) this.#hasHollowChunk = true;
     else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);

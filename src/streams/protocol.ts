@@ -1,9 +1,9 @@
 import type { Evidence } from '../errors/gateway-error.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
 import type { ChatCompletion, CompletionUsage } from '../types/chat.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
-import type { ErrorText } from './sent-error.ts';
 
 /** How long a stream may take, in milliseconds; `null` for no limit. */
 export interface StreamLimits {
@@ -16,7 +16,7 @@ export interface StreamLimits {
 
 /** Takes keys and the queries of URLs out of what others say. */
 interface StreamRedaction {
-  said(words: ErrorText): ErrorText;
+  said(words: ErrorBody): ErrorBody;
   cause(cause: unknown): unknown;
   headers(headers: Headers): Headers;
 }

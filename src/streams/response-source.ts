@@ -194,7 +194,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   #explain(error: unknown): unknown {
     const { error: base } = this.#context;
-    if (error instanceof SentError) return sentError(base, this, error.text);
+    if (error instanceof SentError) return sentError(base, this, error.body);
     if (error instanceof ShapeMismatch) return mismatched(base, this, error);
     if (error instanceof EventTooLarge) return brokenStream(base, this, error.message);
     return error;

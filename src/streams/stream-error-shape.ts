@@ -1,6 +1,6 @@
+import { type ErrorBody, readErrorValue } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
 import type { JsonObject } from '../types/common.ts';
-import { errorFromValue, type ErrorText } from './sent-error.ts';
 
 /** Fields that only an answer carries; next to them a `message` or `code` is no error. */
 const answerFields = ['choices', 'candidates', 'usageMetadata', 'promptFeedback', 'object'];
@@ -41,12 +41,12 @@ function isErrorObject(value: JsonObject): boolean {
 export function readErrorEvent(
   value: unknown,
   eventName: string | undefined,
-): ErrorText | undefined {
-  if (eventName === 'error') return errorFromValue(value);
-  if (isObject(value)) return isErrorObject(value) ? errorFromValue(value) : undefined;
+): ErrorBody | undefined {
+  if (eventName === 'error') return readErrorValue(value);
+  if (isObject(value)) return isErrorObject(value) ? readErrorValue(value) : undefined;
   if (!Array.isArray(value)) return undefined;
   const found = value.find((item) => isObject(item) && isErrorObject(item));
-  return found === undefined ? undefined : errorFromValue(found);
+  return found === undefined ? undefined : readErrorValue(found);
 }
 
 /**

@@ -7,9 +7,9 @@ import {
   type StreamVerdict,
 } from '../errors/stream-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
+import type { ErrorBody } from '../schemas/error-body.ts';
 import type { ShapeMismatch } from '../schemas/reader.ts';
 import type { StreamErrorBase, StreamLimits } from './protocol.ts';
-import type { ErrorText } from './sent-error.ts';
 import type { Expiry } from './watchdog.ts';
 
 /** What had been received when a stream failed. */
@@ -33,13 +33,21 @@ function asSentence(message: string): string {
   return /[.!?。！？…]$/u.test(message) ? message : `${message}.`;
 }
 
+function describeError({ envelope, message }: ErrorBody): string {
+  if (envelope === 'html') return `an HTML page came${message ? ` (${message})` : ''}`;
+  return message ?? 'the gateway sent an error without text';
+}
+
 /** The gateway sent an error inside the stream. */
-export function sentError(base: StreamErrorBase, received: Received, text: ErrorText): StreamError {
-  const { message = 'the gateway sent an error without text', ...fields } =
-    base.redaction?.said(text) ?? text;
-  return new StreamError(`The stream of ${base.operation} failed: ${asSentence(message)}`, {
-    ...initOf(base, received),
-    ...fields,
+export function sentError(base: StreamErrorBase, received: Received, sent: ErrorBody): StreamError {
+  const body = base.redaction?.said(sent) ?? sent;
+  const { code, type, param, error, requestId } = body;
+  const init = initOf(base, received);
+  const message = asSentence(describeError(body));
+  return new StreamError(`The stream of ${base.operation} failed: ${message}`, {
+    ...init,
+    requestID: init.requestID ?? requestId,
+    ...{ code, type, param, error },
   });
 }
 

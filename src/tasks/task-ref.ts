@@ -1,12 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { isObject } from '../schemas/objects.ts';
 import type { VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
 type Route = VideoTaskRef['route'];
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function bad(part: string, problem: string): InvalidInputError {
   return new InvalidInputError(
@@ -44,8 +40,8 @@ export function checkVendorPrefix(field: string, value: unknown): string {
 }
 
 function checkRoute(value: unknown): Route {
-  if (isFields(value) && value['type'] === 'openai') return { type: 'openai' };
-  if (isFields(value) && value['type'] === 'vendor') {
+  if (isObject(value) && value['type'] === 'openai') return { type: 'openai' };
+  if (isObject(value) && value['type'] === 'vendor') {
     const vendorPrefix = checkVendorPrefix('ref.route.vendorPrefix', value['vendorPrefix']);
     return { type: 'vendor', vendorPrefix };
   }
@@ -80,7 +76,7 @@ function checkRoot(value: unknown): string {
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
   if (typeof value === 'string') throw bad('', 'is text; parse it with JSON.parse() first.');
-  if (!isFields(value)) throw bad('', 'must be an object.');
+  if (!isObject(value)) throw bad('', 'must be an object.');
   const { v, kind, createdAt, model, callId, remixOf } = value;
   if (kind !== 'video') throw bad('kind', 'must be "video".');
   if (v !== 1) {
@@ -145,7 +141,7 @@ export interface NamedTask {
  */
 export function nameTask(value: VideoTaskLike): NamedTask {
   if (typeof value === 'string') return byId(value);
-  if (isFields(value)) {
+  if (isObject(value)) {
     const stored = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
     if (stored !== undefined) {
       const ref = parseVideoTaskRef(stored);
