@@ -47,7 +47,10 @@ export function sentError(base: StreamErrorBase, received: Received, sent: Error
   return new StreamError(`The stream of ${base.operation} failed: ${message}`, {
     ...init,
     requestID: init.requestID ?? requestId,
-    ...{ code, type, param, error },
+    code,
+    type,
+    param,
+    error,
   });
 }
 
