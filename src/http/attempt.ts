@@ -66,11 +66,11 @@ export function stopBeforeSend(
   return { kind: 'timed_out_before_send', phase: 'local', timeout: limitOf(scope, settings) };
 }
 
-async function headersOf(input: AttemptInput): Promise<Headers> {
+function headersOf(input: AttemptInput, authorization: string): Headers {
   const { spec, client, settings, body, key, redaction } = input;
   const headers = new Headers();
   headers.set('accept', spec.accept);
-  headers.set('authorization', await client.credential.authorization());
+  headers.set('authorization', authorization);
   applyHeaders(headers, client.headers, 'defaultHeaders');
   applyHeaders(headers, spec.options?.headers ?? undefined, 'headers');
   redaction.remember(headers);
@@ -92,7 +92,11 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
   const signal = scope.startAttempt(settings.timeout);
   let headers: Headers;
   try {
-    headers = await untilAborted(headersOf(input), signal);
+    const authorization = client.credential.authorization();
+    headers = headersOf(
+      input,
+      typeof authorization === 'string' ? authorization : await untilAborted(authorization, signal),
+    );
   } catch (cause) {
     return stopBeforeSend(scope, settings) ?? neverSent(cause);
   }
@@ -135,7 +139,9 @@ async function settle(
   if (!('ok' in response)) return explainStop(response, scope, settings);
   if (!response.ok) return readFailure(input, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
-  const requestId = requestIdOf(first.headers) ?? requestIdOf(response.headers);
+  const requestId =
+    requestIdOf(first.headers) ??
+    (response === first ? undefined : requestIdOf(response.headers));
   return { response, requestId, operation: spec.operation, callId, signal: request.signal };
 }
 

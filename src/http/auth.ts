@@ -35,12 +35,16 @@ export class Credential {
     return typeof this.#source === 'function';
   }
 
-  /** The `authorization` header of one attempt. */
-  async authorization(): Promise<string> {
+  /** The `authorization` header of one attempt: at once, unless a function gives the key. */
+  authorization(): string | Promise<string> {
     if (typeof this.#source === 'string') return `Bearer ${this.#source}`;
+    return this.#asked(this.#source);
+  }
+
+  async #asked(source: () => string | Promise<string>): Promise<string> {
     let key: unknown;
     try {
-      key = await this.#source();
+      key = await source();
     } catch (error) {
       throw new InvalidInputError('apiKey', 'the function that gives the key failed.', {
         cause: error,

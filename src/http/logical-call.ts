@@ -242,6 +242,7 @@ export class LogicalCall {
   }
 
   #logAnswer({ response, requestId }: Answer): void {
+    if (!this.client.log.enabled('debug')) return;
     const elapsed = Math.round(monotonicNow() - this.startedAt);
     this.#log('debug', 'Answered', { status: response.status, requestId, elapsed });
   }
