@@ -140,8 +140,7 @@ async function settle(
   if (!response.ok) return readFailure(input, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
-    requestIdOf(first.headers) ??
-    (response === first ? undefined : requestIdOf(response.headers));
+    requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
   return { response, requestId, operation: spec.operation, callId, signal: request.signal };
 }
 

@@ -87,6 +87,13 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   else response.writeHead(404).end();
 }
 
+/** Lets pages of any origin in, as gateways do. */
+const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, content-type, accept',
+  'access-control-max-age': '600',
+};
+
 /** A server that fails in the way that the model is called. */
 export interface FaultyServer extends AsyncDisposable {
   readonly url: string;
@@ -101,6 +108,11 @@ export async function startFaultyServer(): Promise<FaultyServer> {
   let requests = 0;
   let open = 0;
   const server = createServer((request, response) => {
+    response.setHeaders(new Map(Object.entries(corsHeaders)));
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204).end();
+      return;
+    }
     requests += 1;
     open += 1;
     response.once('close', () => {

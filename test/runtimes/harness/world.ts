@@ -11,7 +11,12 @@ export interface World {
   readonly apiKey: string;
   /** The address of each fault, by its name. */
   readonly faults: Readonly<Record<string, string>>;
-  /** Answers `GET /hits?fault=…` with what a fault server has seen since the last question. */
+  /** The root of a gateway that fails in the way that the model is called, and these ways. */
+  readonly faulty: { readonly url: string; readonly models: readonly string[] };
+  /**
+   * Answers `GET /open` with how many answers of `faulty` are still open, and `GET /hits?fault=…` with what a
+   * fault server has seen since the last question.
+   */
   readonly control: string;
 }
 
@@ -25,15 +30,17 @@ const families: readonly Family[] = ['node', 'bun', 'deno', 'workerd', 'chromium
 export function readWorld(text: string): World {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value)) throw new TypeError('The world is no object');
-  const { runtime, emulator, apiKey, control, faults } = value;
+  const { runtime, emulator, apiKey, control, faults, faulty } = value;
   const family = families.find((known) => known === value['family']);
-  if (family === undefined || !isRecord(faults)) throw new TypeError('The world is not whole');
+  if (family === undefined || !isRecord(faults) || !isRecord(faulty))
+    throw new TypeError('The world is not whole');
   return {
     runtime: String(runtime),
     family,
     emulator: String(emulator),
     apiKey: String(apiKey),
     control: String(control),
+    faulty: { url: String(faulty['url']), models: [faulty['models']].flat().map(String) },
     faults: Object.fromEntries(
       Object.entries(faults).map(([name, address]) => [name, String(address)]),
     ),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createEmulator } from 'model-gateway/testing';
+import { behaviourNames, startFaultyServer } from '../../helpers/faulty-server.ts';
 import type { Family, World } from '../harness/world.ts';
 import type { Certificates } from '../servers/certificates.ts';
 import { startFaultServers } from '../servers/fault-server.ts';
@@ -38,16 +39,22 @@ export async function startWorld(
   const emulator = createEmulator();
   const listening = await emulator.listen();
   const faults = await startFaultServers(certificates);
+  const faulty = await startFaultyServer();
   const files = new Map<string, ServedFile>();
+  const questions: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
+    '/hits': (query) => faults.takeHits(query.get('fault') ?? ''),
+    '/open': faulty.open,
+  };
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname !== '/hits') {
+    const asked = questions[url.pathname];
+    if (asked === undefined) {
       answer(response, files.get(url.pathname));
       return;
     }
-    const hits = faults.takeHits(url.searchParams.get('fault') ?? '');
+    const content = JSON.stringify(asked(url.searchParams));
     const headers = { 'access-control-allow-origin': '*' };
-    answer(response, { type: 'application/json', content: JSON.stringify(hits), headers });
+    answer(response, { type: 'application/json', content, headers });
   };
   const server = createServer(handle);
   const page = await new Promise<string>((resolve) => {
@@ -63,6 +70,7 @@ export async function startWorld(
     emulator: listening.url,
     apiKey: emulator.apiKey,
     faults: faults.addresses,
+    faulty: { url: faulty.url, models: behaviourNames },
     control: page,
   };
   files.set('/world.json', { type: 'application/json', content: JSON.stringify(world) });
@@ -73,7 +81,7 @@ export async function startWorld(
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
-      await Promise.all([emulator[Symbol.asyncDispose](), faults[Symbol.asyncDispose]()]);
+      await Promise.all([emulator, faults, faulty].map((one) => one[Symbol.asyncDispose]()));
     },
   };
 }
