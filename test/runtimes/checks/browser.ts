@@ -1,4 +1,4 @@
-import { Gateway, InvalidInputError } from 'model-gateway';
+import { APIError, Gateway, InvalidInputError } from 'model-gateway';
 import { assert, caughtFrom, equal, rejects } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { clientFor, fresh, type Remote } from '../harness/emulator.ts';
@@ -105,8 +105,10 @@ export const browserChecks: readonly Check[] = [
       const { client } = await fresh(world);
       const { response } = await client.models.list().withResponse();
       equal(response.headers.get('x-oneapi-request-id'), null, 'the header');
-      const error = await caughtFrom(client.get('/v1/models/none'));
-      assert(error instanceof Error, 'There is no error');
+      const stranger = client.withOptions({ apiKey: () => 'sk-stranger' });
+      const error = await rejects(stranger.models.list(), APIError);
+      assert(error.requestID !== undefined, `The error has no request id: ${error.message}`);
+      assert(error.message.includes(error.requestID), 'Its request id is not that of the message');
     },
   },
   {
