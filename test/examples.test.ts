@@ -50,8 +50,22 @@ test('every example has an expectation', async () => {
 });
 
 describe.concurrent('examples', () => {
-  test.each(Object.entries(expected))('%s runs', { timeout: 60_000 }, async (name, pattern) => {
-    const folder = await temporaryFolder();
+  test('the demo does everything and pays once for each', { timeout: 60_000 }, async (context) => {
+    const folder = await temporaryFolder(undefined, context.onTestFinished);
+
+    const { code, output } = await runProgram(join(root, 'examples', 'demo', 'main.ts'), {
+      DEMO_OUTPUT: folder,
+    });
+
+    expect(output).toMatch(/\n  \d+ tokens; the stream is complete\./);
+    expect(output).toMatch(/boat\.mp4 +the video\n.* 10 of them charged, each once\./);
+    expect(output).not.toMatch(/undefined|NaN|Skipped/);
+    expect(code).toBe(0);
+  });
+
+  test.for(Object.entries(expected))('%s runs', { timeout: 60_000 }, async (example, context) => {
+    const [name, pattern] = example;
+    const folder = await temporaryFolder(undefined, context.onTestFinished);
 
     const { code, output } = await runProgram(
       join(root, 'examples', `${name}.ts`),

@@ -70,13 +70,11 @@ const chat: Step = {
       stream: true,
     });
     print.token('  ');
-    let usage: { total_tokens?: number | undefined } | null | undefined;
     for await (const chunk of stream) {
       print.token(chunk.choices[0]?.delta.content ?? '');
-      usage = chunk.usage ?? usage;
     }
     console.log();
-    print.note(`${usage?.total_tokens ?? '?'} tokens; the stream is ${stream.verdict}.`);
+    print.note(`${stream.usage?.total_tokens} tokens; the stream is ${stream.verdict}.`);
   },
 };
 
