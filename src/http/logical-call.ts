@@ -2,13 +2,13 @@ import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { explainStop, performAttempt, stopBeforeSend } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { prepareBody, type PreparedBody } from './body.ts';
+import { CallHistory } from './call-history.ts';
 import { CallScope } from './call-scope.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
-import { outcomeOf } from './failure.ts';
 import { checkRequestOptions } from './option-checks.ts';
 import { Redaction } from './redaction.ts';
 import { decide } from './retry.ts';
@@ -27,12 +27,6 @@ function newCallId(): string {
   return `call_${Date.now().toString(36)}${random}`;
 }
 
-const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
-
-function worseOf(first: Outcome, second: Outcome): Outcome {
-  return severity[first] > severity[second] ? first : second;
-}
-
 /**
  * One call of the caller's, from the first attempt to the last byte.
  *
@@ -49,9 +43,8 @@ export class LogicalCall {
   readonly scope: CallScope;
   readonly redaction = new Redaction();
   readonly #url: string;
-  readonly #attempts: AttemptEvidence[] = [];
+  readonly #history = new CallHistory();
   #body: PreparedBody | undefined;
-  #worst: Outcome = 'not_sent';
   #retries = 0;
   #refreshed = false;
 
@@ -109,7 +102,7 @@ export class LogicalCall {
 
   /** What attempts have left behind so far. */
   get attempts(): readonly AttemptEvidence[] {
-    return this.#attempts;
+    return this.#history.attempts;
   }
 
   /** The key of a call that may be sent again whatever became of it; reads need none. */
@@ -212,32 +205,30 @@ export class LogicalCall {
     return remaining !== undefined && pause >= remaining ? undefined : pause;
   }
 
-  #record({ kind, phase, code, status, requestId, body }: FailedAttempt): void {
+  #record(failed: FailedAttempt): void {
+    const { kind, phase, code, status, requestId } = failed;
     if (phase === 'local') return;
-    this.#worst = worseOf(this.#worst, outcomeOf[kind]);
-    this.#attempts.push({ phase, code: body?.code ?? code, status, requestId });
+    this.#history.record(failed);
     // The code of the runtime; the gateway's own may hold any text.
     this.#log('debug', 'Attempt failed', { kind, code, status, requestId });
   }
 
-  /** What is known of the call is what is known of its worst attempt. */
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    const outcome = worseOf(this.#worst, lastOutcome);
     return toError(failed, {
       operation: this.spec.operation,
       method: this.spec.method,
       url: this.displayURL,
       callId: this.id,
       charge: this.spec.charge,
-      outcome,
-      attempts: [...this.#attempts],
+      outcome: this.#history.outcomeWith(lastOutcome),
+      attempts: [...this.#history.attempts],
     });
   }
 
   #logSending(): void {
     if (!this.client.log.enabled('debug')) return;
     const { method } = this.spec;
-    const attempt = this.#attempts.length + 1;
+    const attempt = this.#history.attempts.length + 1;
     this.#log('debug', 'Sending', { method, url: this.displayURL, attempt });
   }
 
