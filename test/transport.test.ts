@@ -292,6 +292,18 @@ describe('pauses', () => {
     expect(times).toEqual([0, 7_000, 7_020]);
   });
 
+  test.each([
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 9_000).toUTCString() })],
+    ['the reset of a rate limit', () => ({ 'ratelimit-reset': '9' })],
+    ['a reset at a point in time', () => ({ 'ratelimit-reset': `${Date.now() / 1_000 + 9}` })],
+  ])('rule 8: are as long as the gateway asks with %s', async (_, headers) => {
+    vi.setSystemTime('2026-09-01T12:00:00Z');
+
+    const { times } = await timesOf([limited(headers()), json(completion)], {}, draw);
+
+    expect(times).toEqual([0, 9_000]);
+  });
+
   test('of more than a minute are not waited for', async () => {
     const { times, failure, elapsed } = await timesOf([limited({ 'retry-after': '61' })]);
 
