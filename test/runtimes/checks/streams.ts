@@ -1,4 +1,5 @@
 import {
+  ChatCompletionStream,
   StreamError,
   StreamTimeoutError,
   StreamTruncatedError,
@@ -120,6 +121,41 @@ export const streamChecks: readonly Check[] = [
       const bytes = (await open(client)).toReadableStream();
       const again = Stream.fromReadableStream<ChatCompletionChunk>(bytes);
       equal(await textOf(again), texts[0], 'the text after its travel');
+    },
+  },
+  {
+    name: 'a server passes a stream on, and what it is read with has the same events',
+    async run(world) {
+      const { client } = await fresh(world);
+      const expected = await textOf(await open(client));
+      const { body } = await fetch(`${world.control}/relay`);
+      assert(body !== null, 'There is no body');
+      let text = '';
+      const received = ChatCompletionStream.fromReadableStream(body).on('content', (delta) => {
+        text += delta;
+      });
+      const completion = await received.finalChatCompletion();
+      equal(text, expected, 'text of the events');
+      equal(completion.choices[0]?.message.content, expected, 'text of the completion');
+      equal([completion.choices[0]?.finish_reason, received.verdict], ['stop', 'complete'], 'end');
+    },
+  },
+  {
+    name: 'a stream that is cut before the server that passes it on fails behind it too',
+    async run(world) {
+      const { remote } = await fresh(world);
+      for (const fault of [
+        { type: 'cut-events', after: 5 },
+        { type: 'no-finish', done: true },
+        { type: 'stream-error', after: 3, shape: 'error-data' },
+      ]) {
+        await remote.fail(fault);
+        const { body } = await fetch(`${world.control}/relay`);
+        assert(body !== null, 'There is no body');
+        const received = ChatCompletionStream.fromReadableStream(body);
+        await rejects(received.finalChatCompletion(), StreamTruncatedError);
+        equal(received.verdict, 'truncated', 'verdict');
+      }
     },
   },
   {

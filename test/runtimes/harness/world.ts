@@ -15,7 +15,7 @@ export interface World {
   readonly faulty: { readonly url: string; readonly models: readonly string[] };
   /**
    * Answers `GET /open` with how many answers of `faulty` are still open, and `GET /hits?fault=…` with what a
-   * fault server has seen since the last question.
+   * fault server has seen since the last question; `GET /relay` with a chat as lines of JSON.
    */
   readonly control: string;
 }

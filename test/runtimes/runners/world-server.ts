@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Gateway } from 'model-gateway';
 import { createEmulator } from 'model-gateway/testing';
 import { behaviourNames, startFaultyServer } from '../../helpers/faulty-server.ts';
 import type { Family, World } from '../harness/world.ts';
@@ -30,6 +31,24 @@ function answer(response: ServerResponse, file: ServedFile | undefined): void {
   response.end(file.content);
 }
 
+/** Answers with a chat as lines of JSON, as the server of an app does that keeps the key from pages. */
+async function relay(client: Gateway, response: ServerResponse): Promise<void> {
+  const stream = client.chat.completions.stream({
+    model: 'm-large',
+    messages: [{ role: 'user', content: 'Tell me a [long] story' }],
+  });
+  response.writeHead(200, { 'content-type': 'text/plain', 'access-control-allow-origin': '*' });
+  try {
+    for await (const bytes of stream.toReadableStream()) {
+      // What is not on its way when the connection is cut would be lost.
+      await new Promise((resolve) => response.write(bytes, resolve));
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
+}
+
 /** Starts the servers that one runtime needs. */
 export async function startWorld(
   runtime: string,
@@ -45,8 +64,13 @@ export async function startWorld(
     '/hits': (query) => faults.takeHits(query.get('fault') ?? ''),
     '/open': faulty.open,
   };
+  const client = new Gateway({ baseURL: listening.url, apiKey: emulator.apiKey, logLevel: 'off' });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname === '/relay') {
+      void relay(client, response);
+      return;
+    }
     const asked = questions[url.pathname];
     if (asked === undefined) {
       answer(response, files.get(url.pathname));

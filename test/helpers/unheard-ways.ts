@@ -1,0 +1,297 @@
+/** A stream, of the source or of the built package: their classes are not the same to a compiler. */
+interface AnyStream extends AsyncIterable<unknown> {
+  readonly controller: AbortController;
+  close(): void;
+  tee(): [AnyStream, AnyStream];
+  toReadableStream(): ReadableStream<Uint8Array>;
+}
+
+interface AnyRun {
+  abort(): void;
+  done(): Promise<unknown>;
+  emitted(event: 'content' | 'error' | 'end'): Promise<unknown>;
+  events(event: 'message'): AsyncIterable<unknown>;
+  finalChatCompletion(): Promise<unknown>;
+  finalCompletion(): Promise<unknown>;
+  finalContent(): Promise<unknown>;
+  finalFunctionToolCall(): Promise<unknown>;
+  finalFunctionToolCallResult(): Promise<unknown>;
+  finalMessage(): Promise<unknown>;
+  on(event: 'connect' | 'error' | 'abort' | 'end', listener: () => void): AnyRun;
+  totalUsage(): Promise<unknown>;
+}
+
+interface AnyHelper extends AnyRun, AsyncIterable<unknown> {
+  toReadableStream(): ReadableStream<Uint8Array>;
+}
+
+interface AnyOptions {
+  readonly signal: AbortSignal;
+}
+
+interface AnyRunOptions extends AnyOptions {
+  readonly maxChatCompletions?: number;
+  readonly afterCompletion?: () => never;
+}
+
+interface FromReadable {
+  fromReadableStream(readable: ReadableStream<Uint8Array>): AsyncIterable<unknown>;
+}
+
+interface AnyAnswer extends PromiseLike<unknown> {
+  asResponse(): Promise<Response>;
+  withResponse(): Promise<unknown>;
+}
+
+interface AnyFormat {
+  readonly type: 'json_schema';
+  readonly json_schema: { readonly name: string };
+}
+
+interface AnyTool {
+  readonly type: 'function';
+  readonly function: { readonly name: string };
+  $parseRaw(text: string): unknown;
+}
+
+interface AnyParams {
+  readonly model: string;
+  readonly messages: { readonly role: 'user'; readonly content: string }[];
+}
+
+/** What of the package can fail unheard. */
+export interface AnyPackage {
+  readonly client: {
+    readonly chat: {
+      readonly completions: {
+        create(params: AnyParams, options: AnyOptions): AnyAnswer;
+        create(params: AnyParams & { stream: true }, options: AnyOptions): PromiseLike<AnyStream>;
+        parse(
+          params: AnyParams & { response_format: AnyFormat },
+          options: AnyOptions,
+        ): PromiseLike<unknown>;
+        stream(params: AnyParams & { response_format?: AnyFormat }, options: AnyOptions): AnyHelper;
+        runTools(params: AnyParams & { tools: AnyTool[] }, options: AnyRunOptions): AnyRun;
+        runTools(
+          params: AnyParams & { tools: AnyTool[]; stream: true },
+          options: AnyRunOptions,
+        ): AnyHelper;
+      };
+    };
+    readonly generate: {
+      content(
+        params: { model: string; contents: string },
+        options: AnyOptions,
+      ): PromiseLike<unknown>;
+      contentStream(
+        params: { model: string; contents: string },
+        options: AnyOptions,
+      ): PromiseLike<AnyStream>;
+    };
+  };
+  readonly Stream: FromReadable;
+  readonly ChatCompletionStream: FromReadable;
+  /** Called with streams that are left half read: they stay open until they are collected. */
+  readonly onLeft?: ((stream: { close(): void }) => void) | undefined;
+  responseFormat(schema: object, name: string): AnyFormat;
+  tool(definition: { name: string; execute: () => unknown }): AnyTool;
+}
+
+type Way<Thing> = (thing: Thing, abort: () => void) => unknown;
+
+const ignore = (): void => undefined;
+const failing = (): never => {
+  throw new Error('mine');
+};
+
+/** An iterator that is asked without anybody waiting for its answers. */
+function ask(iterable: AsyncIterable<unknown>): void {
+  const iterator = iterable[Symbol.asyncIterator]();
+  for (let times = 0; times < 4; times += 1) void iterator.next();
+}
+
+/** A readable that is asked without anybody waiting for its answers, and fails while it is. */
+function readQuietly(readable: ReadableStream<Uint8Array>): void {
+  const reader = readable.getReader();
+  reader.closed.catch(ignore);
+  for (let times = 0; times < 4; times += 1) reader.read().catch(ignore);
+}
+
+/** What is done with a stream, and never waited for. */
+function streamWays({ Stream, ChatCompletionStream, onLeft }: AnyPackage): Way<AnyStream>[] {
+  return Object.values({
+    nothing: ignore,
+    'a step': (stream) => {
+      void stream[Symbol.asyncIterator]().next();
+      onLeft?.(stream);
+    },
+    'steps that nobody waits for': ask,
+    'a loop that is left': async (stream) => {
+      for await (const _ of stream) break;
+    },
+    'a loop': async (stream) => {
+      try {
+        for await (const _ of stream);
+      } catch {
+        // Only the loop is looked at.
+      }
+    },
+    close: (stream) => stream.close(),
+    'close while it is read': (stream) => {
+      ask(stream);
+      stream.close();
+    },
+    'its controller': (stream) => {
+      ask(stream);
+      stream.controller.abort();
+    },
+    'its controller with a reason': (stream) => {
+      ask(stream);
+      stream.controller.abort(new Error('mine'));
+    },
+    'the signal': (stream, abort) => {
+      ask(stream);
+      abort();
+    },
+    'the signal of a stream that nobody reads': (_, abort) => abort(),
+    tee: (stream) => void stream.tee(),
+    'one branch': (stream) => ask(stream.tee()[0]),
+    'both branches': (stream) => stream.tee().forEach(ask),
+    'a readable': (stream) => void stream.toReadableStream(),
+    'a readable that is read': (stream) => readQuietly(stream.toReadableStream()),
+    'a readable that is left': (stream) => stream.toReadableStream().cancel(),
+    'a copy': (stream) => {
+      void Stream.fromReadableStream(stream.toReadableStream());
+      onLeft?.(stream);
+    },
+    'a copy that is read': (stream) => ask(Stream.fromReadableStream(stream.toReadableStream())),
+    'a copy with events': (stream) =>
+      void ChatCompletionStream.fromReadableStream(stream.toReadableStream()),
+  } satisfies Record<string, Way<AnyStream>>);
+}
+
+/** What is done with a helper or a run, and never waited for. */
+const runWays: readonly Way<AnyRun>[] = Object.values({
+  nothing: ignore,
+  'every promise': (run) => {
+    void run.done();
+    void run.finalChatCompletion();
+    void run.finalCompletion();
+    void run.finalContent();
+    void run.finalMessage();
+    void run.finalFunctionToolCall();
+    void run.finalFunctionToolCallResult();
+    void run.totalUsage();
+    void run.emitted('content');
+    void run.emitted('error');
+    void run.emitted('end');
+  },
+  listeners: (run) => run.on('error', ignore).on('abort', ignore).on('end', ignore),
+  'a listener that throws': (run) => run.on('connect', failing),
+  'events that nobody reads': (run) => void run.events('message'),
+  'events that nobody waits for': (run) => ask(run.events('message')),
+  'an abort at once': (run) => run.abort(),
+  'an abort by the signal': (_, abort) => abort(),
+  'an abort later': (run) => void setTimeout(() => run.abort()),
+  'an abort with the answer': (run) => run.on('connect', () => run.abort()),
+} satisfies Record<string, Way<AnyRun>>);
+
+/** What is done with a helper besides. */
+function helperWays({ ChatCompletionStream }: AnyPackage): Way<AnyHelper>[] {
+  return Object.values({
+    'a loop that nobody waits for': ask,
+    'a readable': (run) => void run.toReadableStream(),
+    'a readable that is read': (run) => readQuietly(run.toReadableStream()),
+    'a readable that is left': (run) => run.toReadableStream().cancel(),
+    'a copy': (run) => void ChatCompletionStream.fromReadableStream(run.toReadableStream()),
+  } satisfies Record<string, Way<AnyHelper>>);
+}
+
+/** Does one thing with what a call gives, with a signal of its own. */
+async function attempt<Thing>(
+  way: Way<Thing>,
+  begin: (options: AnyOptions) => Thing | PromiseLike<Thing>,
+): Promise<void> {
+  const controller = new AbortController();
+  try {
+    await way(await begin({ signal: controller.signal }), () => controller.abort());
+  } catch {
+    // The call itself was waited for, and has failed.
+  }
+}
+
+function attemptsOf(kit: AnyPackage, behaviours: readonly string[]): (() => Promise<void>)[] {
+  const { completions } = kit.client.chat;
+  const { generate } = kit.client;
+  const tools = [kit.tool({ name: 'find', execute: () => ({ found: true }) })];
+  const format = kit.responseFormat({ type: 'object', properties: {} }, 'thing');
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const attempts: (() => Promise<void>)[] = [];
+  for (const model of behaviours) {
+    const chat = { model, messages };
+    const content = { model, contents: 'Hi' };
+    for (const way of streamWays(kit)) {
+      attempts.push(
+        () => attempt(way, (options) => completions.create({ ...chat, stream: true }, options)),
+        () => attempt(way, (options) => generate.contentStream(content, options)),
+      );
+    }
+    for (const way of [...runWays, ...helperWays(kit)]) {
+      const short = { maxChatCompletions: 2 };
+      attempts.push(
+        () => attempt(way, (options) => completions.stream(chat, options)),
+        () =>
+          attempt(way, (options) =>
+            completions.stream({ ...chat, response_format: format }, options),
+          ),
+        () =>
+          attempt(way, (options) =>
+            completions.runTools({ ...chat, tools, stream: true }, { ...options, ...short }),
+          ),
+      );
+    }
+    for (const way of runWays) {
+      for (const more of [{ maxChatCompletions: 2 }, { afterCompletion: failing }]) {
+        attempts.push(() =>
+          attempt(way, (options) =>
+            completions.runTools({ ...chat, tools }, { ...options, ...more }),
+          ),
+        );
+      }
+    }
+    attempts.push(
+      () => attempt(ignore, (options) => completions.create(chat, options)),
+      () =>
+        attempt(ignore, (options) =>
+          completions
+            .create(chat, options)
+            .asResponse()
+            .then(({ body }) => body?.cancel()),
+        ),
+      () => attempt(ignore, (options) => completions.create(chat, options).withResponse()),
+      () =>
+        attempt(ignore, (options) =>
+          completions.parse({ ...chat, response_format: format }, options),
+        ),
+      () => attempt(ignore, (options) => generate.content(content, options)),
+    );
+  }
+  return attempts;
+}
+
+/**
+ * Makes every stream, helper and run fail in every way while nobody listens.
+ *
+ * @param behaviours - What the server does, by the name of a model.
+ * @returns how many there were, when all have begun
+ */
+export async function failUnheard(kit: AnyPackage, behaviours: readonly string[]): Promise<number> {
+  const attempts = attemptsOf(kit, behaviours);
+  const count = attempts.length;
+  // Some at a time: a machine has only so many ports.
+  const workers = Array.from({ length: 100 }, async () => {
+    for (let next = attempts.shift(); next !== undefined; next = attempts.shift()) await next();
+  });
+  await Promise.all(workers);
+  return count;
+}

@@ -1,0 +1,69 @@
+import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from 'model-gateway';
+import { failUnheard } from '../../helpers/unheard-ways.ts';
+import { assert, equal } from '../harness/assert.ts';
+import type { Check } from '../harness/check.ts';
+import { listenForUnhandled } from '../harness/unhandled.ts';
+import type { World } from '../harness/world.ts';
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
+/** Waits until the gateway has no answer open any more. */
+async function untilClosed({ control }: World): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const open: unknown = await (await fetch(`${control}/open`)).json();
+    if (open === 0) return;
+    await pause(50);
+  }
+  throw new Error('Answers are still open');
+}
+
+/** @returns how many calls have failed, when all are over */
+async function failEverything(world: World): Promise<number> {
+  const client = new Gateway({
+    baseURL: world.faulty.url,
+    apiKey: () => Promise.resolve(world.apiKey),
+    logLevel: 'off',
+    maxRetries: 0,
+    timeout: 400,
+    firstByteTimeout: 200,
+    idleTimeout: 200,
+    idleContentTimeout: 200,
+    maxEventBytes: 8_000,
+  });
+  const left: { close(): void }[] = [];
+  const onLeft = (stream: { close(): void }): void => void left.push(stream);
+  const kit = { client, ChatCompletionStream, responseFormat, Stream, tool, onLeft };
+  const count = await failUnheard(kit, world.faulty.models);
+  // Every limit has passed by then.
+  await pause(500);
+  for (const stream of left) stream.close();
+  await untilClosed(world);
+  await pause(100);
+  return count;
+}
+
+/** What fails while nobody listens. */
+export const unheardChecks: readonly Check[] = [
+  {
+    name: 'nothing that fails while nobody listens is an unhandled rejection',
+    async run(world) {
+      const unhandled = listenForUnhandled();
+      try {
+        void Promise.reject(new Error('a real one'));
+        for (let tries = 0; tries < 40 && unhandled.reasons.length === 0; tries += 1) {
+          await pause(25);
+        }
+        const known = unhandled.reasons.length;
+        assert(known > 0, 'The runtime does not tell of rejections');
+        const count = await failEverything(world);
+        equal(unhandled.reasons.slice(known).map(String), [], 'unhandled rejections');
+        return `${count} failures`;
+      } finally {
+        unhandled.stop();
+      }
+    },
+  },
+];
