@@ -61,7 +61,7 @@ export class ChatCompletionStream<Parsed = null>
    * request are not in there, and nothing is parsed.
    */
   static fromReadableStream(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
-    return new ChatCompletionStream(replay(readable));
+    return streamFrom(readable);
   }
 
   /** What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing. */
@@ -97,6 +97,16 @@ export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletion
   static override fromReadableStream(
     readable: ReadableStream<Uint8Array>,
   ): ChatCompletionStreamingRunner {
-    return new ChatCompletionStreamingRunner(replay(readable));
+    return runnerFrom(readable);
   }
+}
+
+// Outside of the classes, as bundlers rename classes that name themselves, and a name is what
+// `console.log` shows.
+function streamFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
+  return new ChatCompletionStream(replay(readable));
+}
+
+function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreamingRunner {
+  return new ChatCompletionStreamingRunner(replay(readable));
 }

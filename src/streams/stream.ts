@@ -61,7 +61,7 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
     readable: ReadableStream<Uint8Array>,
     controller: AbortController = new AbortController(),
   ): Stream<Item> {
-    return new Stream(sourceOfLines<Item>(readable, controller, plainProtocol()));
+    return streamOf(sourceOfLines<Item>(readable, controller, plainProtocol()));
   }
 
   /** Aborts the request behind the stream; a loop that reads it ends without an error. */
@@ -116,7 +116,7 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
     const [left, right] = teeSource(this.#claim());
     // From now on the branches hold the source.
     dropped?.unregister(this);
-    return [new Stream(left), new Stream(right)];
+    return [streamOf(left), streamOf(right)];
   }
 
   /**
@@ -153,13 +153,18 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
   }
 }
 
+/** Outside of the class, as bundlers rename classes that name themselves, and a name is what `console.log` shows. */
+function streamOf<Item>(source: StreamSource<Item>): Stream<Item> {
+  return new Stream(source);
+}
+
 /** Opens the event stream in the body of a response, which is locked at once. */
 export function createStream<Item>(
   response: Response,
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Stream<Item> {
-  return new Stream(sourceOfEvents(response, context, protocol));
+  return streamOf(sourceOfEvents(response, context, protocol));
 }
 
 /** Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`. */
@@ -168,5 +173,5 @@ export function streamFromValues<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Stream<Item> {
-  return new Stream(sourceOfValues(values, context, protocol));
+  return streamOf(sourceOfValues(values, context, protocol));
 }

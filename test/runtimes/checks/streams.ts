@@ -115,7 +115,9 @@ export const streamChecks: readonly Check[] = [
     name: 'a stream is read twice with tee, and travels as bytes',
     async run(world) {
       const { client } = await fresh(world);
-      const [left, right] = (await open(client)).tee();
+      const stream = await open(client);
+      equal(Object.getPrototypeOf(stream).constructor.name, 'Stream', 'what console.log() shows');
+      const [left, right] = stream.tee();
       const texts = await Promise.all([textOf(left), textOf(right)]);
       equal(texts[0], texts[1], 'both texts');
       const bytes = (await open(client)).toReadableStream();
