@@ -152,22 +152,87 @@ describe('videos.step()', () => {
     expect((await videos.step(task)).next).toHaveProperty('video');
   });
 
-  test.each([{}, null, 7, { v: 2, since: 1, polls: 1, errors: 0, missing: 0 }, { v: 1, polls: 1 }])(
-    'refuses the state %j',
-    async (state) => {
-      const { emulator, videos, task } = await submitted(0);
-      const stored = untyped<VideoWaitState>(state);
-      // Nothing stored is no state, and begins.
-      if (state === null) {
-        expect((await videos.step(task, stored)).next).toHaveProperty('video');
-        return;
-      }
+  test('tells onUpdate what has changed, and awaits the limiter before the poll', async () => {
+    const { emulator, videos, task } = await submitted(40_000);
+    const onUpdate = vi.fn();
+    const limiter = vi.fn(async () => expect(countRequests(emulator).gets).toBe(0));
 
-      const error = await failing(videos.step(task, stored));
+    const { state } = await videos.step(task, undefined, { onUpdate, limiter });
+    await videos.step(task, state, { onUpdate });
 
-      expect(InvalidInputError.isInstance(error)).toBe(true);
-      expect(error).toMatchObject({ field: 'state' });
-      expect(countRequests(emulator).gets).toBe(0);
-    },
-  );
+    expect(limiter).toHaveBeenCalledTimes(1);
+    expect(onUpdate).toHaveBeenCalledTimes(1);
+    expect(onUpdate).toHaveBeenCalledWith(expect.objectContaining({ polls: 1, progress: 0 }));
+  });
+
+  test('an onUpdate that throws rejects with the handle, and the step can be repeated', async () => {
+    const { videos, task } = await submitted(40_000);
+    const cause = new Error('broken');
+
+    const error = await failing(
+      videos.step(task, undefined, { onUpdate: () => Promise.reject(cause) }),
+    );
+
+    expect(error).toMatchObject({ name: 'VideoWaitError', cause, ref: task.ref, polls: 1 });
+    expect((await videos.step(task)).state.polls).toBe(1);
+  });
+
+  const state = { v: 1, since: 1_000, polls: 3, errors: 0, missing: 0, interval: 5_000 };
+
+  test('a database that gives null for what was left out changes nothing', async () => {
+    const { videos, task } = await submitted(40_000);
+    const empty = { status: null, rawStatus: null, progress: null, interval: null };
+    const stored = untyped<VideoWaitState>({ ...state, since: Date.now(), ...empty });
+
+    expect((await videos.step(task, stored)).next).toEqual({ delayMs: 5_000, earliestMs: 5_000 });
+  });
+
+  test('a clock that was set back does not make the time limit later', async () => {
+    const { videos, task } = await submitted(24 * 60 * minute);
+    const future = { ...state, v: 1, since: Date.now() + 400 * 24 * 60 * minute } as const;
+
+    const first = await videos.step(task, future, { timeout: minute });
+    expect(first.state.since).toBe(Date.now());
+    expect(first.next).toHaveProperty('delayMs');
+    await vi.advanceTimersByTimeAsync(minute);
+    const { next } = await videos.step(task, first.state, { timeout: minute });
+
+    expect(next).toMatchObject({ error: { name: 'VideoWaitTimeoutError', elapsed: minute } });
+  });
+
+  test('without a state, or with null as a database has it, it begins', async () => {
+    const { videos, task } = await submitted(0);
+
+    expect((await videos.step(task, untyped<undefined>(null))).next).toHaveProperty('video');
+  });
+
+  test.each<[string, unknown]>([
+    ['state', 7],
+    ['state', []],
+    ['state', JSON.stringify(state)],
+    ['state.v', {}],
+    ['state.v', { ...state, v: 0 }],
+    ['state.v', { ...state, v: 2 }],
+    ['state.since', { v: 1, polls: 1 }],
+    ['state.since', { ...state, since: -1 }],
+    ['state.since', { ...state, since: '2026-01-01' }],
+    ['state.polls', { ...state, polls: 1.5 }],
+    ['state.polls', { ...state, polls: -1 }],
+    ['state.errors', { ...state, errors: null }],
+    ['state.errors', { ...state, errors: -1_000 }],
+    ['state.missing', { ...state, missing: '0' }],
+    ['state.status', { ...state, status: 'baking' }],
+    ['state.rawStatus', { ...state, rawStatus: 7 }],
+    ['state.progress', { ...state, progress: '85%' }],
+    ['state.interval', { ...state, interval: '5000' }],
+    ['state.interval', { ...state, interval: -5_000 }],
+  ])('names %s in %j', async (field, stored) => {
+    const { emulator, videos, task } = await submitted(0);
+
+    const error = await failing(videos.step(task, untyped<VideoWaitState>(stored)));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field });
+    expect(countRequests(emulator).gets).toBe(0);
+  });
 });

@@ -72,9 +72,9 @@ const defaults: CallSettings = {
 /** Merges options over settings and checks every one that is given. */
 export function mergeCallSettings(
   base: CallSettings,
-  options: SharedOptions | undefined,
+  options: SharedOptions | null | undefined,
 ): CallSettings {
-  if (options === undefined) return base;
+  if (options === undefined || options === null) return base;
   const { maxRetries, timeout, onIncomplete, maxEventBytes, validation } = options;
   const { retryUnknownOutcome = base.retryUnknownOutcome } = options;
   return {

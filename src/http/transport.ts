@@ -9,9 +9,12 @@ import { eventAnswer, looksLikeEvents, streamContextOf } from './event-answer.ts
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
 import { isPage, notJSON, readAnything, readJSON, readText, unusable } from './read-answer.ts';
+import { applyHeaders } from './headers.ts';
+import { checkRequestOptions } from './option-checks.ts';
 import { attachRequestId } from './request-id.ts';
-import type { ClientSettings } from './settings.ts';
+import { mergeCallSettings, type ClientSettings } from './settings.ts';
 import type { FailedAttempt } from './to-error.ts';
+import { buildQuery } from './url.ts';
 
 /** What is known of a call besides its answer. */
 export interface CallInfo {
@@ -57,6 +60,18 @@ export class Transport {
   /** The root of the gateway. */
   get baseURL(): string {
     return this.#client.base.root;
+  }
+
+  /**
+   * Checks the options of calls that are made later, if at all.
+   *
+   * @throws `InvalidInputError` naming the option that cannot work
+   */
+  checkOptions(options: RequestOptions): void {
+    checkRequestOptions(options);
+    mergeCallSettings(this.#client.call, options);
+    applyHeaders(new Headers(), options.headers, 'headers');
+    buildQuery(options.query);
   }
 
   /** Calls an operation that answers with JSON. */

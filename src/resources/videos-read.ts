@@ -1,9 +1,11 @@
+import { checkObject } from '../http/option-checks.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { videoReader } from '../schemas/video.ts';
 import { checkBaseURL, nameTask, type NamedTask } from '../tasks/task-ref.ts';
 import type { VideoTask, VideoTaskLike } from '../types/videos.ts';
+import { checkText } from './checks.ts';
 import { pollAnswer } from './videos-answers.ts';
 
 /**
@@ -15,6 +17,25 @@ export function ownTask(transport: Transport, task: VideoTaskLike): NamedTask {
   const named = nameTask(task);
   checkBaseURL(named.ref, transport.baseURL, 'Or give the id alone.');
   return named;
+}
+
+/**
+ * Checks the options of a download, which are put together before they are sent.
+ *
+ * @throws `InvalidInputError` naming the option that cannot work
+ */
+export function checkDownload(
+  transport: Transport,
+  options: (RequestOptions & { readonly variant?: unknown }) | null | undefined,
+  more: RequestOptions | undefined,
+): void {
+  for (const given of [options, more]) {
+    checkObject('options', given);
+    if (given !== undefined && given !== null) transport.checkOptions(given);
+  }
+  const variant = options?.variant;
+  if (variant === undefined || variant === null) return;
+  checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
 }
 
 /** Reads the status of a task once, on its own route. What `find` throws rejects the promise. */

@@ -1,23 +1,22 @@
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
-import { VideoSubmitAnswerError, VideoSubmitUnknownError } from '../errors/video-error.ts';
+import { VideoSubmitAnswerError } from '../errors/video-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import type { RequestOptions } from '../options.ts';
 import { isObject } from '../schemas/objects.ts';
 import { findId } from '../schemas/video-fields.ts';
-import { makeRef, parseVideoTaskRef } from '../tasks/task-ref.ts';
-import { adviceToWait, callbackError, summarize } from '../tasks/wait-errors.ts';
+import { makeRef } from '../tasks/task-ref.ts';
+import { adviceToWait } from '../tasks/wait-errors.ts';
 import type { VideoSubmitOptions } from '../tasks/wait-options.ts';
-import type { SubmitEnd, SubmitLedger } from '../types/submit-ledger.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
-import { submissionAnswer, unknownAdvice } from './videos-answers.ts';
-import { readTask } from './videos-read.ts';
+import { submissionAnswer } from './videos-answers.ts';
+import { accept, checkLedger, claim, digestOf, finish } from './videos-ledger.ts';
+import { ownTask, readTask } from './videos-read.ts';
 
 /** A submission, ready to be sent. */
 export interface Submission {
-  readonly send: (options: RequestOptions) => GatewayPromise<VideoTask>;
+  readonly send: (options: VideoSubmitOptions) => GatewayPromise<VideoTask>;
   /**
    * What is submitted, to be compared with what was submitted before. Of files only the field counts.
    *
@@ -39,7 +38,11 @@ export function submissionFor<Name extends 'videos.create' | 'videos.remix'>(
   return {
     send(options) {
       const answer = submissionAnswer(about);
-      const call = transport.sendJSON(operation, makeRequest, answer, options);
+      const request = (): OperationRequest<Name> => {
+        checkLedger(options);
+        return makeRequest();
+      };
+      const call = transport.sendJSON(operation, request, answer, options);
       const parse: typeof call.reader.parse = (received) =>
         call.reader.parse(received).catch((error: unknown) => {
           throw withRef(error, transport.baseURL, about);
@@ -75,36 +78,34 @@ interface Submitted {
 
 /** Submits a task; with a ledger, once for each call id, whatever happens to the process. */
 export async function submitOnce(
+  transport: Transport,
   submission: Submission,
-  { ledger, onUnknown = 'fail', ...options }: VideoSubmitOptions,
+  options: VideoSubmitOptions,
 ): Promise<Submitted> {
-  const { callId } = options;
-  if (ledger === undefined) {
-    const answer = await submission.send(options).withResponse();
+  transport.checkOptions(options);
+  const call = checkLedger(options);
+  const { ledger: _ledger, onUnknown, ...request } = options;
+  if (call === undefined) {
+    const answer = await submission.send(request).withResponse();
     return { ref: answer.data.ref, answer };
   }
-  if (callId === undefined) {
-    throw new InvalidInputError(
-      'callId',
-      'is needed with a ledger; give the id of your job, the same at every attempt.',
-    );
-  }
   const content = [submission.content(), options.extraBody];
-  const known = await claim(ledger, callId, await digestOf(content), onUnknown);
+  const known = await claim(call, await digestOf(content), onUnknown);
   if (known !== undefined) return { ref: known };
-  try {
-    const answer = await submission.send(options).withResponse();
-    const { ref } = answer.data;
-    await accept(ledger, callId, ref);
-    return { ref, answer };
-  } catch (error) {
-    if (VideoSubmitAnswerError.isInstance(error)) await accept(ledger, callId, error.ref);
-    else {
-      const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-      await finish(ledger, callId, isUnknown ? 'unknown' : 'not_submitted');
-    }
-    throw error;
-  }
+  const answer = await submission
+    .send(request)
+    .withResponse()
+    .catch(async (error: unknown) => {
+      if (VideoSubmitAnswerError.isInstance(error)) await accept(call, error.ref);
+      else {
+        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+        await finish(call, isUnknown ? 'unknown' : 'not_submitted');
+      }
+      throw error;
+    });
+  const { ref } = answer.data;
+  await accept(call, ref);
+  return { ref, answer };
 }
 
 /** The same as a call that the ledger may answer: its task is then read instead. */
@@ -112,13 +113,14 @@ export function submit(
   transport: Transport,
   operation: 'videos.create' | 'videos.remix',
   submission: Submission,
-  options: VideoSubmitOptions = {},
+  given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
+  const options = given ?? {};
   if (options.ledger === undefined) return submission.send(options);
   const { ledger: _ledger, onUnknown: _onUnknown, extraBody: _extraBody, ...request } = options;
-  const done = submitOnce(submission, options).then(
+  const done = submitOnce(transport, submission, options).then(
     ({ ref, answer }) =>
-      answer ?? readTask(transport, () => ({ ...ref, ref }), request).withResponse(),
+      answer ?? readTask(transport, () => ownTask(transport, ref), request).withResponse(),
   );
   const answer = done.then(({ data, response, request_id: requestId }) => ({
     // The ledger had to know the task first, so the body was read; this is the same once more.
@@ -132,70 +134,4 @@ export function submit(
     parse: async () => (await done).data,
     raw: ({ response }) => response,
   });
-}
-
-/** The task that was made of a call before; `undefined` when it may be submitted now. */
-async function claim(
-  ledger: SubmitLedger,
-  callId: string,
-  digest: string,
-  onUnknown: 'fail' | 'resubmit',
-): Promise<VideoTaskRef | undefined> {
-  const ask = async (replaces?: string) => {
-    try {
-      return await ledger.claim(callId, digest, replaces);
-    } catch (cause) {
-      throw new InvalidInputError('ledger', 'failed to claim the call; nothing was submitted.', {
-        cause,
-      });
-    }
-  };
-  let found = await ask();
-  if (found.status === 'claimed') return undefined;
-  if (found.inputHash !== '' && found.inputHash !== digest) {
-    throw new InvalidInputError('callId', 'belongs to another submission; give each its own.');
-  }
-  if ('claimId' in found && found.isAlive !== true && onUnknown === 'resubmit') {
-    found = await ask(found.claimId);
-    if (found.status === 'claimed') return undefined;
-  }
-  if ('ref' in found) return parseVideoTaskRef(found.ref);
-  const problem =
-    found.isAlive === true
-      ? 'is being submitted at this moment'
-      : 'was submitted before, and it is not known whether that made a task';
-  throw new VideoSubmitUnknownError(`Call ${callId} ${problem}.`, {
-    callId,
-    evidence: { phase: 'sent', attempts: [] },
-    advice: `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
-  });
-}
-
-async function accept(ledger: SubmitLedger, callId: string, ref: VideoTaskRef): Promise<void> {
-  try {
-    await ledger.accept(callId, ref);
-  } catch (error) {
-    throw callbackError('ledger.accept', summarize(ref), error);
-  }
-}
-
-/** Tells the ledger how a call ended. What is lost when that fails is only told again. */
-export async function finish(ledger: SubmitLedger, callId: string, end: SubmitEnd): Promise<void> {
-  try {
-    await ledger.finish(callId, end);
-  } catch {
-    // A call that stays claimed is not submitted again, and one that stays accepted is only read.
-  }
-}
-
-function sortFields(_: string, value: unknown): unknown {
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** A digest that does not depend on the order of fields, which databases change. */
-async function digestOf(content: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(content, sortFields));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

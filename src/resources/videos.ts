@@ -20,7 +20,7 @@ import type {
   VideoVendorParams,
 } from '../types/videos.ts';
 import { remixBodyOf, submissionOf } from './videos-body.ts';
-import { ownTask, readTask } from './videos-read.ts';
+import { checkDownload, ownTask, readTask } from './videos-read.ts';
 import { submissionFor, submit, type Submission } from './videos-submit.ts';
 import { stepTask, submitAndWait, waitAll, waitFor, watch } from './videos-wait.ts';
 
@@ -122,7 +122,10 @@ export class Videos {
     const { variant, ...own } = options ?? {};
     return this.#transport.binary(
       'videos.downloadContent',
-      () => ({ params: { task_id: ownTask(this.#transport, task).id } }),
+      () => {
+        checkDownload(this.#transport, options, more);
+        return { params: { task_id: ownTask(this.#transport, task).id } };
+      },
       { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
     );
   }

@@ -7,14 +7,13 @@ import { readStatusWord } from '../schemas/video-status.ts';
 import type { VideoStatus, VideoTask } from '../types/videos.ts';
 import type { Observation } from './step.ts';
 import type { WaitSettings } from './wait-settings.ts';
+import { statuses } from './wait-state.ts';
 
 /** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
 export type PollResult = { readonly retryAfter?: number | undefined } & (
   | { readonly task: VideoTask; readonly error?: undefined }
   | { readonly task?: undefined; readonly error: unknown }
 );
-
-const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 /** Statuses of answers that pass by themselves. 501 and 505 mean that the route does not exist. */
 function passes(status: number): boolean {

@@ -20,7 +20,9 @@ function checkText(part: string, value: unknown): string {
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
   // URL parsers resolve these two, even when they are escaped, and would call another route.
-  if (id !== '' && id !== '.' && id !== '..') return id;
+  const isWhole = !/\p{Surrogate}/u.test(id);
+  if (isWhole && id !== '' && id !== '.' && id !== '..') return id;
+  if (!isWhole) throw new InvalidInputError(field, 'holds half of a surrogate pair.');
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
   throw new InvalidInputError(field, `${finding}; give the task id that the submission returned.`);
 }

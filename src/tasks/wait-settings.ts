@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { VideoWaitInterval, VideoWaitOptions, VideoWaitState } from './wait-options.ts';
+import type { VideoWaitInterval, VideoWaitOptions } from './wait-options.ts';
 
 /** How often a task is asked for, all decided. */
 export type IntervalSettings = {
@@ -30,7 +30,7 @@ export function checkNumber(
 ): number {
   if (value === undefined) return fallback;
   if (typeof value === 'number' && value >= smallest && value <= largest) return value;
-  const problem = `must be a number from ${smallest} to ${largest}, not ${String(value)}.`;
+  const problem = `must be a number from ${smallest} to ${largest}, not ${typeof value === 'number' ? value : typeof value}.`;
   throw new InvalidInputError(field, problem);
 }
 
@@ -41,7 +41,7 @@ function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSett
     const pause = check('', value, 0, shortestPause);
     return { first: pause, min: pause, max: pause, factor: 1, jitter: 0 };
   }
-  if (typeof value !== 'object') {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new InvalidInputError('interval', 'must be milliseconds or an object.');
   }
   const min = check('.min', value.min, 5_000, shortestPause);
@@ -76,7 +76,8 @@ export function resolveWait(options: VideoWaitOptions): WaitSettings {
   const { timeout, pollTimeout, notFoundGrace, maxConsecutiveErrors } = options;
   const { unknownStatus = 'keep-waiting' } = options;
   if (
-    !['keep-waiting', 'fail'].includes(String(unknownStatus)) &&
+    unknownStatus !== 'keep-waiting' &&
+    unknownStatus !== 'fail' &&
     typeof unknownStatus !== 'function'
   ) {
     throw new InvalidInputError('unknownStatus', 'must be "keep-waiting", "fail" or a function.');
@@ -91,18 +92,4 @@ export function resolveWait(options: VideoWaitOptions): WaitSettings {
     ),
     unknownStatus,
   };
-}
-
-/**
- * Checks a state that may have been stored.
- *
- * @throws `InvalidInputError` when it is none
- */
-export function checkState(state: VideoWaitState): VideoWaitState {
-  const { v, since, polls, errors, missing } = state ?? {};
-  if (v === 1 && [since, polls, errors, missing].every(Number.isFinite)) return state;
-  throw new InvalidInputError(
-    'state',
-    'must be what the last step() gave, stored and passed whole.',
-  );
 }

@@ -10,6 +10,7 @@ import {
   summarize,
 } from './wait-errors.ts';
 import type {
+  VideoUpdate,
   VideoWaitOptions,
   VideoWaitState,
   VideoWaitStep,
@@ -71,7 +72,10 @@ export async function takeStep(
   const { state, next } = decide(before, seen, moment, settings, Math.random());
   const { task, error: pollError } = result;
   const step = { state, task, pollError };
-  if (next.type === 'poll') return { ...step, next };
+  if (next.type === 'poll') {
+    const { delayMs, earliestMs } = next;
+    return { ...step, next: { delayMs, earliestMs } };
+  }
   if (next.type === 'stopped' || task === undefined) {
     const reason = next.type === 'stopped' ? next.reason : 'fatal';
     const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
@@ -92,6 +96,45 @@ function observeFor(
   } catch (error) {
     throw callbackError('unknownStatus', summarize(ref, state, elapsed), error);
   }
+}
+
+/** Awaits a function of the caller's. */
+async function call(
+  name: 'onUpdate' | 'limiter',
+  run: () => unknown,
+  { ref }: Wait,
+  state: VideoWaitState,
+  scope: WaitScope,
+): Promise<void> {
+  try {
+    await scope.race((async () => run())());
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    throw callbackError(name, summarize(ref, state, scope.now - state.since), error);
+  }
+}
+
+/** Awaits the turn to poll, where the caller limits the polls. */
+export async function takeTurn(wait: Wait, state: VideoWaitState, scope: WaitScope): Promise<void> {
+  const { limiter } = wait;
+  if (limiter === undefined) return;
+  await call('limiter', () => limiter(scope.signal), wait, state, scope);
+}
+
+/** Tells the caller what a step has changed, if anything. */
+export async function tellUpdate(
+  wait: Wait,
+  before: VideoWaitState,
+  { state, task }: VideoWaitStep,
+  scope: WaitScope,
+): Promise<VideoUpdate | undefined> {
+  if (task === undefined || !hasChanged(before, state)) return undefined;
+  const { rawStatus, progress, polls } = state;
+  const { elapsed } = summarize(wait.ref, state, scope.now - state.since);
+  const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+  const { onUpdate } = wait;
+  if (onUpdate !== undefined) await call('onUpdate', () => onUpdate(update), wait, state, scope);
+  return update;
 }
 
 /**
@@ -124,8 +167,7 @@ class WaitRun {
     const { signal } = this.#scope;
     try {
       await this.#scope.pause(this.#pause.delayMs, this.#pause.earliestMs);
-      const { limiter } = this.#wait;
-      if (limiter !== undefined) await this.#call('limiter', () => limiter(signal));
+      await takeTurn(this.#wait, this.#state, this.#scope);
       return await this.#poll();
     } catch (error) {
       // Whatever an abort broke off: it is the caller's own decision and not a failure.
@@ -137,31 +179,16 @@ class WaitRun {
 
   async #poll(): Promise<VideoTask | undefined> {
     const before = this.#state;
-    const { state, next, task, pollError } = await takeStep(this.#wait, before, this.#scope);
+    const step = await takeStep(this.#wait, before, this.#scope);
+    const { state, next, pollError } = step;
     this.#state = state;
-    if (task !== undefined && hasChanged(before, state)) {
-      const { onUpdate } = this.#wait;
-      const { rawStatus, progress, polls } = state;
-      const { elapsed } = this.#summary();
-      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
-      this.#emit?.({ type: 'update', ...update });
-    }
+    const update = await tellUpdate(this.#wait, before, step, this.#scope);
+    if (update !== undefined) this.#emit?.({ type: 'update', ...update });
     if ('error' in next) throw next.error;
     if ('video' in next) return next.video;
     if (pollError !== undefined) this.#emit?.({ type: 'poll-error', error: pollError });
     this.#pause = next;
     return undefined;
-  }
-
-  /** Awaits a function of the caller's. */
-  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
-    try {
-      await this.#scope.race((async () => run())());
-    } catch (error) {
-      this.#scope.signal.throwIfAborted();
-      throw callbackError(name, this.#summary(), error);
-    }
   }
 
   #summary(): VideoWaitSummary {
