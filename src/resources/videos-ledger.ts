@@ -109,9 +109,9 @@ export async function finish({ ledger, callId }: LedgerCall, end: SubmitEnd): Pr
   }
 }
 
-function checkClaim(claim: SubmitClaim): SubmitClaim {
+function checkClaim(given: SubmitClaim): SubmitClaim {
   const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'] as const;
-  if (isObject(claim) && words.some((word) => word === claim.status)) return claim;
+  if (isObject(given) && words.some((word) => word === given.status)) return given;
   throw new InvalidInputError(
     'ledger',
     `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`,

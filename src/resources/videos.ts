@@ -198,7 +198,7 @@ export class Videos {
    * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort
    * is the result of every task that has not ended.
    *
-   * @param tasks - Ids, handles or tasks.
+   * @param tasks - Ids, handles or tasks. All waits begin at once, so the list has to end.
    * @throws `InvalidInputError` when an option cannot work
    *
    * @example

@@ -126,7 +126,7 @@ export interface VideoCreateAndWaitOptions
 export interface VideoWaitAllOptions extends VideoWaitOptions {
   /**
    * How many polls may begin in a second, over all tasks. Tasks whose turn has come are asked for one
-   * after the other. Above 0.
+   * after the other. 0.001 to 100000. A `limiter` of your own takes its place.
    * @defaultValue 10
    */
   maxPollsPerSecond?: number | undefined;

@@ -34,7 +34,8 @@ export type SubmitClaim =
  * id cannot lead to a second one.
  *
  * Each method must have taken effect, durably, when its promise is fulfilled. In a database, `claim`
- * is an insert that fails when the row exists.
+ * is an insert that fails when the row exists. One that hangs holds its call up until `signal` is
+ * aborted; `accept` is then given five seconds more, and `finish` never more than that.
  */
 export interface SubmitLedger {
   /**
