@@ -5,8 +5,8 @@ import type { JsonObject } from '../types/common.ts';
 /** What the schemas of one conversion share. */
 interface Shared {
   readonly definitions: JsonObject;
-  /** What gives schemas that can contain themselves, with their names. */
-  readonly names: Map<object, string>;
+  /** What gives schemas that can contain themselves, and schemas that are given names, with those. */
+  readonly names: Map<unknown, string>;
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ function objectSchema(definition: JsonObject, shared: Shared): JsonObject {
     properties: Object.fromEntries(names.map((name) => [name, convert(properties[name], shared)])),
     required: names.filter((name) => !isOptional(properties[name])),
     ...(rest === 'ZodNever'
-      ? unknownKeys === 'strict' && { additionalProperties: false }
+      ? unknownKeys !== 'strip' && { additionalProperties: unknownKeys === 'passthrough' }
       : { additionalProperties: convert(catchall, shared) }),
   };
 }
@@ -90,11 +90,25 @@ function lazySchema(getter: unknown, shared: Shared): JsonObject {
   if (typeof getter !== 'function') return {};
   let name = shared.names.get(getter);
   if (name === undefined) {
-    name = `schema${shared.names.size}`;
+    const got: unknown = getter();
+    const given = shared.names.get(got);
+    if (given !== undefined) return refTo(given);
+    name = freeName(shared);
     shared.names.set(getter, name);
-    shared.definitions[name] = convert(getter(), shared);
+    shared.definitions[name] = convert(got, shared);
   }
+  return refTo(name);
+}
+
+function refTo(name: string): JsonObject {
   return { $ref: `#/$defs/${name}` };
+}
+
+function freeName({ names }: Shared): string {
+  const taken = new Set(names.values());
+  let number = names.size;
+  while (taken.has(`schema${number}`)) number += 1;
+  return `schema${number}`;
 }
 
 function convertKind(definition: JsonObject, shared: Shared): JsonObject {
@@ -142,8 +156,13 @@ function convertKind(definition: JsonObject, shared: Shared): JsonObject {
       return lazySchema(definition['getter'], shared);
     case 'ZodNullable':
       return { anyOf: [convert(definition['innerType'], shared), { type: 'null' }] };
+    case 'ZodDefault': {
+      const { defaultValue, innerType } = definition;
+      const given: unknown = typeof defaultValue === 'function' ? defaultValue() : undefined;
+      return { ...convert(innerType, shared), default: given };
+    }
     default: {
-      // Optional, default, effects, branded, readonly, catch, pipeline: what they are around.
+      // Optional, effects, branded, readonly, catch, pipeline: what they are around.
       const wrapped = inner.map((field) => definition[field]).find(isObject);
       if (wrapped !== undefined) return convert(wrapped, shared);
       throw new InvalidInputError('schema', `${String(typeName)} has no JSON Schema.`);
@@ -157,15 +176,25 @@ function enumValue([key, value]: [string, unknown]): unknown[] {
 }
 
 function convert(schema: unknown, shared: Shared): JsonObject {
+  const name = shared.names.get(schema);
+  return name === undefined ? convertNew(schema, shared) : refTo(name);
+}
+
+function convertNew(schema: unknown, shared: Shared): JsonObject {
   const definition = definitionOf(schema);
   const { description } = definition;
   const converted = convertKind(definition, shared);
   return typeof description === 'string' ? { ...converted, description } : converted;
 }
 
-/** The JSON Schema of what a schema of zod 3 takes. */
-export function toJSONSchemaV3(schema: unknown): JsonObject {
-  const shared: Shared = { definitions: {}, names: new Map() };
+/** The JSON Schema of what a schema of zod 3 takes, with the schemas that are given names apart. */
+export function toJSONSchemaV3(schema: unknown, named: object = {}): JsonObject {
+  const given = Object.entries(named);
+  const shared: Shared = {
+    definitions: {},
+    names: new Map(given.map(([key, part]) => [part, key])),
+  };
+  for (const [key, part] of given) shared.definitions[key] = convertNew(part, shared);
   let root = convert(schema, shared);
   const [name] = typeof root['$ref'] === 'string' ? root['$ref'].split('/').slice(-1) : [];
   // Providers want to see what the root is.

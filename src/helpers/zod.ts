@@ -2,9 +2,15 @@
  * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4, of zod 3.25 and of
  * `zod/mini`. For validators of other libraries, and for new code, use `responseFormat()` and `tool()`.
  */
-import { $ZodType, toJSONSchema } from 'zod/v4/core';
+import {
+  $ZodRegistry,
+  $ZodType,
+  globalRegistry,
+  type JSONSchemaMeta,
+  toJSONSchema,
+} from 'zod/v4/core';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { responseFormat } from '../structured/response-format.ts';
+import { checkName, responseFormat } from '../structured/response-format.ts';
 import type { SchemaOptions } from '../structured/schema.ts';
 import { tool } from '../structured/tool.ts';
 import type {
@@ -15,15 +21,38 @@ import type {
 import type { SchemaOutput, StandardSchemaV1 } from '../types/standard-schema.ts';
 import { toJSONSchemaV3 } from './zod-v3.ts';
 
+/** What zod knows of schemas, and the names that some are given besides. */
+class NamedSchemas extends $ZodRegistry<JSONSchemaMeta> {
+  readonly #names: ReadonlyMap<unknown, string>;
+
+  constructor(named: object) {
+    super();
+    this.#names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
+  }
+
+  override get(schema: $ZodType): JSONSchemaMeta | undefined {
+    const id = this.#names.get(schema);
+    const known = globalRegistry.get(schema);
+    return id === undefined ? known : { ...known, id };
+  }
+}
+
 /** The JSON Schema of what the model has to write, before defaults and transforms. */
-function jsonSchemaOf(schema: object): object {
-  if (!(schema instanceof $ZodType)) return toJSONSchemaV3(schema);
+function jsonSchemaOf(schema: object, named: object = {}): object {
+  for (const name of Object.keys(named)) checkName(name);
+  if (!(schema instanceof $ZodType)) return toJSONSchemaV3(schema, named);
   try {
-    return toJSONSchema(schema, { io: 'input' });
+    return toJSONSchema(schema, { io: 'input', metadata: new NamedSchemas(named) });
   } catch (cause) {
     const problem = 'has a part that cannot be written as a JSON Schema; see cause.';
     throw new InvalidInputError('schema', problem, { cause });
   }
+}
+
+/** Options of `zodResponseFormat()`. */
+export interface ZodFormatOptions extends SchemaOptions {
+  /** Schemas that are sent once, under these names, however often they are used. */
+  readonly schemaDefinitions?: Readonly<Record<string, StandardSchemaV1>> | undefined;
 }
 
 /**
@@ -35,9 +64,10 @@ function jsonSchemaOf(schema: object): object {
 export function zodResponseFormat<Schema extends StandardSchemaV1>(
   schema: Schema,
   name: string,
-  options?: SchemaOptions,
+  options?: ZodFormatOptions,
 ): AutoParseableResponseFormat<SchemaOutput<Schema>> {
-  return responseFormat(schema, name, { jsonSchema: jsonSchemaOf(schema), ...options });
+  const jsonSchema = jsonSchemaOf(schema, options?.schemaDefinitions);
+  return responseFormat(schema, name, { jsonSchema, ...options });
 }
 
 /** What `zodFunction()` makes a tool from. */

@@ -1,9 +1,9 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OutputIssue } from '../errors/output-error.ts';
-import { isObject } from '../schemas/objects.ts';
 import type { JsonObject } from '../types/common.ts';
 import type { StandardSchemaIssue, StandardSchemaV1 } from '../types/standard-schema.ts';
 import { parseJSONText, SchemaMismatch } from './json-text.ts';
+import { closeSchema } from './strict-schema.ts';
 
 /** What a helper is told of a schema besides the schema itself. */
 export interface SchemaOptions {
@@ -11,8 +11,8 @@ export interface SchemaOptions {
   readonly description?: string | undefined;
   /**
    * Whether the provider is told to hold the model to the schema.
-   * @defaultValue whether it can: every object lists all its properties as required, and nothing is in
-   *   the schema that strict modes refuse
+   * @defaultValue whether it can: every property of every object is required, may be null or has a
+   *   default, and nothing is in the schema that strict modes refuse
    */
   readonly strict?: boolean | undefined;
   /** The schema as JSON Schema, for a validator that cannot give it itself. */
@@ -54,34 +54,12 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   throw new InvalidInputError('schema', problem);
 }
 
-const allowed =
-  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(Min|max)imum|(min|max)Items)$/i;
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
-/** Closes every object in a schema. `false` when strict mode would not take it. */
-function close(schema: unknown): boolean {
-  if (!isObject(schema)) return false;
-  const { properties, required, additionalProperties, items, anyOf, $defs, $ref, ...rest } = schema;
-  const names = Object.keys(Object(properties));
-  if (schema['type'] === 'object') {
-    if (additionalProperties !== undefined && additionalProperties !== false) return false;
-    if (names.some((name) => !listOf(required).includes(name))) return false;
-    Object.assign(schema, { properties: properties ?? {}, required: names });
-    schema['additionalProperties'] = false;
-  }
-  if ($ref !== undefined) return Object.keys(schema).length === 1;
-  const inner = [properties, $defs].flatMap((map) => Object.values(Object(map)));
-  const all = [...inner, ...listOf(anyOf), ...(items === undefined ? [] : [items])];
-  return Object.keys(rest).every((keyword) => allowed.test(keyword)) && all.every(close);
-}
-
 /** The schema as it is sent: closed, and marked as strict, where providers can hold a model to it. */
 export function sentSchema(schema: object, { strict, jsonSchema }: SchemaOptions): SentSchema {
   const sent = toJSONSchema(schema, jsonSchema);
   if (strict !== false) {
     const closed = plain(sent);
-    if (closed['type'] === 'object' && close(closed)) return { schema: closed, strict: true };
+    if (closed['type'] === 'object' && closeSchema(closed)) return { schema: closed, strict: true };
   }
   return strict === undefined ? { schema: sent } : { schema: sent, strict };
 }
