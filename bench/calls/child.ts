@@ -11,6 +11,6 @@ const milliseconds = await cpuPerRun(
   async () => {
     await call();
   },
-  { warmup: 4_000, runs: 4_000 },
+  { warmup: 8_000, runs: 12_000 },
 );
 printFigures({ call: milliseconds * 1000 });

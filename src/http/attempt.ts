@@ -32,7 +32,7 @@ export interface AttemptInput {
   /** The idempotency key of the call, when the gateway honours one. */
   readonly key: string | undefined;
   readonly redaction: Redaction;
-  readonly callId: string;
+  readonly call: { readonly id: string };
 }
 
 /** The limit that ended an attempt, in milliseconds. */
@@ -134,14 +134,14 @@ async function settle(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Answer | FailedAttempt> {
-  const { spec, scope, settings, callId } = input;
+  const { spec, scope, settings, call } = input;
   const response = await landingOf(spec.operation, first, request);
   if (!('ok' in response)) return explainStop(response, scope, settings);
   if (!response.ok) return readFailure(input, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
     requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
-  return { response, requestId, operation: spec.operation, callId, signal: request.signal };
+  return { response, requestId, operation: spec.operation, call, signal: request.signal };
 }
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */

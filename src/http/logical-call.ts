@@ -34,7 +34,7 @@ function newCallId(): string {
  * and the history that errors tell of.
  */
 export class LogicalCall {
-  readonly id: string;
+  #id: string | undefined;
   /** On the clock of `monotonicNow`. */
   readonly startedAt = monotonicNow();
   readonly spec: CallSpec;
@@ -49,7 +49,7 @@ export class LogicalCall {
   #refreshed = false;
 
   constructor(spec: CallSpec, client: ClientSettings) {
-    this.id = spec.options?.callId ?? newCallId();
+    this.#id = spec.options?.callId;
     this.spec = spec;
     this.client = client;
     checkRequestOptions(spec.options);
@@ -57,6 +57,12 @@ export class LogicalCall {
     if (spec.options) checkIdempotencyKey(spec.options, this.settings.idempotency);
     this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
+  }
+
+  /** Made when somebody asks: most calls succeed, and nobody does. */
+  get id(): string {
+    this.#id ??= newCallId();
+    return this.#id;
   }
 
   /** Sends until there is an answer with a success status, or throws. */
@@ -147,7 +153,7 @@ export class LogicalCall {
         body: this.#body,
         key: this.#idempotencyKey,
         redaction: this.redaction,
-        callId: this.id,
+        call: this,
       });
       if ('response' in result) {
         this.client.budget.give();

@@ -6,7 +6,7 @@ export interface Answer {
   response: Response;
   requestId: string | undefined;
   readonly operation: string;
-  readonly callId: string;
+  readonly call: { readonly id: string };
   /** Aborted when the attempt is stopped, by the caller or by a time limit. */
   signal: AbortSignal;
 }

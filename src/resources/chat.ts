@@ -122,10 +122,10 @@ export class Completions {
     return new GatewayPromise(answer, {
       async parse(received) {
         const completion = await reader.parse(received);
-        const { callId, requestId, response } = received;
+        const { call, requestId, response } = received;
         const sent = { phase: 'body', status: response.status, requestId } as const;
         const evidence = { ...sent, attempts: [sent] };
-        return outputParser(params, 'parse').apply(completion, { callId, evidence });
+        return outputParser(params, 'parse').apply(completion, { callId: call.id, evidence });
       },
       raw: (received) => reader.raw(received),
     });

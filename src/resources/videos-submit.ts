@@ -127,7 +127,7 @@ export function submit(
     response: Response.json(data.raw, response),
     requestId: requestId ?? undefined,
     operation,
-    callId: options.callId ?? '',
+    call: { id: options.callId ?? '' },
     signal: new AbortController().signal,
   }));
   return new GatewayPromise(answer, {
