@@ -232,7 +232,7 @@ describe('schemaDefinitions', () => {
 });
 
 test('definitions of a plain JSON Schema are closed too, and alternatives are put in its words', () => {
-  const inner = { type: 'object', properties: { a: { const: 1 } }, required: ['a'] };
+  const inner = { id: 'inner', type: 'object', properties: { a: { const: 1 } }, required: ['a'] };
   const schema = {
     type: 'object',
     properties: {

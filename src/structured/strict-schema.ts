@@ -4,8 +4,8 @@ import type { JsonObject } from '../types/common.ts';
 const allowed =
   /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(Min|max)imum|(min|max)Items)$/i;
 
-/** What only comments on values. Strict modes refuse some of it. */
-const comments = ['default', 'examples', 'readOnly', 'writeOnly', 'deprecated', '$comment'];
+/** What only comments on values; strict modes refuse some of it. Zod 3.25 writes `id`. */
+const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'deprecated', '$comment'];
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
