@@ -186,14 +186,19 @@ describe('the files of fileLedger()', () => {
 
   test('left over by killed processes are removed after an hour', async () => {
     const folder = await temporaryFolder();
-    await writeFile(join(folder, 'old.tmp'), '');
-    await writeFile(join(folder, 'new.tmp'), '');
+    const names = ['0123456789ab', 'ba9876543210'].map(
+      (random) => `${'0'.repeat(32)}.1.json.${random}.tmp`,
+    );
+    const [old = '', fresh = ''] = names;
+    await Promise.all(names.map((name) => writeFile(join(folder, name), '')));
     const past = new Date(Date.now() - 2 * 3_600_000);
-    await utimes(join(folder, 'old.tmp'), past, past);
+    await utimes(join(folder, old), past, past);
 
     await fileLedger(folder).claim('job', 'hash');
 
-    expect(await readdir(folder)).toEqual([expect.stringMatching(/json$/), 'new.tmp']);
+    const left = await readdir(folder);
+    expect(left).toHaveLength(2);
+    expect(left).toContain(fresh);
   });
 
   test('cannot be in a file', async () => {

@@ -34,9 +34,12 @@ async function pollsAfter(makeHeader: () => string, status: number): Promise<num
   return times.map((time) => time - (times[0] ?? 0));
 }
 
-describe.each([200, 429, 503])('rule 8: Retry-After of an answer with status %i', (status) => {
-  const inSeconds = (seconds: number) => () => new Date(Date.now() + seconds * 1_000).toUTCString();
+/** A date so many seconds from when it is asked for. */
+function inSeconds(seconds: number): () => string {
+  return () => new Date(Date.now() + seconds * 1_000).toUTCString();
+}
 
+describe.each([200, 429, 503])('rule 8: Retry-After of an answer with status %i', (status) => {
   test.each<[string, () => string, number]>([
     ['seconds', () => '42', 42_000],
     ['a date', inSeconds(60), 60_000],
@@ -98,22 +101,22 @@ describe('a clock that jumps', () => {
   });
 });
 
-describe('videos.waitAll() of odd lists', () => {
-  async function resultsOf(tasks: Iterable<VideoTaskLike>) {
-    const { videos, requests } = answeredVideos((request) => {
-      const id = new URL(request.url).pathname.split('/').at(-1);
-      return Response.json({ id, status: 'done' });
-    });
-    const results: VideoWaitResult[] = [];
-    const collect = async (): Promise<void> => {
-      for await (const result of videos.waitAll(tasks, { maxPollsPerSecond: 1_000 })) {
-        results.push(result);
-      }
-    };
-    await giving(collect());
-    return { results, requests };
-  }
+async function resultsOf(tasks: Iterable<VideoTaskLike>) {
+  const { videos, requests } = answeredVideos((request) => {
+    const id = new URL(request.url).pathname.split('/').at(-1);
+    return Response.json({ id, status: 'done' });
+  });
+  const results: VideoWaitResult[] = [];
+  const collect = async (): Promise<void> => {
+    for await (const result of videos.waitAll(tasks, { maxPollsPerSecond: 1_000 })) {
+      results.push(result);
+    }
+  };
+  await giving(collect());
+  return { results, requests };
+}
 
+describe('videos.waitAll() of odd lists', () => {
   test('a task that is named twice has two results, with its places', async () => {
     const { results } = await resultsOf(['a', 'b', 'a']);
 

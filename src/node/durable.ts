@@ -55,6 +55,16 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
+/** Without second names, whoever creates the file first has it, though a crash may leave it empty. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFlushed(path, text);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
+    throw error;
+  }
+}
+
 /**
  * Writes a new file in one step. Of all that write the same one, in any process, one succeeds.
  *
@@ -68,8 +78,7 @@ export async function createFile(path: string, text: string): Promise<boolean> {
       await link(temporary, path);
     } catch (error) {
       if (!unsupported.has(codeOf(error))) throw error;
-      // Without second names, whoever creates the file first has it, though a crash may leave it empty.
-      await writeFlushed(path, text);
+      await writeNew(path, text);
     }
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;

@@ -1,29 +1,22 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { checkCallId, checkEnd } from '../tasks/ledger-input.ts';
+import { parseVideoTaskRef } from '../tasks/task-ref.ts';
 import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../types/submit-ledger.ts';
 import type { VideoTaskRef } from '../types/videos.ts';
 import { createFile, replaceFile, syncFolder } from './durable.ts';
 import { codeOf } from './file-error.ts';
-import { isAlive, isThisProcess, shortHash, thisProcess, type Owner } from './owner.ts';
-
-/** One claim of a call, as it is on disk. */
-interface Entry {
-  readonly v: 1;
-  readonly callId: string;
-  readonly inputHash: string;
-  readonly owner: Owner;
-  /** When it was claimed, for whoever looks into the file. */
-  readonly claimedAt: string;
-  readonly ref?: VideoTaskRef;
-  readonly end?: SubmitEnd;
-}
-
-/** Where an entry is: claims that were taken over are kept, and the next one has a higher number. */
-interface Found {
-  readonly number: number;
-  readonly entry: Entry;
-}
+import {
+  claimIdOf,
+  describe,
+  isGivenBack,
+  readEntry,
+  unreadable,
+  type Entry,
+  type Found,
+} from './ledger-entry.ts';
+import { isThisProcess, shortHash, thisProcess } from './owner.ts';
 
 /** Temporary files of processes that were killed are removed when they are older, in milliseconds. */
 const leftoverAge = 3_600_000;
@@ -43,7 +36,10 @@ const leftoverAge = 3_600_000;
  */
 export function fileLedger(folder: string): SubmitLedger {
   if (typeof folder !== 'string' || folder === '') {
-    throw new InvalidInputError('folder', 'is empty; give the folder for the files of the ledger.');
+    throw new InvalidInputError(
+      'folder',
+      'must be text that is not empty; give the folder for the files of the ledger.',
+    );
   }
   return new FileLedger(resolve(folder));
 }
@@ -57,6 +53,7 @@ class FileLedger implements SubmitLedger {
   }
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
+    checkCallId(callId);
     this.#ready ??= prepare(this.#folder).catch((error: unknown) => {
       this.#ready = undefined;
       throw error;
@@ -66,115 +63,103 @@ class FileLedger implements SubmitLedger {
     const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
     for (;;) {
       const found = await this.#find(callId);
-      const latest = found.at(-1);
+      const latest = found.findLast((claim) => !isGivenBack(claim));
       const isReplaced = latest !== undefined && claimIdOf(latest) === replaces;
       const known = found.find(({ entry: { ref } }) => ref !== undefined);
       if (known !== undefined) return describe(known);
       if (latest !== undefined && !isReplaced) return describe(latest);
-      const path = this.#path(callId, (latest?.number ?? 0) + 1);
-      if (await createFile(path, JSON.stringify(entry))) return { status: 'claimed' };
+      const path = this.#path(callId, (found.at(-1)?.number ?? 0) + 1);
+      if (await createFile(path, JSON.stringify(entry))) {
+        // Only now: as long as there was no later file, they were what others had to begin after.
+        await this.#remove(callId, found.filter(isGivenBack));
+        return { status: 'claimed' };
+      }
       // Somebody else was quicker; the next look tells who.
     }
   }
 
   async accept(callId: string, ref: VideoTaskRef): Promise<void> {
+    checkCallId(callId);
+    const entered = parseVideoTaskRef(ref);
     const found = await this.#find(callId);
-    await this.#write(callId, found, { ref });
+    const { number, entry } = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
+    await mkdir(this.#folder, { recursive: true });
+    await this.#write(callId, number, { ...entry, ref: entered, end: undefined });
   }
 
   async finish(callId: string, end: SubmitEnd): Promise<void> {
+    checkCallId(callId);
+    checkEnd(end);
     const found = await this.#find(callId);
-    const accepted = found.filter(({ entry: { ref } }) => ref !== undefined);
-    if (end === 'completed' || end === 'failed') {
-      await this.#write(callId, accepted, { end });
-    } else if (end === 'unknown') {
-      await this.#write(callId, found, { end });
-    } else {
-      const claim = ownOf(found);
-      if (claim === undefined || claim.entry.ref !== undefined) return;
-      await rm(this.#path(callId, claim.number), { force: true });
-      await syncFolder(this.#folder);
-    }
+    const isDone = end === 'completed' || end === 'failed';
+    const claim = ownOf(isDone ? found.filter(({ entry }) => entry.ref !== undefined) : found);
+    if (claim === undefined) return;
+    const { number, entry } = claim;
+    if (end === 'not_submitted' && entry.ref !== undefined) return;
+    await this.#write(callId, number, { ...entry, end });
   }
 
-  async #write(callId: string, found: readonly Found[], change: Partial<Entry>): Promise<void> {
-    const { number, entry } = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
-    await mkdir(this.#folder, { recursive: true });
-    await replaceFile(this.#path(callId, number), JSON.stringify({ ...entry, ...change }));
+  #write(callId: string, number: number, entry: Entry): Promise<void> {
+    return replaceFile(this.#path(callId, number), JSON.stringify(entry));
   }
 
-  /** Every claim of a call, oldest first. */
+  async #remove(callId: string, found: readonly Found[]): Promise<void> {
+    for (const { number } of found) await rm(this.#path(callId, number), { force: true });
+  }
+
+  /** Every claim of a call, oldest first. Not by counting up: somebody may have deleted one. */
   async #find(callId: string): Promise<Found[]> {
+    const prefix = `${nameOf(callId)}.`;
     const found: Found[] = [];
-    for (let number = 1; ; number += 1) {
+    for (const name of await namesIn(this.#folder)) {
+      const [, digits] = /^(\d+)\.json$/.exec(name.slice(prefix.length)) ?? [];
+      if (digits === undefined || !name.startsWith(prefix)) continue;
+      const number = Number(digits);
       const entry = await readEntry(this.#path(callId, number), callId);
-      if (entry === undefined) return found;
-      found.push({ number, entry });
+      if (entry !== undefined) found.push({ number, entry });
     }
+    return found.toSorted((one, other) => one.number - other.number);
   }
 
   #path(callId: string, number: number): string {
-    return join(this.#folder, `${shortHash(callId, 32)}.${number}.json`);
+    return join(this.#folder, `${nameOf(callId)}.${number}.json`);
   }
+}
+
+/** The name of a call in file names. Half a surrogate pair has no bytes of its own. */
+function nameOf(callId: string): string {
+  return shortHash(/\p{Surrogate}/u.test(callId) ? JSON.stringify(callId) : callId, 32);
 }
 
 /** Of several claims the one of this process; otherwise the last one, with which it goes on. */
 function ownOf(found: readonly Found[]): Found | undefined {
-  return found.findLast(({ entry }) => isThisProcess(entry.owner)) ?? found.at(-1);
+  const claims = found.filter((claim) => !isGivenBack(claim));
+  return claims.findLast(({ entry }) => isThisProcess(entry.owner)) ?? claims.at(-1);
 }
 
-function claimIdOf({ number, entry: { claimedAt, owner } }: Found): string {
-  return shortHash(JSON.stringify([number, claimedAt, owner]));
-}
-
-function describe(found: Found): SubmitClaim {
-  const { inputHash, ref, end, owner } = found.entry;
-  if (ref !== undefined) {
-    return { status: end === undefined ? 'accepted' : 'finished', inputHash, ref };
-  }
-  const claim = { inputHash, claimId: claimIdOf(found) };
-  return end === undefined
-    ? { status: 'submitting', ...claim, isAlive: isAlive(owner) }
-    : { status: 'unknown', ...claim, isAlive: false };
-}
-
-/** What stands for a file that cannot be read: somebody has claimed the call, and no more is known. */
-function unreadable(callId: string): Entry {
-  const owner = { host: '', pid: 0, start: '' };
-  return { v: 1, callId, inputHash: '', owner, claimedAt: '' };
-}
-
-function isEntry(value: unknown): value is Entry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { inputHash, owner, v } = {
-    inputHash: undefined,
-    owner: undefined,
-    v: undefined,
-    ...value,
-  };
-  return v === 1 && typeof inputHash === 'string' && typeof owner === 'object' && owner !== null;
-}
-
-async function readEntry(path: string, callId: string): Promise<Entry | undefined> {
-  let text: string;
+async function namesIn(folder: string): Promise<string[]> {
   try {
-    text = await readFile(path, 'utf8');
+    return await readdir(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
-  try {
-    const value: unknown = JSON.parse(text);
-    return isEntry(value) ? value : unreadable(callId);
-  } catch {
-    return unreadable(callId);
+}
+
+/** Makes the folder, and makes it survive a power failure, with every folder above it that is new. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let path = folder; path.length >= first.length; path = dirname(path)) {
+    await syncFolder(dirname(path));
   }
 }
 
 async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   for (const name of await readdir(folder)) {
-    if (!name.endsWith('.tmp')) continue;
+    // The folder may hold files of others.
+    if (!/^[\da-f]{32}\.\d+\.json\.[\da-f]{12}\.tmp$/.test(name)) continue;
     const path = join(folder, name);
     const changed = await stat(path).catch(() => undefined);
     if (changed !== undefined && Date.now() - changed.mtimeMs > leftoverAge) {

@@ -1,3 +1,5 @@
+import { checkCallId, checkEnd } from './ledger-input.ts';
+import { parseVideoTaskRef } from './task-ref.ts';
 import type { SubmitClaim, SubmitLedger } from '../types/submit-ledger.ts';
 
 /**
@@ -11,6 +13,7 @@ export function memoryLedger(): SubmitLedger {
   let claims = 0;
   return {
     async claim(callId, inputHash, replaces) {
+      checkCallId(callId);
       const found = calls.get(callId);
       if (found !== undefined) {
         if (!('claimId' in found) || found.claimId !== replaces) return found;
@@ -21,11 +24,15 @@ export function memoryLedger(): SubmitLedger {
       calls.set(callId, { status: 'submitting', inputHash, claimId: `${claims}`, isAlive: true });
       return { status: 'claimed' };
     },
-    async accept(callId, ref) {
+    async accept(callId, given) {
+      checkCallId(callId);
+      const ref = parseVideoTaskRef(given);
       const { inputHash = '' } = calls.get(callId) ?? {};
       calls.set(callId, { status: 'accepted', inputHash, ref });
     },
     async finish(callId, end) {
+      checkCallId(callId);
+      checkEnd(end);
       const found = calls.get(callId);
       if (found === undefined) return;
       if ('ref' in found) calls.set(callId, { ...found, status: 'finished' });

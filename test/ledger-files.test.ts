@@ -1,0 +1,272 @@
+import fsPromises, { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { InvalidInputError } from '../src/errors/gateway-error.ts';
+import { fileLedger } from '../src/node/index.ts';
+import { makeRef } from '../src/tasks/task-ref.ts';
+import { memoryLedger } from '../src/tasks/memory-ledger.ts';
+import type { SubmitLedger } from '../src/types/submit-ledger.ts';
+import type { VideoTaskRef } from '../src/types/videos.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { untyped } from './helpers/untyped.ts';
+import { countRequests, emulatedVideos, failureOf, order } from './helpers/videos.ts';
+
+const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
+
+async function claimIdIn(ledger: SubmitLedger, callId = 'job'): Promise<string> {
+  const found = await ledger.claim(callId, 'hash');
+  return 'claimId' in found ? found.claimId : '';
+}
+
+/** Passes the latest claim off as one of a process on another machine. */
+async function moveAway(folder: string, number: number): Promise<void> {
+  const name = (await readdir(folder)).find((found) => found.endsWith(`.${number}.json`)) ?? '';
+  const path = join(folder, name);
+  const entry = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...entry, owner: { ...entry.owner, host: 'elsewhere' } }));
+}
+
+/** Replaces a function of the file system. */
+function replaceOnDisk(changes: Partial<typeof fsPromises>): void {
+  const originals = { ...fsPromises };
+  Object.assign(fsPromises, changes);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fsPromises, originals);
+    syncBuiltinESMExports();
+  });
+}
+
+function diskError(code: string, syscall: string): Error {
+  return Object.assign(new Error(`${code}: broken`), { code, syscall });
+}
+
+/** A disk on which nothing can be written, from the given number of writes on. */
+function fillDisk(after = 0): void {
+  const { open } = fsPromises;
+  let writes = 0;
+  replaceOnDisk({
+    open: async (...parameters) => {
+      const file = await open(...parameters);
+      const write: unknown = Reflect.get(file, 'writeFile');
+      file.writeFile = async (...content) => {
+        writes += 1;
+        if (writes > after) throw diskError('ENOSPC', 'write');
+        if (typeof write === 'function') await Reflect.apply(write, file, content);
+      };
+      return file;
+    },
+  });
+}
+
+describe('claims that were taken over', () => {
+  test('one that turns out to have made no task leaves the later one alone', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    // A machine whose state nobody can see has claimed it, and somebody takes the risk.
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await moveAway(folder, 2);
+
+    // The first is refused after all; the second is still under way.
+    await ledger.finish('job', 'not_submitted');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+    await ledger.accept('job', ref);
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+
+  test('a call that was refused a hundred times leaves one file', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      expect(await ledger.claim('job', 'hash')).toEqual({ status: 'claimed' });
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish('job', 'not_submitted');
+    }
+    await ledger.claim('job', 'hash');
+
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  test('a claim that comes while another is given back is the only one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    for (let round = 0; round < 20; round += 1) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      await ledger.claim('job', 'hash');
+      // eslint-disable-next-line no-await-in-loop
+      const claimId = await claimIdIn(ledger);
+      // eslint-disable-next-line no-await-in-loop
+      const [, ...claims] = await Promise.all([
+        ledger.finish('job', 'not_submitted'),
+        ledger.claim('job', 'hash', claimId),
+        ledger.claim('job', 'hash'),
+        ledger.claim('job', 'hash'),
+      ]);
+      expect(claims.filter(({ status }) => status === 'claimed').length).toBeLessThanOrEqual(1);
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish('job', 'not_submitted');
+    }
+  });
+
+  test('deleting the file of an older claim does not make the call a new one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await ledger.accept('job', ref);
+    const first = (await readdir(folder)).find((name) => name.endsWith('.1.json')) ?? '';
+    await fsPromises.rm(join(folder, first));
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+});
+
+describe('a disk that is full', () => {
+  test('keeps a call from being claimed, and so from being submitted', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const folder = await temporaryFolder();
+    const options = { ledger: fileLedger(folder), callId: 'job' };
+    fillDisk();
+
+    const error = await failureOf(videos.create(order, options));
+
+    expect(error).toMatchObject({ field: 'ledger', cause: { code: 'ENOSPC' } });
+    expect(emulator.requests).toHaveLength(0);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('keeps a call from being claimed where files cannot have two names, too', async () => {
+    const folder = await temporaryFolder();
+    replaceOnDisk({ link: () => Promise.reject(diskError('EPERM', 'link')) });
+    fillDisk(1);
+
+    expect(await failureOf(fileLedger(folder).claim('job', 'hash'))).toMatchObject({
+      code: 'ENOSPC',
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('while a task is entered gives the handle in the error, and nothing is paid twice', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const folder = await temporaryFolder();
+    const options = { ledger: fileLedger(folder), callId: 'job' };
+    fillDisk(1);
+
+    const error = await failureOf(videos.create(order, options));
+    const again = await failureOf(videos.create(order, options));
+
+    expect(error).toMatchObject({
+      name: 'VideoWaitError',
+      cause: { code: 'ENOSPC' },
+      ref: { id: emulator.videos.list[0]?.id },
+    });
+    expect(again).toMatchObject({ name: 'VideoSubmitUnknownError' });
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+});
+
+describe('a folder with other things in it', () => {
+  test('is left as it is', async () => {
+    const folder = await temporaryFolder();
+    const past = new Date(Date.now() - 48 * 3_600_000);
+    const names = ['report.tmp', 'a.json.tmp', 'notes.json', '.hidden', 'x.1.json'];
+    for (const name of names) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      await writeFile(join(folder, name), 'mine');
+      // eslint-disable-next-line no-await-in-loop
+      await utimes(join(folder, name), past, past);
+    }
+    await mkdir(join(folder, 'folder.tmp'));
+
+    await fileLedger(folder).claim('job', 'hash');
+
+    expect(await readdir(folder)).toEqual(expect.arrayContaining([...names, 'folder.tmp']));
+  });
+
+  test('a file of another call in the place of one counts as claimed by nobody knows whom', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('other', 'hash');
+    await ledger.accept('other', ref);
+    const names = await readdir(folder);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+    const other = texts.findIndex((text) => JSON.parse(text).callId === 'other');
+    await writeFile(join(folder, names[1 - other] ?? ''), texts[other] ?? '');
+
+    const claim = await ledger.claim('job', 'hash');
+
+    expect(claim).toMatchObject({ status: 'submitting', inputHash: '' });
+  });
+
+  test('call ids that only differ in what no file can hold are different calls', async () => {
+    const ledger = fileLedger(await temporaryFolder());
+
+    expect(await ledger.claim('\uD800', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('\uD801', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('\uFFFD', 'hash')).toEqual({ status: 'claimed' });
+  });
+});
+
+test('a new folder is on the disk before a call is claimed in it, with the folders above it', async () => {
+  const parent = await temporaryFolder();
+  const { open } = fsPromises;
+  const opened: string[] = [];
+  replaceOnDisk({
+    open: async (...parameters) => {
+      opened.push(String(parameters[0]));
+      return open(...parameters);
+    },
+  });
+  const folder = join(parent, 'var', 'ledger');
+
+  await fileLedger(folder).claim('job', 'hash');
+
+  expect(opened.slice(0, 2).toSorted()).toEqual([parent, join(parent, 'var')]);
+});
+
+describe.each<[string, () => Promise<SubmitLedger>]>([
+  ['memoryLedger()', async () => memoryLedger()],
+  ['fileLedger()', async () => fileLedger(await temporaryFolder())],
+])('%s refuses', (_, make) => {
+  test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
+    const ledger = await make();
+    const bad = untyped<string>(callId);
+
+    const errors = await Promise.all([
+      failureOf(ledger.claim(bad, 'hash')),
+      failureOf(ledger.accept(bad, ref)),
+      failureOf(ledger.finish(bad, 'unknown')),
+    ]);
+
+    expect(errors.every((error) => InvalidInputError.isInstance(error))).toBe(true);
+    expect(errors.map((error) => Reflect.get(Object(error), 'field'))).toEqual(
+      Array(3).fill('callId'),
+    );
+  });
+
+  test.each(['task_1', undefined, {}, { ...ref, v: 2 }])('the handle %j', async (handle) => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+
+    const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+  });
+
+  test('an end that is none', async () => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+
+    const error = await failureOf(ledger.finish('job', untyped<'unknown'>('done')));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'end' });
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+  });
+});
