@@ -72,12 +72,48 @@ describe('an error inside a stream', () => {
 
   test.each(bare)('trap 5: is thrown wherever it stands: %s', async (_, error) => {
     for (const text of [error, `: PING\n\n${error}`, before + error, `${before}${after}${error}`]) {
-      for (const size of [5, 65_536]) {
+      for (const size of [1, 5, 65_536]) {
         const result = await readStream(openChat(respond(cutBytes(text, size))));
 
         expect(result.error).toBeInstanceOf(StreamError);
         expect(String(result.error)).toContain('Too long');
       }
+    }
+  });
+
+  test.each(bare)(
+    'trap 5: is thrown between events, before those behind it: %s',
+    async (_, error) => {
+      const done = encode('[DONE]');
+      for (const [ahead, behind, given] of [
+        ['', before + after + done, ''],
+        [before, after + done, 'Hel'],
+        [before, after, 'Hel'],
+        [before + after, done, 'Hello'],
+      ] as const) {
+        for (const gap of ['\n', '\n\n', '\r\n\r\n', '\r']) {
+          for (const size of [1, 5, 65_536]) {
+            const watched = watchedContext({ onIncomplete: 'allow' });
+            const text = ahead + error + gap + behind;
+
+            const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
+
+            expect(result.error).toBeInstanceOf(StreamError);
+            expect(String(result.error)).toContain('Too long');
+            expect(textOf(result.items)).toBe(given);
+            expect(watched.releases).toBe(1);
+          }
+        }
+      }
+    },
+  );
+
+  test('is not made of text between events of a whole answer', async () => {
+    for (const text of ['oops\n', '{"ok":true}\n', '{"error":null}\n\n', '[1]\r\n']) {
+      const result = await readStream(openChat(before + text + after + encode('[DONE]')));
+
+      expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+      expect(textOf(result.items)).toBe('Hello');
     }
   });
 

@@ -69,6 +69,15 @@ export class EventDecoder<Item> {
   }
 
   /**
+   * Takes the text between two events.
+   *
+   * @throws `SentError` when it is an error
+   */
+  readonly takeTextBetween = (text: string): void => {
+    if (!this.isOver) this.#refuseErrors(text.trim());
+  };
+
+  /**
    * Takes the text that belonged to no event, at the end of the stream: a late error, or a whole
    * answer in place of events.
    *
@@ -77,15 +86,20 @@ export class EventDecoder<Item> {
   takeStrayText(text: string): void {
     const trimmed = text.trim();
     if (trimmed === '' || this.isOver) return;
-    const whole = parseJSON(trimmed);
-    const values =
-      whole === undefined ? trimmed.split('\n').map((line) => parseJSON(line)) : [whole];
+    const whole = this.#refuseErrors(trimmed);
+    if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
+    if (!this.isFinished) throw new SentError(readPlainText(trimmed));
+  }
+
+  /** @returns the text as JSON, when it is that as a whole */
+  #refuseErrors(text: string): unknown {
+    const whole = parseJSON(text);
+    const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readErrorEvent(value, undefined);
       if (error !== undefined) throw new SentError(error);
     }
-    if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
-    if (!this.isFinished) throw new SentError(readPlainText(trimmed));
+    return whole;
   }
 
   /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */

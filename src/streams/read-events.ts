@@ -40,23 +40,32 @@ const fieldPrefix = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 /**
  * Turns bytes into server-sent events, whatever the line ends and wherever the bytes are cut.
  *
- * Lines that belong to no event are collected: gateways write late errors as bare JSON.
+ * Lines that belong to no event are collected: gateways write errors as bare JSON.
  */
 export class EventReader implements Framing {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #parser: EventSourceParser;
   readonly #maxEventBytes: number;
   readonly #onEvent: (event: ServerSentEvent) => void;
+  readonly #onStrayText: (text: string) => void;
   /** The beginning of a line whose end has not come yet. */
   #held: string[] = [];
   #heldBytes = 0;
   #isEnding = false;
   readonly #strayLines: string[] = [];
   #strayLength = 0;
+  /** How many of the lines were handed out already. */
+  #strayLinesTold = 0;
 
-  constructor(maxEventBytes: number, onEvent: (event: ServerSentEvent) => void) {
+  /** @param onStrayText - Called before an event with the text since the one before that belonged to none. */
+  constructor(
+    maxEventBytes: number,
+    onEvent: (event: ServerSentEvent) => void,
+    onStrayText: (text: string) => void = () => undefined,
+  ) {
     this.#maxEventBytes = maxEventBytes;
     this.#onEvent = onEvent;
+    this.#onStrayText = onStrayText;
     this.#parser = createParser({
       maxBufferSize: maxEventBytes,
       onEvent: ({ event, data }) => this.#dispatch(event, data),
@@ -99,6 +108,11 @@ export class EventReader implements Framing {
   }
 
   #dispatch(name: string | undefined, data: string): void {
+    if (this.#strayLines.length > this.#strayLinesTold) {
+      const lines = this.#strayLines.slice(this.#strayLinesTold);
+      this.#strayLinesTold = this.#strayLines.length;
+      this.#onStrayText(lines.join('\n'));
+    }
     // A character takes one to three bytes, so most events need not be measured.
     const max = this.#maxEventBytes;
     if (data.length * 3 > max && new TextEncoder().encode(data).byteLength > max) this.#refuse();

@@ -55,13 +55,21 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     body: ReadableStream<Uint8Array>,
     context: StreamContext,
     protocol: StreamProtocol<Item>,
-    frame: new (maxEventBytes: number, onEvent: (event: ServerSentEvent) => void) => Framing,
+    frame: new (
+      maxEventBytes: number,
+      onEvent: (event: ServerSentEvent) => void,
+      onStrayText: (text: string) => void,
+    ) => Framing,
   ) {
     this.#context = context;
     this.controller = context.controller;
     this.#reader = body.getReader();
     this.#decoder = new EventDecoder(protocol, context.check, (item) => this.#items.push(item));
-    this.#events = new frame(context.maxEventBytes, this.#decoder.take);
+    this.#events = new frame(
+      context.maxEventBytes,
+      this.#decoder.take,
+      this.#decoder.takeTextBetween,
+    );
     this.#endIsProof = protocol.endIsProof === true;
     this.#watchdog = new Watchdog(context.limits, context.startedAt, this.#onExpiry);
     context.controller.signal.addEventListener('abort', this.#onAbort, { once: true });
