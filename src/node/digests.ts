@@ -49,6 +49,19 @@ export function digestOf(headers: Headers, isWhole: boolean): Digest | undefined
   return found.toSorted((one, other) => strength(other) - strength(one))[0];
 }
 
+/** Reads a digest that was noted as JSON. */
+export function readDigest(value: unknown): Digest | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { algorithm, value: base64 } = { algorithm: undefined, value: undefined, ...value };
+  const known = Object.values(algorithms).find((name) => name === algorithm);
+  return typeof base64 === 'string' ? read(known, base64)[0] : undefined;
+}
+
+/** A digest as it is noted. */
+export function noteDigest({ algorithm, value }: Digest): object {
+  return { algorithm, value: Buffer.from(value).toString('base64') };
+}
+
 /** Whether a file has a digest. */
 export async function hasDigest(path: string, { algorithm, value }: Digest): Promise<boolean> {
   const hash = createHash(algorithm);

@@ -20,7 +20,8 @@ import { codeOf } from './file-error.ts';
  */
 export async function fileFrom(path: string, options: { type?: string } = {}): Promise<File> {
   if (typeof path !== 'string' || path === '') {
-    throw new InvalidInputError('path', 'is empty; give the file to upload.');
+    const problem = 'is empty, or no text; give the path of the file to upload.';
+    throw new InvalidInputError('path', problem);
   }
   const given: unknown = options?.type;
   if (given !== undefined && typeof given !== 'string') {

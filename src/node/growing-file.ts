@@ -6,8 +6,13 @@ import { codeOf, explainFileError, FileError } from './file-error.ts';
 /** Refuses a target that cannot become a file, before anything is fetched for it. */
 export async function checkTarget(path: string): Promise<void> {
   try {
-    if ((await stat(path)).isDirectory()) {
+    const found = await stat(path);
+    if (found.isDirectory()) {
       throw new FileError(path, 'EISDIR', 'is a folder; give the path of a file.', undefined);
+    }
+    // Its name would be taken from it, which no program that uses the device or pipe survives.
+    if (!found.isFile()) {
+      throw new FileError(path, 'EEXIST', 'is no regular file; give another path.', undefined);
     }
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw explainFileError(error, path);
@@ -19,6 +24,7 @@ export class GrowingFile {
   readonly path: string;
   readonly #file: FileHandle;
   #size: number;
+  #isOpen = true;
 
   constructor(path: string, file: FileHandle, size: number) {
     this.path = path;
@@ -59,7 +65,10 @@ export class GrowingFile {
     this.#size = 0;
   }
 
+  /** May be called again. Not every runtime allows that of its own files. */
   async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     await this.#file.close();
   }
 

@@ -1,4 +1,5 @@
-export { downloadVideo, type DownloadVideoOptions } from './download-video.ts';
+export { downloadVideo } from './download-video.ts';
+export type { DownloadVideoOptions } from './download.ts';
 export { FileError } from './file-error.ts';
 export { fileFrom } from './file-from.ts';
 export { fileLedger } from './file-ledger.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { noteDigest, readDigest, type Digest } from './digests.ts';
 import { GrowingFile, moveInto } from './growing-file.ts';
 import { isAlive, shortHash, thisProcess } from './owner.ts';
 
@@ -10,13 +11,15 @@ export interface Resumable {
   readonly validator: string;
   /** Its size in bytes, where it is known. */
   readonly total?: number | undefined;
+  /** Its digest, where it is known. */
+  readonly digest?: Digest | undefined;
 }
 
 /** How long a part of a process of another machine has to be untouched to count as given up, in ms. */
 const abandonedAfter = 3_600_000;
 
 const namePattern =
-  /^\.([\da-f]{8})-([\da-f]{8})\.(?:free|([\da-f]{8})-(\d+)-(\d*))\.[\da-f]{12}\.part$/;
+  /^(\.([\da-f]{8})-[\da-f]{8}\.(?:free|([\da-f]{8})-(\d+)-(\d*))\.[\da-f]{12}\.part)(\.json)?$/;
 
 /** A part of a download that nobody works at. */
 interface Abandoned {
@@ -73,7 +76,11 @@ export class Part {
   async #note(): Promise<void> {
     const path = notes(this.file.path);
     if (this.#known === undefined) await rm(path, { force: true });
-    else await writeFile(path, JSON.stringify(this.#known));
+    else {
+      const { digest, ...known } = this.#known;
+      const noted = digest === undefined ? known : { ...known, digest: noteDigest(digest) };
+      await writeFile(path, JSON.stringify(noted));
+    }
   }
 
   /** Gives the file its name. */
@@ -119,26 +126,44 @@ async function removePart(path: string): Promise<void> {
 async function findAbandoned(target: string, prefix: string): Promise<Abandoned[]> {
   const folder = dirname(target);
   const found: Abandoned[] = [];
-  for (const name of await readdir(folder)) {
-    const [, of, , host, pid = '', start = ''] = namePattern.exec(name) ?? [];
+  const names = new Set(await readdir(folder));
+  for (const name of names) {
+    const [, part = '', of, host, pid = '', start = '', notesEnding] = namePattern.exec(name) ?? [];
     if (of === undefined || !prefix.startsWith(`.${of}-`)) continue;
-    const path = join(folder, name);
-    const file = await stat(path).catch(() => undefined);
+    // Notes count only when their part is gone: a crash came between the two.
+    const isLost = notesEnding !== undefined;
+    if (isLost && names.has(part)) continue;
+    const path = join(folder, part);
+    const file = await stat(join(folder, name)).catch(() => undefined);
     if (file === undefined) continue;
     const isOwned =
       host !== undefined &&
       (isAlive({ host, pid: Number(pid), start }) ?? Date.now() - file.mtimeMs < abandonedAfter);
-    if (!isOwned) found.push({ path, size: file.size, isSame: name.startsWith(`${prefix}.`) });
+    // A part whose notes follow it in a moment looks the same.
+    if (isLost && Date.now() - file.mtimeMs < abandonedAfter) continue;
+    const isSame = !isLost && name.startsWith(`${prefix}.`);
+    if (!isOwned) found.push({ path, size: file.size, isSame });
   }
   return found.toSorted((one, other) => other.size - one.size);
 }
 
+/** Reads notes; `undefined` when they are of no use. */
 function readResumable(text: string): Resumable | undefined {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null || !('validator' in value)) return undefined;
-  const { validator } = value;
-  const total = 'total' in value && typeof value.total === 'number' ? value.total : undefined;
-  return typeof validator === 'string' ? { validator, total } : undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const nothing = { validator: undefined, total: undefined, digest: undefined };
+  const { validator, total, digest } = { ...nothing, ...value };
+  if (typeof validator !== 'string') return undefined;
+  return {
+    validator,
+    total: typeof total === 'number' ? total : undefined,
+    digest: readDigest(digest),
+  };
 }
 
 /** Makes a part one's own; `undefined` when somebody else was quicker. */

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { decodeDataURL } from './data-url.ts';
 import { digestOf, type Digest } from './digests.ts';
+import { isEncoded } from './versions.ts';
 
 /** An image as `images.generate()` gives it: its bytes as base64, or where it is. */
 export interface SavableImage {
@@ -42,11 +43,9 @@ const dataPrefix = 'data:';
  * stands for; its bytes come out then.
  */
 export async function openResponse(response: Response): Promise<OpenBody> {
-  const { body, bodyUsed, headers, status } = response;
-  if (body === null || bodyUsed) {
-    throw new InvalidInputError('response', 'has no body left to save; it was already read.');
-  }
-  const source = openStream(body);
+  checkResponse(response);
+  const { body, headers, status } = response;
+  const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
   const first: Uint8Array[] = [];
   const head = (): string => Buffer.concat(first).toString('latin1', 0, dataPrefix.length);
   while (head().length < dataPrefix.length && dataPrefix.startsWith(head().toLowerCase())) {
@@ -63,21 +62,24 @@ export async function openResponse(response: Response): Promise<OpenBody> {
     return openBytes(decodeDataURL(whole.toString('latin1')) ?? whole);
   }
   // What the headers say is about the body as it travels.
-  const isEncoded = (headers.get('content-encoding') ?? 'identity') !== 'identity';
+  const isAsSent = !isEncoded(headers);
   const length = headers.get('content-length') ?? '';
   return {
     read,
     cancel,
-    total: /^\d+$/.test(length) && !isEncoded ? Number(length) : undefined,
-    digest: isEncoded ? undefined : digestOf(headers, status === 200),
-    isAsSent: !isEncoded,
+    total: /^\d+$/.test(length) && isAsSent ? Number(length) : undefined,
+    digest: isAsSent ? digestOf(headers, status === 200) : undefined,
+    isAsSent,
   };
 }
 
-/** The body of an answer that holds the rest of a file, whose size is `total`. */
-export function openRest({ body, headers }: Response, total: number | undefined): OpenBody {
+/** The body of an answer that holds the rest of a file of which so much is known. */
+export function openRest(
+  { body, headers }: Response,
+  { total, digest }: Pick<OpenBody, 'total' | 'digest'>,
+): OpenBody {
   const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
-  return { ...source, total, digest: digestOf(headers, false), isAsSent: true };
+  return { ...source, total, digest: digestOf(headers, false) ?? digest, isAsSent: true };
 }
 
 export function openBytes(bytes: Uint8Array): OpenBody {
@@ -105,7 +107,37 @@ async function openURL(url: string, signal: AbortSignal | undefined): Promise<Op
   );
 }
 
-/** Opens whatever can be saved. */
+function isResponse(source: object): source is Response {
+  return 'headers' in source && 'bodyUsed' in source && 'body' in source;
+}
+
+/**
+ * Checks what is to be saved before a file is made for it.
+ *
+ * @throws `InvalidInputError` saying what is wrong with it
+ */
+export function checkSavable(source: unknown): void {
+  if (source instanceof Uint8Array || source instanceof Blob) return;
+  if (typeof source === 'object' && source !== null) {
+    if (isResponse(source)) return checkResponse(source);
+    const { b64_json: base64, url }: SavableImage = { ...source };
+    const texts: readonly unknown[] = [base64, url];
+    if (texts.some((text) => typeof text === 'string' && text !== '')) return;
+  }
+  throw new InvalidInputError('source', 'must be a response, a Blob, bytes or an image.');
+}
+
+function checkResponse({ body, bodyUsed, ok, status }: Response): void {
+  if (!ok) {
+    const problem = `has status ${status}, so its body is an error and no file.`;
+    throw new InvalidInputError('response', problem);
+  }
+  if (body === null || bodyUsed || body.locked) {
+    throw new InvalidInputError('response', 'has no body left to save; it was already read.');
+  }
+}
+
+/** Opens whatever can be saved, and was checked. */
 export async function openSavable(
   source: Savable,
   signal: AbortSignal | undefined,
@@ -119,19 +151,14 @@ export async function openSavable(
       isAsSent: true,
     };
   }
-  if (typeof source === 'object' && source !== null) {
-    if ('headers' in source) return openResponse(source);
-    const { b64_json: base64, url } = source;
-    if (typeof base64 === 'string' && base64 !== '')
-      return openBytes(Buffer.from(base64, 'base64'));
-    if (typeof url === 'string' && url !== '') return openURL(url, signal);
-  }
-  throw new InvalidInputError('source', 'must be a response, a Blob, bytes or an image.');
+  if (isResponse(source)) return openResponse(source);
+  const { b64_json: base64, url } = source;
+  return typeof base64 === 'string' && base64 !== ''
+    ? openBytes(Buffer.from(base64, 'base64'))
+    : openURL(url ?? '', signal);
 }
 
 /** Lets go of a body that nobody will read. */
 export function discard(source: Savable): void {
-  if (typeof source === 'object' && source !== null && 'body' in source) {
-    source.body?.cancel().catch(() => {});
-  }
+  if ('body' in source) source.body?.cancel().catch(() => {});
 }

@@ -3,10 +3,11 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { checkObject } from '../http/option-checks.ts';
 import { hasDigest } from './digests.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget, GrowingFile, moveInto } from './growing-file.ts';
-import { discard, openSavable, type OpenBody, type Savable } from './savable.ts';
+import { checkSavable, discard, openSavable, type OpenBody, type Savable } from './savable.ts';
 
 /** Options of {@link saveTo}. */
 export interface SaveOptions {
@@ -34,11 +35,22 @@ export interface SavedFile {
 
 /** The absolute path of a file to be written. */
 export function checkPath(field: string, path: unknown): string {
-  if (typeof path === 'string' && path !== '') return resolve(path);
-  throw new InvalidInputError(field, 'is empty; give the file to write.');
+  const fits = typeof path === 'string' && path !== '' && !path.includes('\0');
+  if (fits) return resolve(path);
+  throw new InvalidInputError(field, 'must be text that is not empty; give the file to write.');
 }
 
-function notWhole(problem: string): UnexpectedResponseError {
+/** Checks the options of whatever is saved. */
+export function checkSaveOptions({ signal, onProgress }: SaveOptions): void {
+  if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function') {
+    throw new InvalidInputError('signal', 'must be an AbortSignal.');
+  }
+  if (onProgress === undefined || typeof onProgress === 'function') return;
+  throw new InvalidInputError('onProgress', 'must be a function.');
+}
+
+/** The error for what is not, or not all of, the file. */
+export function notWhole(problem: string): UnexpectedResponseError {
   const advice = 'Downloads are free, so it is safe to repeat them.';
   return new UnexpectedResponseError(`The file is not whole: ${problem}`, {
     outcome: 'unknown',
@@ -62,6 +74,10 @@ export async function receive(
       signal?.throwIfAborted();
       if (bytes === undefined) return;
       await file.append(bytes);
+      // It could go on until the disk is full.
+      if (body.total !== undefined && file.size > body.total) {
+        throw notWhole(`more than ${body.total} bytes have come.`);
+      }
       onProgress?.({ received: file.size, total: body.total });
     }
   } catch (error) {
@@ -107,13 +123,17 @@ export async function saveTo(
   options: SaveOptions = {},
 ): Promise<SavedFile> {
   const target = checkPath('path', path);
+  checkObject('options', options);
+  const given = options ?? {};
+  checkSaveOptions(given);
+  checkSavable(source);
   const temporary = join(dirname(target), `.${randomBytes(12).toString('hex')}.part`);
   let file: GrowingFile | undefined;
   try {
     await checkTarget(target);
     file = await GrowingFile.create(temporary);
-    const body = await openSavable(source, options.signal);
-    await receive(body, file, options);
+    const body = await openSavable(source, given.signal);
+    await receive(body, file, given);
     await checkWhole(body, file);
     await file.sync();
     await file.close();
