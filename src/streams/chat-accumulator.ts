@@ -13,6 +13,7 @@ import type {
   CompletionUsage,
 } from '../types/chat.ts';
 import { ToolCallAssembler } from './chat-tool-calls.ts';
+import { growText } from './grow-text.ts';
 import type { StreamProgress } from './protocol.ts';
 import { copyUnknownFields } from './unknown-fields.ts';
 
@@ -136,12 +137,12 @@ function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
   const { content, refusal, reasoning_content: thoughts, reasoning, audio } = delta;
   // Tolerant reading lets wrong types through; only text can be added to text.
-  if (typeof content === 'string') message.content = (message.content ?? '') + content;
-  if (typeof refusal === 'string') message.refusal = (message.refusal ?? '') + refusal;
+  if (typeof content === 'string') message.content = growText(message.content, content);
+  if (typeof refusal === 'string') message.refusal = growText(message.refusal, refusal);
   if (typeof thoughts === 'string') {
-    message.reasoning_content = (message.reasoning_content ?? '') + thoughts;
+    message.reasoning_content = growText(message.reasoning_content, thoughts);
   }
-  if (typeof reasoning === 'string') message.reasoning = (message.reasoning ?? '') + reasoning;
+  if (typeof reasoning === 'string') message.reasoning = growText(message.reasoning, reasoning);
   if (delta.content_parts !== undefined) {
     (message.content_parts ??= []).push(...delta.content_parts);
   }
@@ -150,7 +151,7 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
     const { name, arguments: text } = delta.function_call;
     const call = (message.function_call ??= { name: '', arguments: '' });
     if (name) call.name = name;
-    if (typeof text === 'string') call.arguments += text;
+    if (typeof text === 'string') call.arguments = growText(call.arguments, text);
   }
   copyUnknownFields(delta, message, deltaFields, true);
 }
@@ -163,7 +164,7 @@ function addAudio(
   audio.id ||= piece.id ?? '';
   audio.data += piece.data ?? '';
   audio.expires_at ||= piece.expires_at ?? 0;
-  audio.transcript += piece.transcript ?? '';
+  audio.transcript = growText(audio.transcript, piece.transcript ?? '');
   return audio;
 }
 

@@ -3,6 +3,7 @@ import type {
   ChatCompletionMessageToolCall,
 } from '../types/chat-messages.ts';
 import type { ChatCompletionChunkToolCall } from '../types/chat-stream.ts';
+import { growText } from './grow-text.ts';
 
 /** A tool call that is being put together. */
 interface OpenCall {
@@ -86,12 +87,14 @@ function merge(call: ChatCompletionMessageToolCall, piece: ChatCompletionChunkTo
   if (call.type === 'custom') {
     const { name, input } = piece.custom ?? {};
     if (name) call.custom.name = name;
-    if (typeof input === 'string') call.custom.input += input;
+    if (typeof input === 'string') call.custom.input = growText(call.custom.input, input);
     return;
   }
   const { name, arguments: text } = piece.function ?? {};
   if (name) call.function.name = name;
-  if (typeof text === 'string') call.function.arguments += text;
+  if (typeof text === 'string') {
+    call.function.arguments = growText(call.function.arguments, text);
+  }
 }
 
 /**

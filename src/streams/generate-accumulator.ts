@@ -1,6 +1,7 @@
 import { emptyResponse } from '../schemas/generate-helpers.ts';
 import type { FunctionCall, Part } from '../types/generate-content.ts';
 import type { Candidate, GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
+import { growText } from './grow-text.ts';
 import { addPartialArg } from './partial-args.ts';
 import type { StreamProgress } from './protocol.ts';
 import { copyUnknownFields } from './unknown-fields.ts';
@@ -92,7 +93,7 @@ function addPart({ parts, openCalls }: OpenCandidate, part: Part): void {
     isPlainText(part) &&
     last.thought === part.thought
   ) {
-    last.text = (last.text ?? '') + (part.text ?? '');
+    last.text = growText(last.text, part.text ?? '');
   } else if (part.text !== '' || !isPlainText(part)) {
     parts.push({ ...part });
   }

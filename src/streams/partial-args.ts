@@ -1,6 +1,7 @@
 import { isObject } from '../schemas/objects.ts';
 import type { JsonObject } from '../types/common.ts';
 import type { PartialArg } from '../types/generate-content.ts';
+import { growText } from './grow-text.ts';
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
 
@@ -48,5 +49,5 @@ export function addPartialArg(args: JsonObject, piece: PartialArg): void {
   const before = getOwn(owner, last);
   const value = valueOf(piece);
   const isText = typeof before === 'string' && typeof value === 'string';
-  setOwn(owner, last, isText ? before + value : value);
+  setOwn(owner, last, isText ? growText(before, value) : value);
 }
