@@ -106,3 +106,18 @@ describe('code blocks', () => {
     },
   );
 });
+
+test('every option has a row', async () => {
+  const source = await readFile(join(root, 'src', 'options.ts'), 'utf8');
+  const [, options = ''] = source.split('export interface SharedOptions');
+  const names = [...options.matchAll(/^  (\w+)\?: /gm)].map(([, name]) => name);
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'));
+
+  expect(names.length).toBeGreaterThan(25);
+  for (const name of names) {
+    expect(
+      rows.some((row) => row.split(' | ')[0]?.includes(`\`${name}\``)),
+      name,
+    ).toBe(true);
+  }
+});
