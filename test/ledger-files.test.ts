@@ -1,7 +1,7 @@
 import fsPromises, { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { fileLedger } from '../src/node/index.ts';
 import { makeRef } from '../src/tasks/task-ref.ts';
@@ -122,6 +122,25 @@ describe('claims that were taken over', () => {
     await fsPromises.rm(join(folder, first));
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+});
+
+describe('where a runtime does not say which processes run', () => {
+  test('a claim of another process is not taken for that of a dead one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('Requires run access'), { name: 'NotCapable' });
+    });
+    onTestFinished(() => kill.mockRestore());
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ isAlive: true });
+    const [name = ''] = await readdir(folder);
+    const entry = JSON.parse(await readFile(join(folder, name), 'utf8'));
+    const owner = { ...entry.owner, pid: process.ppid };
+    await writeFile(join(folder, name), JSON.stringify({ ...entry, owner }));
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ isAlive: undefined });
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from './file-error.ts';
 
 /** A process, so that others can tell whether it still runs. */
 export interface Owner {
@@ -54,14 +55,21 @@ export function isThisProcess({ host, pid, start }: Owner): boolean {
   return host === own.host && pid === own.pid && start === own.start;
 }
 
-/** Whether a process still runs; `undefined` when it is one of another machine. */
-export function isAlive({ host, pid, start }: Owner): boolean | undefined {
+/**
+ * Whether a process still runs; `undefined` when it is one of another machine, or the runtime may not
+ * tell: Deno asks for leave to run programs before it says that one is there.
+ */
+export function isAlive(owner: Owner): boolean | undefined {
+  const { host, pid, start } = owner;
   if (host !== thisProcess().host) return undefined;
+  if (isThisProcess(owner)) return true;
   try {
     process.kill(pid, 0);
   } catch (error) {
+    const code = codeOf(error);
     // A process of another user may not be signalled, but is there.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    if (code === 'EPERM') return true;
+    return code === 'ESRCH' ? false : undefined;
   }
   return start === '' || startOf(pid) === start;
 }
