@@ -1,30 +1,13 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
-import { ShapeMismatch } from '../schemas/reader.ts';
 import { drain } from './drain.ts';
 import { EventDecoder } from './event-decoder.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { EventTooLarge, type Framing, type ServerSentEvent } from './read-events.ts';
-import { SentError } from './sent-error.ts';
-import {
-  brokenStream,
-  describeEnding,
-  mismatched,
-  sentError,
-  timedOut,
-  truncated,
-  userAborted,
-} from './stream-failure.ts';
 import { quiet } from './quiet.ts';
+import type { Framing, ServerSentEvent } from './read-events.ts';
+import { type Settlement, Settler } from './settlement.ts';
 import { finished, type StreamSource } from './stream-source.ts';
-import { verdictOf } from './verdict.ts';
 import { type Expiry, Watchdog } from './watchdog.ts';
-
-/** How a stream is over: with or without an error that its reader gets. */
-interface Settlement {
-  readonly verdict: StreamVerdict;
-  readonly error?: unknown;
-}
 
 /**
  * Reads a response body as a stream of items.
@@ -38,8 +21,8 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   readonly #context: StreamContext;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #events: Framing;
-  readonly #endIsProof: boolean;
   readonly #decoder: EventDecoder<Item>;
+  readonly #settler: Settler<Item>;
   readonly #watchdog: Watchdog;
   #items: Item[] = [];
   #taken = 0;
@@ -70,7 +53,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
       this.#decoder.take,
       this.#decoder.takeTextBetween,
     );
-    this.#endIsProof = protocol.endIsProof === true;
+    this.#settler = new Settler(context, this.#decoder, protocol.endIsProof === true);
     this.#watchdog = new Watchdog(context.limits, context.startedAt, this.#onExpiry);
     context.controller.signal.addEventListener('abort', this.#onAbort, { once: true });
     context.signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -104,12 +87,12 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   close(): void {
     if (this.#settlement !== undefined) return;
     this.#items = [];
-    this.#settle({ verdict: this.#verdict(true) });
+    this.#settle(this.#settler.left());
   }
 
   abandon(): void {
     if (this.#settlement !== undefined) return;
-    this.#warn('A stream was dropped before its end; it is closed now');
+    this.#settler.warn('A stream was dropped before its end; it is closed now');
     this.close();
   }
 
@@ -176,18 +159,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
       this.#fail(error);
       return;
     }
-    const verdict = this.#verdict(broken !== undefined);
-    const { started } = this.#decoder.progress;
-    const { onIncomplete, error: base } = this.#context;
-    if (verdict === 'complete' || onIncomplete === 'allow') {
-      this.#settle({ verdict }, body);
-    } else if (onIncomplete === 'warn') {
-      this.#warn(`The stream ${describeEnding(verdict, started)}`);
-      this.#settle({ verdict }, body);
-    } else {
-      const ending = { verdict, started, cause: broken?.cause };
-      this.#settle({ verdict, error: truncated(base, this, ending) }, body);
-    }
+    this.#settle(this.#settler.ended(broken), body);
   }
 
   #onBroken(cause: unknown): void {
@@ -197,57 +169,20 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   }
 
   #fail(error: unknown): void {
-    this.#settle({ verdict: 'truncated', error: this.#explain(error) });
-  }
-
-  #explain(error: unknown): unknown {
-    const { error: base } = this.#context;
-    if (error instanceof SentError) return sentError(base, this, error.body);
-    if (error instanceof ShapeMismatch) return mismatched(base, this, error);
-    if (error instanceof EventTooLarge) return brokenStream(base, this, error.message);
-    return error;
+    this.#settle(this.#settler.failed(error));
   }
 
   readonly #onAbort = (): void => {
     if (this.#settlement !== undefined) return;
-    const { signal, controller, error: base } = this.#context;
-    const { reason }: { reason: unknown } = controller.signal;
-    const verdict = this.#verdict(true);
     this.#items = [];
-    if (signal?.aborted === true) {
-      this.#settle({ verdict, error: userAborted(base, this, signal.reason) });
-    } else {
-      this.#settle({ verdict, error: reason instanceof GatewayError ? reason : undefined });
-    }
+    this.#settle(this.#settler.aborted());
   };
 
-  readonly #onExpiry = (expiry: Expiry): void => {
-    if (expiry.limit === 'ending') {
-      this.#finish(undefined, 'close');
-    } else if (this.#decoder.isFinished) {
-      this.#settle({ verdict: 'complete' });
-    } else {
-      if (expiry.limit === 'unread')
-        this.#warn('A stream was not read by anybody; it is closed now');
-      const error = timedOut(this.#context.error, this, expiry.limit, expiry.timeout);
-      this.#settle({ verdict: this.#verdict(true), error });
-    }
+  readonly #onExpiry = ({ limit, timeout }: Expiry): void => {
+    if (limit === 'ending') this.#finish(undefined, 'close');
+    else if (this.#decoder.isFinished) this.#settle({ verdict: 'complete' });
+    else this.#settle(this.#settler.expired(limit, timeout));
   };
-
-  #verdict(broken: boolean): StreamVerdict {
-    const { progress, terminated, isFinished, isCut } = this.#decoder;
-    return verdictOf({
-      started: progress.started,
-      finished: isFinished,
-      terminated,
-      broken: broken || isCut,
-      endIsProof: this.#endIsProof,
-    });
-  }
-
-  #warn(message: string): void {
-    this.#context.warn(message, { operation: this.#context.error.operation });
-  }
 
   /**
    * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
