@@ -11,7 +11,8 @@ import { codeOf } from './file-error.ts';
  * Its bytes are read only while they are sent, so memory stays flat; and because they can be read
  * again, a request that provably never left can be repeated.
  *
- * @param path - The file. It may not change until the upload is over.
+ * @param path - The file. It may not change until the upload is over, which fails then; only Bun sends
+ * what it finds.
  * @param options - `type` is the MIME type; by default it is told by the extension or the bytes.
  * @throws `InvalidInputError` when the file cannot be read
  *

@@ -17,12 +17,13 @@ function node(major: number): Runtime {
   return {
     name: `node-${major}`,
     family: 'node',
-    run({ running, authorityFile, signal }, report) {
-      const args = ['--import', './entries/two-addresses.ts', 'entries/process.ts'];
+    async run({ running, authorityFile, signal }, report) {
       const env = { NODE_EXTRA_CA_CERTS: authorityFile, NODE_NO_WARNINGS: '1' };
       const world = JSON.stringify(running.world);
-      const command = { file: nodeBinary(major), args: [...args, world], env };
-      return runCommand(command, report, signal);
+      const file = nodeBinary(major);
+      const args = ['--import', './entries/two-addresses.ts', 'entries/process.ts', world];
+      await runCommand({ file, args, env }, report, signal);
+      await runCommand({ file, args: ['entries/files.ts', world], env }, report, signal);
     },
   };
 }
@@ -30,22 +31,29 @@ function node(major: number): Runtime {
 const bun: Runtime = {
   name: 'bun',
   family: 'bun',
-  run({ running, authorityFile, signal }, report) {
-    const args = ['entries/process.ts', JSON.stringify(running.world)];
+  async run({ running, authorityFile, signal }, report) {
     const env = { NODE_EXTRA_CA_CERTS: authorityFile };
-    return runCommand({ file: bunBinary(), args, env }, report, signal);
+    const world = JSON.stringify(running.world);
+    for (const entry of ['entries/process.ts', 'entries/files.ts']) {
+      await runCommand({ file: bunBinary(), args: [entry, world], env }, report, signal);
+    }
   },
 };
 
 const deno: Runtime = {
   name: 'deno',
   family: 'deno',
-  run({ running, authorityFile, signal }, report) {
+  async run({ running, authorityFile, signal }, report) {
+    const env = { DENO_CERT: authorityFile, DENO_NO_UPDATE_CHECK: '1' };
+    const world = JSON.stringify(running.world);
     // Nothing but the network is granted: no environment, no files. A question would wait for ever.
     const rights = ['--no-prompt', '--allow-net', '--no-check', '--node-modules-dir=manual'];
-    const args = ['run', ...rights, 'entries/process.ts', JSON.stringify(running.world)];
-    const env = { DENO_CERT: authorityFile, DENO_NO_UPDATE_CHECK: '1' };
-    return runCommand({ file: denoBinary(), args, env }, report, signal);
+    const disk = ['--allow-read', '--allow-write', '--allow-sys', '--allow-env=TMPDIR,TMP,TEMP'];
+    const programs = [['entries/process.ts'], [...disk, 'entries/files.ts']];
+    for (const program of programs) {
+      const args = ['run', ...rights, ...program, world];
+      await runCommand({ file: denoBinary(), args, env }, report, signal);
+    }
   },
 };
 
