@@ -30,7 +30,12 @@ const expected: Readonly<Record<string, RegExp>> = {
   testing: /Charged once, and not sent again\./,
   translate: /Guten Morgen!/,
   video: /Submitted task_\w+\n[\s\S]*completed 100\nSaved .*boat\.mp4, \d{4,} bytes/,
+  'video-ledger':
+    /The first attempt has task (task_\w+)\nSaved .*job-1\.mp4, \d{4,} bytes\nThe second attempt has task \1\nSaved/,
+  'video-queue': /Poll 1: \w+, again in \d+ ms\n[\s\S]*task_\w+ is completed after \d polls/,
   'video-resume': /this process could end now\.\n.* is completed\./,
+  'video-wait-all': /"A paper boat" is completed[\s\S]*3 of 3 videos/,
+  'video-watch': /Watching task_\w+\nPoll 1: \w+, \d+ %\n[\s\S]*completed, 100 %\nDone: task_/,
 };
 
 let emulator: Emulator;
