@@ -4,7 +4,7 @@ import { Gateway } from 'model-gateway';
 const client = new Gateway();
 
 const { ref } = await client.videos.create({ model: 'sora-2', prompt: 'A kite over the dunes' });
-for await (const event of client.videos.watch(ref, { interval: 1_000 })) {
+for await (const event of client.videos.watch(ref, { interval: 500 })) {
   switch (event.type) {
     case 'submitted':
       console.log(`Watching ${event.ref.id}`);

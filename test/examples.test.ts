@@ -35,7 +35,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   'video-queue': /Poll 1: \w+, again in \d+ ms\n[\s\S]*task_\w+ is completed after \d polls/,
   'video-resume': /this process could end now\.\n.* is completed\./,
   'video-wait-all': /"A paper boat" is completed[\s\S]*3 of 3 videos/,
-  'video-watch': /Watching task_\w+\nPoll 1: \w+, \d+ %\n[\s\S]*completed, 100 %\nDone: task_/,
+  'video-watch': /Watching task_\w+\n(Poll \d: \w+, \d+ %\n)+Done: task_/,
 };
 
 let emulator: Emulator;
