@@ -8,9 +8,11 @@ import {
   ChatCompletionStreamingRunner,
   type ChatCompletionStreamEvents,
   type ChatCompletionToolRunnerParams,
+  ContentFilterFinishReasonError,
   type Gateway,
   InvalidInputError,
   InvalidOutputError,
+  LengthFinishReasonError,
   responseFormat,
   type RunnerOptions,
   StreamTruncatedError,
@@ -567,6 +569,91 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(runner.messages.at(-1)).toMatchObject({ role: 'tool', tool_call_id: 'call_find' });
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['length', LengthFinishReasonError],
+    ['content_filter', ContentFilterFinishReasonError],
+  ])(
+    'fails when an answer ends with %s, and calls no tool with what was cut',
+    async (finish, kind) => {
+      const calls: unknown[] = [];
+      const cut = answer(
+        {
+          role: 'assistant',
+          content: 'So',
+          tool_calls: [
+            {
+              index: 0,
+              id: 'c',
+              type: 'function',
+              function: { name: 'raw', arguments: '{"city":"R' },
+            },
+          ],
+        },
+        finish,
+      );
+      const { client, requests } = scripted([cut]);
+      const takesText = {
+        name: 'raw',
+        parameters: {},
+        function: (text: string) => calls.push(text),
+      };
+
+      const runner = run(client, { tools: [{ type: 'function', function: takesText }] });
+      const error = await failureOf(runner.finalContent());
+
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({
+        completion: { choices: [{ message: { content: 'So' } }], usage },
+      });
+      expect(calls).toEqual([]);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  test('an abort does not wait for afterCompletion', async () => {
+    const { client, requests } = scripted([wants({ name: 'later' }), says('Done.')]);
+
+    const runner = run(
+      client,
+      { tools: [later] },
+      {
+        afterCompletion: () => {
+          setImmediate(() => runner.abort());
+          return new Promise(() => undefined);
+        },
+      },
+    );
+
+    await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
+    expect(runner).toMatchObject({ aborted: true, ended: true });
+    expect(runner.messages.at(-1)).toMatchObject({ role: 'tool', content: 'at last' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('an abort does not wait for a check of arguments', async () => {
+    const pause = new Promise<void>(() => undefined);
+    const { schema } = schemaOf((value) => ({ value }), { jsonSchema: {}, pause });
+    const { client } = scripted([wants({ name: 'find' })]);
+
+    const runner = run(client, { tools: [tool({ name: 'find', schema, execute: () => 1 })] });
+    runner.on('chatCompletion', () => setImmediate(() => runner.abort()));
+    runner.on('connect', () => setImmediate(() => setImmediate(() => runner.abort())));
+
+    await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
+  });
+
+  test('await using aborts it', async () => {
+    const { client } = scripted([() => new Promise<Response>(() => undefined)]);
+    let runner: ChatCompletionRunner | undefined;
+
+    await (async () => {
+      await using held = run(client);
+      runner = held;
+    })();
+
+    await expect(runner?.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
   test('sends nothing when the signal was aborted before', async () => {

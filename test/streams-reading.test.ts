@@ -121,6 +121,17 @@ describe('rule 26: leaving a stream', () => {
     await expect(isCancelled()).resolves.toBe(true);
   });
 
+  test('using closes it', async () => {
+    const { stream, isCancelled } = openEndless();
+
+    (() => {
+      using held = stream;
+      expect(held.verdict).toBeUndefined();
+    })();
+
+    await expect(isCancelled()).resolves.toBe(true);
+  });
+
   test('an error in the loop closes it', async () => {
     const { stream, isCancelled } = openEndless();
 

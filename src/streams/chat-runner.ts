@@ -1,6 +1,7 @@
 import { APIUserAbortError } from '../errors/connection-error.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { followSignal } from '../time/follow-signal.ts';
+import { giveUpAfterAbort } from '../time/give-up.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
@@ -10,6 +11,7 @@ import type { CompletionUsage } from '../types/chat.ts';
 import { ChatResult } from './chat-result.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import { ChunkQueue } from './chunk-queue.ts';
+import { asyncDispose, dispose } from './dispose.ts';
 import type { EmittedValue } from './event-emitter.ts';
 import { quiet } from './quiet.ts';
 
@@ -41,7 +43,7 @@ export interface RunnerInit<Parsed> {
  * runner.on('functionToolCall', ({ name }) => console.log(name));
  * console.log(await runner.finalContent());
  */
-export class ChatCompletionRunner<Parsed = null> {
+export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDisposable {
   /** Aborts the run. */
   readonly controller = new AbortController();
   /**
@@ -144,9 +146,20 @@ export class ChatCompletionRunner<Parsed = null> {
     return queue;
   }
 
-  /** Aborts the run and closes the connection. */
+  /** Aborts the run and closes the connection. After the end it does nothing. */
   abort(): void {
     this.controller.abort();
+  }
+
+  /** The same as `abort()`, for `using`. */
+  [dispose](): void {
+    this.abort();
+  }
+
+  /** The same as `abort()`, for `await using`. */
+  [asyncDispose](): Promise<void> {
+    this.abort();
+    return Promise.resolve();
   }
 
   /**
@@ -204,7 +217,9 @@ export class ChatCompletionRunner<Parsed = null> {
     let failure: Error | undefined;
     try {
       release = followSignal(signal, this.controller);
-      await work(this.#result, this);
+      await giveUpAfterAbort(work(this.#result, this), this.controller.signal, () =>
+        abortedRun(this.controller.signal),
+      );
       this.#result.finish();
     } catch (cause) {
       failure = cause instanceof Error ? cause : new Error(String(cause));
@@ -228,4 +243,12 @@ export class ChatCompletionRunner<Parsed = null> {
 
 function endedWithout(event: string): GatewayError {
   return new GatewayError(`The stream ended without an event "${event}".`, { outcome: 'unknown' });
+}
+
+function abortedRun(signal: AbortSignal): APIUserAbortError {
+  return new APIUserAbortError('The run was aborted.', {
+    outcome: 'unknown',
+    advice: 'What came before was paid for; it is in messages.',
+    cause: signal.reason,
+  });
 }

@@ -1,16 +1,11 @@
-// Programs whose compiler settings do not include this library must understand `await using` too.
-/// <reference lib="esnext.disposable" preserve="true" />
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
+import { asyncDispose, dispose } from './dispose.ts';
 import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './open-source.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { teeSource } from './tee.ts';
 import { writeLines } from './write-lines.ts';
-
-/** Some runtimes do not have the symbol; compilers of `await using` fall back to this one. */
-const asyncDispose: typeof Symbol.asyncDispose =
-  Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /** Closes streams that nobody holds any more, so that their connections do not stay open. */
 const dropped =
@@ -29,7 +24,7 @@ const dropped =
  * `break`, `close()` and `controller.abort()` end the loop without an error and close the
  * connection: the caller asked for it. A stream that is never read is closed after `idleTimeout`, or
  * when it is garbage collected, with a warning; better read it, close it, or declare it with
- * `await using`.
+ * `using`.
  *
  * @example
  * ```ts
@@ -38,7 +33,7 @@ const dropped =
  * }
  * ```
  */
-export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
+export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDisposable {
   readonly #source: StreamSource<Item>;
   #isRead = false;
 
@@ -133,6 +128,11 @@ export class Stream<Item> implements AsyncIterable<Item>, AsyncDisposable {
   close(): void {
     this.#isRead = true;
     this.#source.close();
+  }
+
+  /** The same as `close()`, for `using`. */
+  [dispose](): void {
+    this.close();
   }
 
   /** The same as `close()`, for `await using`. */

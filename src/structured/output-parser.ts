@@ -12,8 +12,8 @@ import { parseJSONText, SchemaMismatch } from './json-text.ts';
 type Parse<Value> = (text: string) => Value | Promise<Value>;
 
 /**
- * What the answer is for: `parse` fails whenever it cannot be parsed, `stream` only when something was
- * to be parsed, and `run` leaves the arguments of tool calls to the run, which tells the model.
+ * What the answer is for: `parse` and `run` fail whenever it is cut or filtered, `stream` only when
+ * something was to be parsed; `run` leaves the arguments of tool calls to the run, which tells the model.
  */
 export type ParseMode = 'parse' | 'stream' | 'run';
 
@@ -66,9 +66,9 @@ export class OutputParser<Parsed> {
     completion: ChatCompletion,
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
   ): Promise<ParsedChatCompletion<Parsed>> {
-    const isNeeded = this.#parse || (this.#mode === 'stream' && this.#tools.size > 0);
+    const isNeeded = this.#mode !== 'stream' || this.#parse || this.#tools.size > 0;
     for (const { finish_reason: reason } of completion.choices) {
-      if (this.#mode !== 'parse' && !isNeeded) break;
+      if (!isNeeded) break;
       if (reason === 'length') throw new LengthFinishReasonError({ completion, ...call });
       if (reason === 'content_filter') {
         throw new ContentFilterFinishReasonError({ completion, ...call });
