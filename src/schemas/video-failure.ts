@@ -1,7 +1,7 @@
 import type { JsonObject } from '../types/common.ts';
 import type { VideoTaskError } from '../types/videos.ts';
 import { isObject } from './objects.ts';
-import { levelsOf, textOf } from './video-fields.ts';
+import { levelsOf, objectOf, textOf } from './video-fields.ts';
 import { readStatusWord } from './video-status.ts';
 
 /** What a failed task says when the gateway gave no reason at all. */
@@ -18,27 +18,58 @@ function unwrap(text: string): string {
   }
 }
 
+/** A message about the request; it says `"SUCCEED"` when only that succeeded, and not the task. */
+function notSuccess(value: unknown): string | undefined {
+  const message = textOf(value);
+  if (message === undefined || /^ok$/i.test(message)) return undefined;
+  return readStatusWord(message).status === 'completed' ? undefined : message;
+}
+
+/** The error that an object holds; some gateways put one into another, or into a list. */
+function errorIn(holder: JsonObject): JsonObject {
+  const error = objectOf(holder['error']) ?? objectOf(holder['errors']) ?? {};
+  return objectOf(error['error']) ?? error;
+}
+
 /** The reason that one object holds, apart from what is nested in it. */
 function reasonIn(level: JsonObject): string | undefined {
-  const { error } = level;
-  const inner: JsonObject = isObject(error) ? error : {};
+  const inner = errorIn(level);
+  const output = objectOf(level['output']) ?? {};
+  const answer = objectOf(level['base_resp']) ?? {};
   const places = [
     inner['message'],
     inner['msg'],
     inner['detail'],
     inner['reason'],
-    error,
+    level['error'],
     level['fail_reason'],
+    level['failure_reason'],
     level['task_status_msg'],
+    level['error_message'],
+    level['error_msg'],
+    level['failure'],
+    level['reason'],
+    level['detail'],
+    output['error'],
+    notSuccess(output['message']),
+    notSuccess(answer['status_msg']),
   ];
   return places.map(textOf).find((text) => text !== undefined);
 }
 
-/** A `message` next to the task; wrappers write `"SUCCEED"` there when only the request succeeded. */
-function messageIn(level: JsonObject): string | undefined {
-  const message = textOf(level['message']);
-  if (message === undefined || /^ok$/i.test(message)) return undefined;
-  return readStatusWord(message).status === 'completed' ? undefined : message;
+/** The vendor's code that one object holds. A plain `code` is that of the request. */
+function codeIn(level: JsonObject): string | undefined {
+  const output = objectOf(level['output']) ?? {};
+  const answer = objectOf(level['base_resp']) ?? {};
+  const places = [
+    errorIn(level)['code'],
+    level['error_code'],
+    level['err_code'],
+    level['failureCode'],
+    output['code'],
+    answer['status_code'] === 0 ? undefined : answer['status_code'],
+  ];
+  return places.map(codeOf).find((code) => code !== undefined);
 }
 
 function codeOf(value: unknown): string | undefined {
@@ -49,11 +80,9 @@ function codeOf(value: unknown): string | undefined {
 /** Why a task failed. To be asked only of failed tasks: other tasks fill these fields too. */
 export function findFailure(body: JsonObject): VideoTaskError {
   const levels = levelsOf(body);
-  const codes = levels.map(({ error }) => (isObject(error) ? codeOf(error['code']) : undefined));
-  const code = codes.find((found) => found !== undefined);
-  const reason = [...levels.map(reasonIn), ...levels.map(messageIn)].find(
-    (found) => found !== undefined,
-  );
+  const code = levels.map(codeIn).find((found) => found !== undefined);
+  const messages = levels.map(({ message }) => notSuccess(message));
+  const reason = [...levels.map(reasonIn), ...messages].find((found) => found !== undefined);
   const message = reason === undefined ? (code ?? noReason) : unwrap(reason);
   return code === undefined ? { message } : { message, code };
 }

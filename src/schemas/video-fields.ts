@@ -6,7 +6,7 @@ import { readStatusWord } from './video-status.ts';
 const deepestLevel = 4;
 
 /** The first object: of a list, its first item. */
-function objectOf(value: unknown): JsonObject | undefined {
+export function objectOf(value: unknown): JsonObject | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return isObject(first) ? first : undefined;
 }
