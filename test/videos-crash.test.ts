@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEmulator } from '../src/testing/index.ts';
@@ -16,8 +17,6 @@ import { countRequests } from './helpers/videos.ts';
 describe('kill -9', () => {
   let program = '';
   beforeAll(async () => {
-    const { mkdtemp, rm } = await import('node:fs/promises');
-    const { tmpdir } = await import('node:os');
     const folder = await mkdtemp(join(tmpdir(), 'model-gateway-kill-'));
     program = await bundleWorker(folder);
     return () => rm(folder, { recursive: true });
@@ -63,4 +62,32 @@ describe('kill -9', () => {
     expect(countRequests(emulator).posts).toBe(1);
     expect(await readdir(join(folder, 'ledger'))).toHaveLength(1);
   });
+
+  test(
+    'processes that download the same video to the same file do not meet',
+    { timeout: 60_000 },
+    async () => {
+      const folder = await temporaryFolder();
+      const emulator = createEmulator({ videoDuration: 300 });
+      onTestFinished(() => emulator[Symbol.asyncDispose]());
+      const { url } = await emulator.listen();
+      const parameters = [url, emulator.apiKey, folder, '0'];
+      await runWorker(program, parameters);
+      const target = join(folder, 'out.mp4');
+      await rm(target);
+      emulator.quirks.contentRange = 'honoured';
+      const fault = { type: 'drip', milliseconds: 50, bytes: 256 } as const;
+      emulator.fail({ operation: 'videos.downloadContent', fault, times: 9 });
+
+      const runs = await Promise.all([1, 2, 3].map(() => runWorker(program, parameters)));
+
+      const outcomes = runs.map(({ output }): unknown => JSON.parse(output).outcome);
+      expect(outcomes).toEqual(Array(3).fill('completed'));
+      const [video] = emulator.videos.list;
+      const content = await emulator.videos.content(video?.id ?? '');
+      expect((await readFile(target)).equals(content)).toBe(true);
+      expect((await readdir(folder)).toSorted()).toEqual(['ledger', 'out.mp4']);
+      expect(countRequests(emulator).posts).toBe(1);
+    },
+  );
 });
