@@ -202,6 +202,27 @@ test('a body that does not end is given up when it is longer than the file', asy
   expect(await readdir(folder)).toEqual([]);
 });
 
+test('onProgress is awaited, and one that rejects ends the download with its error', async () => {
+  const { client, setup } = await contentServer();
+  const { folder, to } = await fileNamed();
+  const problem = new Error('the page is gone');
+  let underWay = 0;
+  const onProgress = async (): Promise<void> => {
+    underWay += 1;
+    expect(underWay).toBe(1);
+    await Promise.resolve();
+    underWay -= 1;
+  };
+
+  const error = await failureOf(
+    downloadVideo(client, 'task_1', { to, onProgress: () => Promise.reject(problem) }),
+  );
+  expect(error).toBe(problem);
+  expect(await readdir(folder)).toEqual([]);
+  await downloadVideo(client, 'task_1', { to, onProgress });
+  expect((await readFile(to)).equals(setup.content)).toBe(true);
+});
+
 test('pauses grow to half a minute, however many there are', async () => {
   const { client, requests } = await contentServer({ ranges: false, cuts: Array(41).fill(9) });
   const { to } = await fileNamed();

@@ -158,6 +158,21 @@ describe('bad tasks are refused before anything is sent', () => {
     );
   });
 
+  test('a handle that is still JSON text, and a task that is still to come, are told apart', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const task = await videos.create(order);
+    const sent = emulator.requests.length;
+
+    const text = await failureOf(videos.wait(JSON.stringify(task.ref)));
+    const promise = await failureOf(call(videos, 'wait', [Promise.resolve(task)]));
+    const stored = await failureOf(videos.remix(JSON.stringify(task), { prompt: 'At night' }));
+
+    expect(String(text)).toMatch(/^InvalidInputError: id: .*JSON\.parse\(\)/);
+    expect(String(stored)).toMatch(/^InvalidInputError: id: .*JSON\.parse\(\)/);
+    expect(String(promise)).toMatch(/^InvalidInputError: id: is a promise; put "await" before it/);
+    expect(emulator.requests).toHaveLength(sent);
+  });
+
   test('an id that is no text for a URL is refused', async () => {
     const { emulator, videos } = emulatedVideos();
 

@@ -13,8 +13,11 @@ import { checkSavable, discard, openSavable, type OpenBody, type Savable } from 
 export interface SaveOptions {
   /** Stops the download. Nothing is left behind. */
   signal?: AbortSignal | undefined;
-  /** Called after each chunk with the bytes so far, and the total where the answer tells it. */
-  onProgress?: ((progress: SaveProgress) => void) | undefined;
+  /**
+   * Called after each chunk with the bytes so far, and the total where the answer tells it. It is
+   * awaited; if it throws, the download ends with its error.
+   */
+  onProgress?: ((progress: SaveProgress) => unknown) | undefined;
 }
 
 /** How far a download has come. */
@@ -78,7 +81,7 @@ export async function receive(
       if (body.total !== undefined && file.size > body.total) {
         throw notWhole(`more than ${body.total} bytes have come.`);
       }
-      onProgress?.({ received: file.size, total: body.total });
+      await onProgress?.({ received: file.size, total: body.total });
     }
   } catch (error) {
     cancel();

@@ -20,6 +20,10 @@ function checkText(part: string, value: unknown): string {
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
   // URL parsers resolve these two, even when they are escaped, and would call another route.
+  // A handle or a task that was stored. No gateway has ids like that.
+  if (id.startsWith('{')) {
+    throw new InvalidInputError(field, 'is JSON text; read it with JSON.parse() first.');
+  }
   const isWhole = !/\p{Surrogate}/u.test(id);
   if (isWhole && id !== '' && id !== '.' && id !== '..') return id;
   if (!isWhole) throw new InvalidInputError(field, 'holds half of a surrogate pair.');
@@ -143,6 +147,9 @@ export interface NamedTask {
  */
 export function nameTask(value: VideoTaskLike): NamedTask {
   if (typeof value === 'string') return byId(value);
+  if (value instanceof Promise) {
+    throw new InvalidInputError('id', 'is a promise; put "await" before it.');
+  }
   if (isObject(value)) {
     const stored = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
     if (stored !== undefined) {
