@@ -2,7 +2,14 @@ import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
 import type { DriftReporter } from './drift.ts';
 import type { LogicalCall } from './logical-call.ts';
-import { firstCharacter, peekBody, reopenBody, type OpenBody } from './peek.ts';
+import {
+  beginningOf,
+  firstCharacter,
+  peekBody,
+  peekFurther,
+  reopenBody,
+  type OpenBody,
+} from './peek.ts';
 import type { Answer } from './promise.ts';
 import { notJSON, readJSON, readText, unusable } from './read-answer.ts';
 import { withBody } from './guard-body.ts';
@@ -48,6 +55,39 @@ export function looksLikeEvents(text: string): boolean {
   return /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
 }
 
+const isEventStream = (headers: Headers): boolean =>
+  /\bevent-stream\b/i.test(headers.get('content-type') ?? '');
+
+/** Long enough to tell an event stream by. */
+const fieldLength = 6;
+
+/**
+ * Looks into an answer that is labelled as an event stream although none was asked for. When it is one
+ * it is read as one: its time limits hold, and what had come of it is not lost when it breaks off.
+ *
+ * @returns `undefined` when it is none; the body of `answer` begins at its first byte again then
+ */
+export async function eventsInstead(answer: Answer): Promise<Response | undefined> {
+  const { response, signal } = answer;
+  if (response.body === null || !isEventStream(response.headers)) return undefined;
+  try {
+    let open = await peekBody(response.body, signal);
+    if (open.first !== undefined) open = await peekFurther(open, fieldLength, signal);
+    const again = withText(answer, open).response;
+    if (looksLikeEvents(beginningOf(open.first ?? new Uint8Array()))) return again;
+    answer.response = again;
+  } catch (cause) {
+    // Whoever reads it is told.
+    const broken = new ReadableStream<Uint8Array>({ start: (body) => body.error(cause) });
+    answer.response = withBody(response, broken);
+  }
+  return undefined;
+}
+
+function withText(answer: Answer, open: OpenBody): Answer {
+  return { ...answer, response: withBody(answer.response, reopenBody(open)) };
+}
+
 type EventReading<T> =
   | { readonly value: Stream<T>; readonly stays: true }
   | { readonly failed: FailedAttempt };
@@ -59,8 +99,7 @@ async function readWhole<T>(
   context: StreamContext,
   protocol: StreamProtocol<T>,
 ): Promise<EventReading<T>> {
-  const whole = { ...answer, response: withBody(answer.response, reopenBody(body)) };
-  const reading = await readText(whole);
+  const reading = await readText(withText(answer, body));
   if ('failed' in reading) return reading;
   const parsed = readJSON(reading.text, answer);
   if ('failed' in parsed) return parsed;
@@ -100,7 +139,7 @@ export async function eventAnswer<T>(
   if (body === null) return { failed: unusable(answer, 'the answer is empty.') };
   const context = streamContextOf(call, answer, drift);
   const type = headers.get('content-type') ?? '';
-  if (/\bevent-stream\b/i.test(type)) {
+  if (isEventStream(headers)) {
     call.scope.handOver();
     return { value: createStream(answer.response, context, protocol), stays: true };
   }

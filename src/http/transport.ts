@@ -5,7 +5,7 @@ import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import { binaryAnswer, rawAnswer } from './binary-answer.ts';
 import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
-import { eventAnswer, looksLikeEvents, streamContextOf } from './event-answer.ts';
+import { eventAnswer, eventsInstead, looksLikeEvents, streamContextOf } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
 import { isPage, notJSON, readAnything, readJSON, readText, unusable } from './read-answer.ts';
@@ -179,13 +179,15 @@ export class Transport {
     received: Answer,
     { reader, fromEvents, finish }: JSONAnswer<T>,
   ): Promise<{ value: T } | { failed: FailedAttempt }> {
+    const events = fromEvents && (await eventsInstead(received));
+    if (fromEvents && events) {
+      call.scope.handOver();
+      return this.#collect(call, received, events, fromEvents);
+    }
     const reading = await readText(received);
     if ('failed' in reading) return reading;
-    if (fromEvents !== undefined && looksLikeEvents(reading.text)) {
-      const context = streamContextOf(call, received, this.#client.drift);
-      const whole = await fromEvents(new Response(reading.text), context);
-      attachRequestId(whole, received.requestId);
-      return { value: whole };
+    if (fromEvents && looksLikeEvents(reading.text)) {
+      return this.#collect(call, received, new Response(reading.text), fromEvents);
     }
     // An answer of this kind can become an error: the word of a task that failed.
     const isTask = call.spec.operation.startsWith('videos.');
@@ -195,6 +197,17 @@ export class Transport {
     const value = this.#check(call, received, parsed.value, reader);
     attachRequestId(value, received.requestId);
     finish?.(value, this.#infoOf(call, received));
+    return { value };
+  }
+
+  async #collect<T>(
+    call: LogicalCall,
+    received: Answer,
+    events: Response,
+    fromEvents: NonNullable<JSONAnswer<T>['fromEvents']>,
+  ): Promise<{ value: T }> {
+    const value = await fromEvents(events, streamContextOf(call, received, this.#client.drift));
+    attachRequestId(value, received.requestId);
     return { value };
   }
 
