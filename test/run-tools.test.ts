@@ -644,6 +644,26 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(runner.done()).rejects.toBeInstanceOf(APIUserAbortError);
   });
 
+  test('nothing is told after the end, whatever comes late', async () => {
+    let goOn: (() => void) | undefined;
+    const pause = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { schema } = schemaOf((value) => ({ value }), { jsonSchema: {}, pause });
+    const { client } = scripted([wants({ name: 'find' })]);
+    const runner = run(client, { tools: [tool({ name: 'find', schema, execute: () => 1 })] });
+    const told = record(runner);
+    runner.on('connect', () => setImmediate(() => setImmediate(() => runner.abort())));
+    await failureOf(runner.done());
+
+    const before = [...told];
+    goOn?.();
+    await new Promise(setImmediate);
+
+    expect(told.slice(-2)).toEqual(['abort', 'end']);
+    expect(told).toEqual(before);
+  });
+
   test('await using aborts it', async () => {
     const { client } = scripted([() => new Promise<Response>(() => undefined)]);
     let runner: ChatCompletionRunner | undefined;

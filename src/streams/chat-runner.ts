@@ -233,6 +233,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
       if (APIUserAbortError.isInstance(failure)) emitter.emitLast('abort', failure);
       else if (failure !== undefined) emitter.emitLast('error', failure);
       emitter.emitLast('end');
+      emitter.clear();
     }
   }
 

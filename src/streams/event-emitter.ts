@@ -15,7 +15,7 @@ type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
 
 /** Calls listeners by the name of an event. `Events` maps names to what listeners are given. */
 export class EventEmitter<Events extends EventMap<Events>> {
-  readonly #registrations: { [Event in keyof Events]?: Registration<Events[Event]>[] } = {};
+  #registrations: { [Event in keyof Events]?: Registration<Events[Event]>[] } = {};
 
   /** Adds a listener; the same one can be added more than once. */
   add<Event extends keyof Events>(
@@ -35,6 +35,11 @@ export class EventEmitter<Events extends EventMap<Events>> {
     const registrations = this.#registrations[event] ?? [];
     const position = registrations.findIndex((registration) => registration.listener === listener);
     if (position !== -1) this.#registrations[event] = registrations.toSpliced(position, 1);
+  }
+
+  /** Removes every listener: what comes late is told to nobody. */
+  clear(): void {
+    this.#registrations = {};
   }
 
   /** Whether anybody listens. */
