@@ -77,6 +77,29 @@ describe('claims that were taken over', () => {
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
   });
 
+  test('a task that the first one enters late is found, though a later claim is open', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await moveAway(folder, 2);
+
+    await ledger.accept('job', ref);
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+    expect(await readdir(folder)).toHaveLength(2);
+  });
+
+  test('a task that was entered cannot be given back', async () => {
+    const ledger = fileLedger(await temporaryFolder());
+    await ledger.claim('job', 'hash');
+    await ledger.accept('job', ref);
+
+    await ledger.finish('job', 'not_submitted');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+
   test('a call that was refused a hundred times leaves one file', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);

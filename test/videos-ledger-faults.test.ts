@@ -93,7 +93,11 @@ describe.each(['create', 'createAndWait'] as const)(
 
     test('in accept() is given five seconds after an abort, and the error has the handle', async () => {
       const accept = hanging();
-      const { emulator, videos, controller, options } = withLedger({ accept: accept.method });
+      const finish = vi.fn<SubmitLedger['finish']>();
+      const { emulator, videos, controller, options } = withLedger({
+        accept: accept.method,
+        finish,
+      });
       const ended = vi.fn();
       const error = failureOf(videos[method](order, options)).finally(ended);
       await accept.called;
@@ -107,6 +111,8 @@ describe.each(['create', 'createAndWait'] as const)(
       expect(VideoWaitAbortedError.isInstance(await error)).toBe(true);
       expect(await error).toMatchObject({ ref: { id: emulator.videos.list[0]?.id } });
       expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
+      // It could write over what accept() is about to enter.
+      expect(finish).not.toHaveBeenCalled();
     });
 
     test('in accept() and answers after the abort has the task, which is not submitted again', async () => {

@@ -141,6 +141,7 @@ describe('rule 42: a wait survives failing polls', () => {
     [405, 'wrong_method'],
     [422, 'invalid'],
     [501, 'not_implemented'],
+    [505, 'old_version'],
   ])('%i ends the wait at once, with the handle', async (status, code) => {
     const { emulator, videos, task } = await submitted(10_000);
     const fault = { type: 'error', status, code, message: 'No.' } as const;
@@ -220,6 +221,27 @@ describe('rule 42: a task that is not there yet', () => {
     emulator.fail({ operation: 'videos.retrieve', fault, times: 2 });
 
     expect((await giving(videos.createAndWait(order))).status).toBe('completed');
+  });
+
+  test.each(['Task not found', 'task does not exist', 'task_not_exist', 'The task is not found.'])(
+    'a bare 400 that says "%s" twice, then there',
+    async (message) => {
+      const missing = Response.json({ error: { message } }, { status: 400 });
+      const { requests, videos } = answeredVideos(
+        inTurn(missing, missing, { id: 'a', status: 'done' }),
+      );
+
+      expect((await giving(videos.wait('a'))).status).toBe('completed');
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  test('a 400 that says anything else ends the wait', async () => {
+    const refusal = Response.json({ error: { message: 'Bad request' } }, { status: 400 });
+    const { requests, videos } = answeredVideos(inTurn(refusal));
+
+    expect(await failing(videos.wait('a'))).toMatchObject({ cause: { status: 400 } });
+    expect(requests).toHaveLength(1);
   });
 
   test('for ever, after the grace', async () => {

@@ -24,7 +24,7 @@ function passes(status: number): boolean {
 /** Whether the gateway says that it has no such task; most say so with status 400. */
 function saysMissing(error: APIError): boolean {
   if (error.status === 404 || error.code === 'task_not_exist') return true;
-  return error.status === 400 && /task.{0,4}not.{0,4}(exist|found)/i.test(error.message);
+  return error.status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(error.message);
 }
 
 function classifyAnswer(error: APIError): 'missing' | 'transient' | 'fatal' {
