@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import {
@@ -294,6 +294,11 @@ describe('videos.remix() with a ledger', () => {
 });
 
 describe('videos.createAndWait() with a ledger', () => {
+  beforeEach(() => {
+    // Digests are made on another thread, for which faked time does not wait.
+    vi.spyOn(crypto.subtle, 'digest').mockResolvedValue(new ArrayBuffer(32));
+  });
+
   test('goes on with the task that there is', async () => {
     vi.useFakeTimers();
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
