@@ -312,3 +312,43 @@ describe.each<[string, () => Promise<SubmitLedger>]>([
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
   });
 });
+
+/** Does something before the first use of a function of the file system, which may then find nothing. */
+function beforeFirst(
+  name: 'readFile' | 'readdir',
+  act: () => Promise<void>,
+  finds?: readonly unknown[],
+): void {
+  const original: unknown = Reflect.get(fsPromises, name);
+  let isFirst = true;
+  const replaced = async (...parameters: unknown[]): Promise<unknown> => {
+    if (isFirst) {
+      isFirst = false;
+      await act();
+      if (finds !== undefined) return finds;
+    }
+    if (typeof original !== 'function') throw new Error(`There is no ${name}().`);
+    return Reflect.apply(original, fsPromises, parameters);
+  };
+  replaceOnDisk(Object.fromEntries([[name, replaced]]));
+}
+
+describe('a ledger that is looked at while another claims a call that was given back', () => {
+  test.each([
+    ['is not given the call when the old claim vanishes under it', 'readFile', undefined],
+    ['is not given the call when the list of files misses both claims', 'readdir', []],
+  ] as const)('%s', async (_, name, finds) => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.finish('job', 'not_submitted');
+    const rival = fileLedger(folder);
+    const answers: unknown[] = [];
+    beforeFirst(name, async () => void answers.push(await rival.claim('job', 'hash')), finds);
+
+    answers.push(await ledger.claim('job', 'hash'));
+
+    expect(answers).toMatchObject([{ status: 'claimed' }, { status: 'submitting' }]);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+});

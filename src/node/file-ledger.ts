@@ -68,12 +68,14 @@ class FileLedger implements SubmitLedger {
       const known = found.find(({ entry: { ref } }) => ref !== undefined);
       if (known !== undefined) return describe(known);
       if (latest !== undefined && !isReplaced) return describe(latest);
-      const path = this.#path(callId, (found.at(-1)?.number ?? 0) + 1);
-      if (await createFile(path, JSON.stringify(entry))) {
+      const number = (found.at(-1)?.number ?? 0) + 1;
+      const isCreated = await createFile(this.#path(callId, number), JSON.stringify(entry));
+      if (isCreated && !(await this.#hasRival(callId, number, found))) {
         // Only now: as long as there was no later file, they were what others had to begin after.
         await this.#remove(callId, found.filter(isGivenBack));
         return { status: 'claimed' };
       }
+      if (isCreated) await rm(this.#path(callId, number), { force: true });
       // Somebody else was quicker; the next look tells who.
     }
   }
@@ -97,6 +99,19 @@ class FileLedger implements SubmitLedger {
     const { number, entry } = claim;
     if (end === 'not_submitted' && entry.ref !== undefined) return;
     await this.#write(callId, number, { ...entry, end });
+  }
+
+  /**
+   * Whether somebody else has claimed the call since it was looked at. A list of files that change
+   * meanwhile may miss some, and with them the number that comes next. Of two that claim at the same
+   * time each writes before it looks, so at least one of them sees the other and gives way.
+   */
+  async #hasRival(callId: string, own: number, before: readonly Found[]): Promise<boolean> {
+    const known = new Set(before.map(claimIdOf));
+    const found = await this.#find(callId);
+    return found.some(
+      (claim) => claim.number !== own && !isGivenBack(claim) && !known.has(claimIdOf(claim)),
+    );
   }
 
   #write(callId: string, number: number, entry: Entry): Promise<void> {
