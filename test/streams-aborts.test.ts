@@ -280,15 +280,15 @@ describe.each(Object.keys(points).filter((name): name is Point => name in points
         }
       },
     );
-
-    test.runIf(point === 'in the middle')('a loop over it by break closes the socket', async () => {
-      const { client, closed } = await serve(point);
-      const helper = client.chat.completions.stream(params);
-
-      for await (const _ of helper) break;
-
-      await closed;
-      await expect(helper.done()).rejects.toBeInstanceOf(APIUserAbortError);
-    });
   },
 );
+
+test('leaving a helper by break closes the socket', async () => {
+  const { client, closed } = await serve('in the middle');
+  const helper = client.chat.completions.stream(params);
+
+  for await (const _ of helper) break;
+
+  await closed;
+  await expect(helper.done()).rejects.toBeInstanceOf(APIUserAbortError);
+});
