@@ -40,8 +40,8 @@ export const gates: readonly Gate[] = [
     of: 'openai',
     reason: 'A server that makes many calls pays for the CPU of each.',
     missed: {
-      atMost: 1.1,
-      why: 'A third of it is ky, which makes a Request, merges options and sets up retries for every call, even when all of that is off: 40 of 124 µs in a profile. The answer and its JSON are a quarter, the runtime a tenth, and what this client adds the rest. ky alone, on its defaults, takes longer than the whole call.',
+      atMost: 0.95,
+      why: 'On a busy machine it is up to 0.83 ×. A third of it is ky, which makes a Request, merges options and sets up retries for every call, even when all of that is off: 40 of 124 µs in a profile. The answer and its JSON are a quarter, the runtime a tenth, and what this client adds the rest. ky alone, on its defaults, takes longer than the whole call.',
     },
   },
   ...[170, 1_400, 65_536].flatMap((size): Gate[] => [
@@ -53,7 +53,7 @@ export const gates: readonly Gate[] = [
       missed:
         size === 170
           ? {
-              atMost: 0.7,
+              atMost: 0.6,
               why: 'With one event per read, more than half is the read itself: the floor, which checks nothing, takes a third of what openai takes.',
             }
           : undefined,
@@ -72,7 +72,7 @@ export const gates: readonly Gate[] = [
     reason: 'Indexing a library is many thousand vectors.',
     missed: {
       atMost: 0.42,
-      why: 'From run to run it is 0.19 to 0.30 ×, and less than the floor: vectors are cut out of 4.2 MB of text before it is parsed, and decoded into their place. What is left is moving memory: joining, decoding and collecting are half of a profile.',
+      why: 'From run to run it is 0.19 to 0.30 ×, as much as the floor: vectors are cut out of 4.2 MB of text before it is parsed, and decoded into their place. What is left is moving memory: joining, decoding and collecting are half of a profile.',
     },
   },
   {
@@ -106,7 +106,7 @@ export const gates: readonly Gate[] = [
       figure === 'memory'
         ? {
             atMost: 1.35,
-            why: 'It holds fewer types than groq-sdk in fewer files; what is more is documentation, which is most of the 190 KB of declarations. openai takes 80 MiB.',
+            why: 'It has fewer types than groq-sdk in fewer files, but 195 KB of declarations to read where groq-sdk has 151. Half of that is comments; without them it would still be 2.3 MiB. openai takes 82.',
           }
         : undefined,
   })),

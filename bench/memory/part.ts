@@ -28,7 +28,7 @@ async function measure({ check }: Effort): Promise<PartResult> {
   };
   const polls: Metric = {
     id: 'waits.polls',
-    label: '– polls per second, of 10,000',
+    label: 'Polls per second while 10,000 videos are waited for',
     unit: 'polls',
     values: valuesOf('polls'),
   };
