@@ -8,6 +8,8 @@ export default defineConfig({
     typecheck: { include: ['test/**/*.test-d.ts'] },
     // Property tests and real sockets take their time on a busy machine.
     testTimeout: 30_000,
+    // One core is left free by default; of two that is half, and tests mostly wait.
+    maxWorkers: '100%',
     restoreMocks: true,
     unstubEnvs: true,
     unstubGlobals: true,
