@@ -14,7 +14,7 @@ const sections = [
     heading: 'What a server pays for each call',
     rows: ['calls', 'chunks.170', 'chunks.1400', 'chunks.65536', 'embeddings', 'streams.1000'],
   },
-  { heading: 'What a large file takes', rows: ['upload.file', 'upload.stream'] },
+  { heading: 'What a large file takes, in memory', rows: ['upload.file', 'upload.stream'] },
 ];
 
 const notes: Readonly<Record<string, readonly string[]>> = {
@@ -72,8 +72,8 @@ const shortLabels: Readonly<Record<string, string>> = {
   'chunks.65536': 'A streamed chunk, reads of 64 KiB',
   embeddings: '256 × 3,072 embeddings',
   'streams.1000': 'An open stream, memory',
-  'upload.file': '512 MiB upload of a File, memory',
-  'upload.stream': '512 MiB upload of a stream, memory',
+  'upload.file': '512 MiB upload of a File',
+  'upload.stream': '512 MiB upload of a stream',
 };
 
 function toneOf(ratio: number): GridCell['tone'] {
