@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import {
   VideoFailedError,
@@ -18,16 +18,9 @@ import {
   submitted,
   videosOf,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 /** A job queue: every step in a process of its own, and nothing but JSON between them. */
 async function runJob(

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { VideoWaitAbortedError } from '../src/errors/video-error.ts';
 import type { VideoTaskRef } from '../src/types/videos.ts';
 import {
@@ -14,16 +14,9 @@ import {
   timesOf,
   videosOf,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 describe('aborting a wait', () => {
   test('ends it at once while it sleeps', async () => {

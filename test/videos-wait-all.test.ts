@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { VideoWaitAllOptions, VideoWaitResult } from '../src/tasks/wait-options.ts';
 import type { VideoTaskLike } from '../src/types/videos.ts';
 import type { Videos } from '../src/resources/videos.ts';
@@ -12,16 +12,9 @@ import {
   minute,
   order,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 async function resultsOf(
   videos: Videos,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { VideoWaitError, VideoWaitTimeoutError } from '../src/errors/video-error.ts';
 import type { FaultRule } from '../src/testing/index.ts';
 import {
@@ -14,16 +14,9 @@ import {
   timesOf,
   videosOf,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 describe('rule 42: a wait survives failing polls', () => {
   test.each<[string, FaultRule['fault']]>([

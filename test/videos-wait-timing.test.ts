@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { VideoWaitResult } from '../src/tasks/wait-options.ts';
 import type { VideoTaskLike } from '../src/types/videos.ts';
 import {
@@ -10,16 +10,9 @@ import {
   minute,
   submitted,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 /** When polls arrive at a gateway that asks to wait, in milliseconds from the first one. */
 async function pollsAfter(makeHeader: () => string, status: number): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   VideoFailedError,
   VideoWaitError,
@@ -16,20 +16,13 @@ import {
   minute,
   order,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
 function broken(): never {
   throw new Error('broken');
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 describe('a wait tolerates what gateways say', () => {
   test.each<[string, Partial<Quirks>]>([

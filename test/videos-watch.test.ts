@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   VideoFailedError,
   VideoWaitAbortedError,
@@ -16,16 +16,9 @@ import {
   order,
   submitted,
 } from './helpers/videos.ts';
+import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0);
-  vi.useRealTimers();
-});
+fakeWaitingTime();
 
 /** Every event until the end. */
 async function eventsOf(watched: AsyncIterable<VideoWatchEvent>): Promise<VideoWatchEvent[]> {
