@@ -4,18 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from '../../src/index.ts';
 import { behaviourNames } from './faulty-server.ts';
-import { failUnheard } from './unheard-ways.ts';
+import { failUnheard, limits } from './unheard-ways.ts';
 
 const client = new Gateway({
   baseURL: process.env['GATEWAY_BASE_URL'],
   apiKey: 'sk-test',
-  logLevel: 'off',
-  maxRetries: 0,
-  timeout: 400,
-  firstByteTimeout: 200,
-  idleTimeout: 200,
-  idleContentTimeout: 200,
-  maxEventBytes: 8_000,
+  ...limits,
 });
 
 const kit = { client, ChatCompletionStream, responseFormat, Stream, tool };

@@ -1,3 +1,14 @@
+/** Options of a client that soon gives up, in every way in which it can. */
+export const limits = {
+  logLevel: 'off',
+  maxRetries: 0,
+  timeout: 400,
+  firstByteTimeout: 200,
+  idleTimeout: 200,
+  idleContentTimeout: 200,
+  maxEventBytes: 8_000,
+} as const;
+
 /** A stream, of the source or of the built package: their classes are not the same to a compiler. */
 interface AnyStream extends AsyncIterable<unknown> {
   readonly controller: AbortController;

@@ -1,5 +1,5 @@
 import { ChatCompletionStream, Gateway, responseFormat, Stream, tool } from 'model-gateway';
-import { failUnheard } from '../../helpers/unheard-ways.ts';
+import { failUnheard, limits } from '../../helpers/unheard-ways.ts';
 import { assert, equal } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { listenForUnhandled } from '../harness/unhandled.ts';
@@ -25,13 +25,7 @@ async function failEverything(world: World): Promise<number> {
   const client = new Gateway({
     baseURL: world.faulty.url,
     apiKey: () => Promise.resolve(world.apiKey),
-    logLevel: 'off',
-    maxRetries: 0,
-    timeout: 400,
-    firstByteTimeout: 200,
-    idleTimeout: 200,
-    idleContentTimeout: 200,
-    maxEventBytes: 8_000,
+    ...limits,
   });
   const left: { close(): void }[] = [];
   const onLeft = (stream: { close(): void }): void => void left.push(stream);
