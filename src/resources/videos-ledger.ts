@@ -7,6 +7,7 @@ import { isObject } from '../schemas/objects.ts';
 import { parseVideoTaskRef } from '../tasks/task-ref.ts';
 import { abortedError, callbackError, summarize } from '../tasks/wait-errors.ts';
 import type { VideoSubmitOptions } from '../tasks/wait-options.ts';
+import { giveUpAfterAbort } from '../time/give-up.ts';
 import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../types/submit-ledger.ts';
 import type { VideoTaskRef } from '../types/videos.ts';
 import { unknownAdvice } from './videos-answers.ts';
@@ -52,19 +53,7 @@ export function checkLedger({
 /** Gives somebody who is told of a paid task the time for it, but not for ever once it is aborted. */
 async function patiently<T>(told: Promise<T>, signal: Signal): Promise<T> {
   if (!signal) return told;
-  const patience = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const onAbort = (): void => {
-    timer = setTimeout(() => patience.abort(signal.reason), lastWord);
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await untilAborted(told, patience.signal);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
+  return giveUpAfterAbort(told, signal, lastWord, () => signal.reason);
 }
 
 /**

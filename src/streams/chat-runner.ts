@@ -15,6 +15,9 @@ import { asyncDispose, dispose } from './dispose.ts';
 import type { EmittedValue } from './event-emitter.ts';
 import { quiet } from './quiet.ts';
 
+/** What listens to the signal ends at once; this is for what does not, in milliseconds. */
+const patience = 500;
+
 /** What a runner is made from. */
 export interface RunnerInit<Parsed> {
   readonly messages: readonly ChatCompletionMessageParam[];
@@ -217,9 +220,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     let failure: Error | undefined;
     try {
       release = followSignal(signal, this.controller);
-      await giveUpAfterAbort(work(this.#result, this), this.controller.signal, () =>
-        abortedRun(this.controller.signal),
-      );
+      const { signal: own } = this.controller;
+      await giveUpAfterAbort(work(this.#result, this), own, patience, () => abortedRun(own));
       this.#result.finish();
     } catch (cause) {
       failure = cause instanceof Error ? cause : new Error(String(cause));

@@ -1,19 +1,19 @@
-/** What listens to the signal ends at once; this is for what does not, in milliseconds. */
-const patience = 500;
-
 /**
- * Settles as the work does. When it has not ended a moment after the signal was aborted, because
- * something in it does not listen, rejects with what `makeError` gives.
+ * Settles as the work does. When it has not ended a while after the signal was aborted, because something
+ * in it does not listen, rejects with what `makeReason` gives.
+ *
+ * @param patience - How long it is waited for after an abort, in milliseconds.
  */
 export function giveUpAfterAbort<Value>(
   work: Promise<Value>,
   signal: AbortSignal,
-  makeError: () => Error,
+  patience: number,
+  makeReason: () => unknown,
 ): Promise<Value> {
   return new Promise<Value>((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onAbort = (): void => {
-      timer = setTimeout(() => reject(makeError()), patience);
+      timer = setTimeout(() => reject(makeReason()), patience);
     };
     const stop = (): void => {
       clearTimeout(timer);
