@@ -17,9 +17,8 @@ export class CallHistory {
     return this.#attempts;
   }
 
-  /** Takes note of an attempt that failed. One that never left the caller is none. */
+  /** Takes note of an attempt that failed. */
   record({ kind, phase, code, status, requestId, body }: FailedAttempt): void {
-    if (phase === 'local') return;
     this.#worst = worseOf(this.#worst, outcomeOf[kind]);
     this.#attempts.push({ phase, code: body?.code ?? code, status, requestId });
   }

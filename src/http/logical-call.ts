@@ -213,6 +213,7 @@ export class LogicalCall {
 
   #record(failed: FailedAttempt): void {
     const { kind, phase, code, status, requestId } = failed;
+    // One that never left the caller is none.
     if (phase === 'local') return;
     this.#history.record(failed);
     // The code of the runtime; the gateway's own may hold any text.

@@ -19,11 +19,11 @@ function checkText(part: string, value: unknown): string {
 /** Checks the id of a task. */
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
-  // URL parsers resolve these two, even when they are escaped, and would call another route.
   // A handle or a task that was stored. No gateway has ids like that.
   if (id.startsWith('{')) {
     throw new InvalidInputError(field, 'is JSON text; read it with JSON.parse() first.');
   }
+  // URL parsers resolve the two, even when they are escaped, and would call another route.
   const isWhole = !/\p{Surrogate}/u.test(id);
   if (isWhole && id !== '' && id !== '.' && id !== '..') return id;
   if (!isWhole) throw new InvalidInputError(field, 'holds half of a surrogate pair.');
