@@ -6,7 +6,7 @@ import { Fields } from './fields.ts';
 import type { Files } from './files.ts';
 import type { Ids } from './ids.ts';
 import type { Ledger } from './ledger.ts';
-import { missingModel, type EmulatorModel } from './models.ts';
+import { missingModel, vendorOf, type EmulatorModel, type Vendor } from './models.ts';
 import type { Quirks } from './quirks.ts';
 import type { RequestBody } from './request-body.ts';
 import type { VideoTasks } from './video-tasks.ts';
@@ -75,6 +75,14 @@ export function modelOf(call: Call, named: string | undefined): string {
     throw refusal(503, 'model_not_found', message);
   }
   return named;
+}
+
+/** Refuses a model of a vendor that the gateway cannot ask for this operation. */
+export function checkVendor({ world }: Call, model: string, ...unable: readonly Vendor[]): void {
+  const vendor = vendorOf(world.models, model);
+  if (vendor !== undefined && unable.includes(vendor)) {
+    throw refusal(500, 'convert_request_failed', 'not implemented');
+  }
 }
 
 /** Charges the account for the work of a request, or refuses it when the credit is used up. */

@@ -1,5 +1,5 @@
 import { base64 } from './bytes.ts';
-import { charge, fieldsOf, invalid, modelOf, type Call } from './call.ts';
+import { charge, checkVendor, fieldsOf, invalid, modelOf, type Call } from './call.ts';
 import type { Fields } from './fields.ts';
 import { checkWords } from './markers.ts';
 import { refusal } from './errors.ts';
@@ -35,6 +35,7 @@ function encoded(vector: Float32Array): string {
 
 function embedAll(call: Call, fields: Fields, model: string): Response {
   const { quirks } = call.world;
+  checkVendor(call, model, 'anthropic');
   const inputs = readInput(call, fields.raw('input'));
   const dimensions = fields.integer('dimensions') ?? defaultDimensions;
   if (dimensions < 1 || dimensions > maxDimensions) {

@@ -14,7 +14,7 @@ export type {
 } from './faults.ts';
 export type { Charge } from './ledger.ts';
 export { markers } from './markers.ts';
-export { defaultModels, missingModel, type EmulatorModel } from './models.ts';
+export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './models.ts';
 export {
   defaultQuirks,
   type ChatQuirks,

@@ -1,8 +1,25 @@
 import { present } from './json.ts';
 
+/** Whose API stands behind a model. How the gateway answers depends on it. */
+export type Vendor =
+  | 'openai'
+  | 'google'
+  | 'anthropic'
+  | 'kling'
+  | 'ali'
+  | 'vidu'
+  | 'hailuo'
+  | 'jimeng'
+  | 'doubao';
+
 /** A model in the list of the emulator. */
 export interface EmulatorModel {
   readonly id: string;
+  /**
+   * Whose API stands behind it. @defaultValue the vendor that the id names (`gemini-…`, `claude-…`,
+   * `gpt-…`, `kling-…`), otherwise on each route the one whose format the route has
+   */
+  readonly vendor?: Vendor | undefined;
   readonly owned_by?: string | undefined;
   /** Which kinds of route it serves; `null` is sent as it stands. */
   readonly supported_endpoint_types?: readonly string[] | null | undefined;
@@ -23,6 +40,24 @@ export const defaultModels: readonly EmulatorModel[] = [
   { id: 'm-translation', owned_by: 'openai' },
   { id: 'm-video', owned_by: 'custom', supported_endpoint_types: ['openai-video'], type: 'video' },
 ];
+
+const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
+  [/^(gpt|o\d|sora|dall-e|tts|whisper|text-embedding-(3|ada))/i, 'openai'],
+  [/^(gemini|imagen|veo)/i, 'google'],
+  [/^claude/i, 'anthropic'],
+  [/^kling/i, 'kling'],
+  [/^(qwen|wan|text-embedding-v\d)/i, 'ali'],
+  [/^vidu/i, 'vidu'],
+  [/^(minimax|hailuo)/i, 'hailuo'],
+  [/^jimeng/i, 'jimeng'],
+  [/^doubao/i, 'doubao'],
+];
+
+/** Whose API stands behind a model, as far as the list or its name says so. */
+export function vendorOf(models: readonly EmulatorModel[], id: string): Vendor | undefined {
+  const listed = models.find((model) => model.id === id)?.vendor;
+  return listed ?? vendorNames.find(([name]) => name.test(id))?.[1];
+}
 
 /** Whether a model thinks before it answers, by its name. */
 export function isReasoning(model: string): boolean {

@@ -1,5 +1,14 @@
 import { base64, type Bytes } from './bytes.ts';
-import { charge, fieldsOf, fileURL, invalid, modelOf, type Call, type Handler } from './call.ts';
+import {
+  charge,
+  checkVendor,
+  fieldsOf,
+  fileURL,
+  invalid,
+  modelOf,
+  type Call,
+  type Handler,
+} from './call.ts';
 import { eventResponse } from './event-stream.ts';
 import { checkWords } from './markers.ts';
 import { encodeMp3 } from './mp3.ts';
@@ -45,6 +54,7 @@ export const createSpeech: Handler = (call: Call) => {
   const { quirks, files } = call.world;
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model') ?? 'tts-1');
+  checkVendor(call, model, 'anthropic');
   const input = fields.string('input') ?? '';
   fields.string('voice');
   fields.string('instructions');

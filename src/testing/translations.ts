@@ -1,5 +1,5 @@
 import { readSound, type SoundFacts } from './audio-reader.ts';
-import { charge, fieldsOf, invalid, modelOf, type Handler } from './call.ts';
+import { charge, checkVendor, fieldsOf, invalid, modelOf, type Handler } from './call.ts';
 import { refusal } from './errors.ts';
 
 // The gateway works out the duration by the extension, and knows only these, in lower case.
@@ -53,6 +53,7 @@ function plain(body: string): Response {
 export const createTranslation: Handler = async (call) => {
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model'));
+  checkVendor(call, model, 'anthropic', 'google');
   const upload = fields.files.find(({ field }) => field === 'file');
   if (upload === undefined) throw invalid(call, 'file is required');
   fields.number('temperature');
