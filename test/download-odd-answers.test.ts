@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -270,6 +270,46 @@ describe('what cannot be replaced by a file', () => {
       code: 'EISDIR',
     });
     expect(requests).toHaveLength(0);
+  });
+});
+
+describe('links that somebody has put into a shared folder', () => {
+  test.each([
+    ['symbolic', symlink],
+    ['hard', link],
+  ])('%s: a part that is one is not gone on with', async (_, place) => {
+    const { folder, setup, to, again } = await resumed();
+    const mine = join(await temporaryFolder(), 'mine');
+    await writeFile(mine, 'mine');
+    const [part = ''] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
+    await rm(join(folder, part));
+    await place(mine, join(folder, part));
+
+    await again();
+
+    expect(await readFile(mine, 'utf8')).toBe('mine');
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+  });
+
+  test('notes are not written through one', async () => {
+    const { folder, to } = await fileNamed();
+    const mine = join(await temporaryFolder(), 'mine');
+    const { client, setup } = await contentServer();
+    await writeFile(mine, 'mine');
+    setup.answer = (_, response) => {
+      const finish = async (): Promise<void> => {
+        const [part = ''] = await readdir(folder);
+        await symlink(mine, join(folder, `${part}.json`));
+        response.writeHead(200, { etag: '"v1"' }).end(setup.content);
+      };
+      void finish();
+      return true;
+    };
+
+    await downloadVideo(client, 'task_1', { to, resume: true });
+
+    expect(await readFile(mine, 'utf8')).toBe('mine');
+    expect(await readdir(folder)).toEqual(['out.mp4']);
   });
 });
 

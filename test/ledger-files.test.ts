@@ -1,6 +1,14 @@
-import fsPromises, { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import fsPromises, {
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { fileLedger } from '../src/node/index.ts';
@@ -167,6 +175,43 @@ describe('where a runtime does not say which processes run', () => {
   });
 });
 
+/** What a ledger says of a claim whose process has the id of another one now. */
+async function claimOf(owner: object, claimedAt: Date, error?: Error) {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  const [name = ''] = await readdir(folder);
+  const entry = JSON.parse(await readFile(join(folder, name), 'utf8'));
+  const changed = { ...entry, claimedAt, owner: { ...entry.owner, ...owner } };
+  await writeFile(join(folder, name), JSON.stringify(changed));
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    if (error !== undefined) throw error;
+    return true;
+  });
+  onTestFinished(() => kill.mockRestore());
+  return ledger.claim('job', 'hash');
+}
+
+describe('a process id that was given to another process', () => {
+  const now = new Date();
+  const earlier = new Date(Date.now() - 2 * 3_600_000);
+
+  test.skipIf(process.platform !== 'linux')('of another user, is seen by its start', async () => {
+    const error = diskError('EPERM', 'kill');
+    const claim = await claimOf({ pid: process.ppid, start: '1' }, now, error);
+
+    expect(claim).toMatchObject({ isAlive: false });
+  });
+
+  test.each([
+    ['another process', { pid: process.ppid, start: '' }],
+    ['this process', { start: '' }],
+  ])('is not believed for ever where no start is known: %s', async (_, owner) => {
+    expect(await claimOf(owner, now)).toMatchObject({ isAlive: true });
+    expect(await claimOf(owner, earlier)).toMatchObject({ isAlive: undefined });
+  });
+});
+
 describe('a disk that is full', () => {
   test('keeps a call from being claimed, and so from being submitted', async () => {
     const { emulator, videos } = emulatedVideos();
@@ -253,6 +298,36 @@ describe('a folder with other things in it', () => {
     expect(await ledger.claim('\uD801', 'hash')).toEqual({ status: 'claimed' });
     expect(await ledger.claim('\uFFFD', 'hash')).toEqual({ status: 'claimed' });
   });
+});
+
+test('a folder that was removed is made again', async () => {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  await rm(folder, { recursive: true });
+
+  expect(await ledger.claim('other', 'hash')).toEqual({ status: 'claimed' });
+  await rm(folder, { recursive: true });
+  await ledger.finish('other', 'unknown');
+  await ledger.accept('other', ref);
+  expect(await ledger.claim('other', 'hash')).toMatchObject({ status: 'accepted', ref });
+});
+
+test('a dangling link in the place of a call counts as claimed by nobody knows whom', async () => {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  const [name = ''] = await readdir(folder);
+  await rm(join(folder, name));
+  const elsewhere = join(await temporaryFolder(), 'elsewhere');
+  await symlink(elsewhere, join(folder, name));
+
+  const claim = await ledger.claim('job', 'hash');
+
+  expect(claim).toMatchObject({ status: 'submitting', inputHash: '', isAlive: undefined });
+  await ledger.accept('job', ref);
+  expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  expect(await fsPromises.readdir(dirname(elsewhere))).toEqual([]);
 });
 
 test('a new folder is on the disk before a call is claimed in it, with the folders above it', async () => {

@@ -46,7 +46,7 @@ export function fileLedger(folder: string): SubmitLedger {
 
 class FileLedger implements SubmitLedger {
   readonly #folder: string;
-  #ready: Promise<void> | undefined;
+  #swept: Promise<void> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -54,11 +54,13 @@ class FileLedger implements SubmitLedger {
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     checkCallId(callId);
-    this.#ready ??= prepare(this.#folder).catch((error: unknown) => {
-      this.#ready = undefined;
+    // Each time: somebody may have removed it.
+    await makeFolder(this.#folder);
+    this.#swept ??= removeLeftovers(this.#folder).catch((error: unknown) => {
+      this.#swept = undefined;
       throw error;
     });
-    await this.#ready;
+    await this.#swept;
     const claimedAt = new Date().toISOString();
     const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
     for (;;) {
@@ -85,7 +87,7 @@ class FileLedger implements SubmitLedger {
     const entered = parseVideoTaskRef(ref);
     const found = await this.#find(callId);
     const { number, entry } = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolder(this.#folder);
     await this.#write(callId, number, { ...entry, ref: entered, end: undefined });
   }
 
@@ -170,8 +172,7 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function prepare(folder: string): Promise<void> {
-  await makeFolder(folder);
+async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     // The folder may hold files of others.
     if (!/^[\da-f]{32}\.\d+\.json\.[\da-f]{12}\.tmp$/.test(name)) continue;

@@ -1,4 +1,4 @@
-import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { lstat, open, rename, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from './durable.ts';
 import { codeOf, explainFileError, FileError } from './file-error.ts';
@@ -37,11 +37,18 @@ export class GrowingFile {
     return new GrowingFile(path, await open(path, 'wx'), 0);
   }
 
-  /** Goes on with a file that exists. */
-  static async reopen(path: string): Promise<GrowingFile> {
+  /**
+   * Goes on with a file that exists; `undefined` when it is a link, which somebody else may have put
+   * there and which would be written through.
+   */
+  static async reopen(path: string): Promise<GrowingFile | undefined> {
     const file = await open(path, 'r+');
-    const { size } = await file.stat();
-    return new GrowingFile(path, file, size);
+    const { size, nlink, ino, dev } = await file.stat();
+    const named = await lstat(path);
+    const isOwn = named.isFile() && nlink === 1 && named.ino === ino && named.dev === dev;
+    if (isOwn) return new GrowingFile(path, file, size);
+    await file.close();
+    return undefined;
   }
 
   /** In bytes. */

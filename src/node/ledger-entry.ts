@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import type { SubmitClaim, SubmitEnd } from '../types/submit-ledger.ts';
 import type { VideoTaskRef } from '../types/videos.ts';
 import { codeOf } from './file-error.ts';
@@ -29,13 +29,13 @@ export function claimIdOf({ number, entry: { claimedAt, owner } }: Found): strin
 
 /** What an entry says to somebody who wants to submit. */
 export function describe(found: Found): SubmitClaim {
-  const { inputHash, ref, end, owner } = found.entry;
+  const { inputHash, ref, end, owner, claimedAt } = found.entry;
   if (ref !== undefined) {
     return { status: end === undefined ? 'accepted' : 'finished', inputHash, ref };
   }
   const claim = { inputHash, claimId: claimIdOf(found) };
   return end === undefined
-    ? { status: 'submitting', ...claim, isAlive: isAlive(owner) }
+    ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
     : { status: 'unknown', ...claim, isAlive: false };
 }
 
@@ -64,8 +64,10 @@ export async function readEntry(path: string, callId: string): Promise<Entry | u
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const found = await lstat(path).catch(() => undefined);
+    // A link that leads nowhere keeps the name taken all the same.
+    return found?.isSymbolicLink() === true ? unreadable(callId) : undefined;
   }
   try {
     const value: unknown = JSON.parse(text);

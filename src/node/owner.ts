@@ -55,21 +55,28 @@ export function isThisProcess({ host, pid, start }: Owner): boolean {
   return host === own.host && pid === own.pid && start === own.start;
 }
 
+/** How long the id of a process is its own where no start is known, in milliseconds. */
+const trustedFor = 3_600_000;
+
 /**
- * Whether a process still runs; `undefined` when it is one of another machine, or the runtime may not
- * tell: Deno asks for leave to run programs before it says that one is there.
+ * Whether a process still runs; `undefined` when it is one of another machine, or nothing can tell:
+ * its id may be another one's by now, and Deno asks for leave to run programs before it says that one
+ * is there.
+ *
+ * @param seenAt - When it surely ran, in milliseconds since 1970.
  */
-export function isAlive(owner: Owner): boolean | undefined {
+export function isAlive(owner: Owner, seenAt: number): boolean | undefined {
   const { host, pid, start } = owner;
   if (host !== thisProcess().host) return undefined;
-  if (isThisProcess(owner)) return true;
+  const isRecent = Date.now() - seenAt < trustedFor || undefined;
+  if (isThisProcess(owner)) return start !== '' || isRecent;
   try {
     process.kill(pid, 0);
   } catch (error) {
     const code = codeOf(error);
     // A process of another user may not be signalled, but is there.
-    if (code === 'EPERM') return true;
-    return code === 'ESRCH' ? false : undefined;
+    if (code !== 'EPERM') return code === 'ESRCH' ? false : undefined;
   }
-  return start === '' || startOf(pid) === start;
+  const found = startOf(pid);
+  return start === '' || found === '' ? isRecent : found === start;
 }

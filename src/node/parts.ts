@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { noteDigest, readDigest, type Digest } from './digests.ts';
 import { GrowingFile, moveInto } from './growing-file.ts';
@@ -75,12 +75,12 @@ export class Part {
 
   async #note(): Promise<void> {
     const path = notes(this.file.path);
-    if (this.#known === undefined) await rm(path, { force: true });
-    else {
-      const { digest, ...known } = this.#known;
-      const noted = digest === undefined ? known : { ...known, digest: noteDigest(digest) };
-      await writeFile(path, JSON.stringify(noted));
-    }
+    await rm(path, { force: true });
+    if (this.#known === undefined) return;
+    const { digest, ...known } = this.#known;
+    const noted = digest === undefined ? known : { ...known, digest: noteDigest(digest) };
+    // A new file: what somebody else puts into its place is not written through.
+    await writeFile(path, JSON.stringify(noted), { flag: 'wx' });
   }
 
   /** Gives the file its name. */
@@ -134,11 +134,12 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
     const isLost = notesEnding !== undefined;
     if (isLost && names.has(part)) continue;
     const path = join(folder, part);
-    const file = await stat(join(folder, name)).catch(() => undefined);
+    const file = await lstat(join(folder, name)).catch(() => undefined);
     if (file === undefined) continue;
     const isOwned =
       host !== undefined &&
-      (isAlive({ host, pid: Number(pid), start }) ?? Date.now() - file.mtimeMs < abandonedAfter);
+      (isAlive({ host, pid: Number(pid), start }, file.mtimeMs) ??
+        Date.now() - file.mtimeMs < abandonedAfter);
     // A part whose notes follow it in a moment looks the same.
     if (isLost && Date.now() - file.mtimeMs < abandonedAfter) continue;
     const isSame = !isLost && name.startsWith(`${prefix}.`);
@@ -171,7 +172,9 @@ async function takeOver(path: string, own: string): Promise<GrowingFile | undefi
   try {
     await rename(path, own);
     await rename(notes(path), notes(own)).catch(() => {});
-    return await GrowingFile.reopen(own);
+    const file = await GrowingFile.reopen(own);
+    if (file === undefined) await removePart(own);
+    return file;
   } catch {
     return undefined;
   }
