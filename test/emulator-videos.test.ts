@@ -73,11 +73,11 @@ describe('submitting a video', () => {
   });
 
   test.each([
-    [{ seconds: 8 }, 'trap 15', 'invalid_request', 'expected string, got number'],
+    [{ seconds: 8 }, 'trap 15', 'invalid_json', 'expected string, got number'],
     [
       { input_reference: { image_url: 'x' } },
       'trap 16',
-      'invalid_request',
+      'invalid_json',
       'expected string, got object',
     ],
     [{ prompt: ' ' }, 'a blank prompt', 'invalid_request', 'prompt is required'],

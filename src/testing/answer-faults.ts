@@ -1,5 +1,5 @@
 import { withBodyFault } from './body-faults.ts';
-import { fileURL, type Call } from './call.ts';
+import { fieldsOf, fileURL, type Call } from './call.ts';
 import { ConnectionLoss } from './connection-loss.ts';
 import { contentRefusal, errorBody, refusal, taskRefusal, withRequestId } from './errors.ts';
 import type { AnswerFault } from './faults.ts';
@@ -41,6 +41,62 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
   });
 }
 
+/** Whether the books of a real gateway showed a charge for an error inside of a 200. */
+function isChargedInside({ operation }: Call, model: string, isTyped: boolean, isStream: boolean) {
+  switch (operation) {
+    case 'chat.completions.create':
+      return isStream || !isTyped;
+    case 'embeddings.create':
+    case 'embeddings.createForEngine':
+      return !isTyped;
+    case 'images.generate':
+    case 'images.edit':
+      return !model.startsWith('gpt-image');
+    case 'audio.speech.create':
+    case 'audio.translations.create':
+    case 'generate.content':
+      return true;
+    default:
+      return false;
+  }
+}
+
+const events = (text: string): Response =>
+  new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+
+async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Response>) {
+  const { operation } = call;
+  const fields = fieldsOf(call);
+  const isStream = operation === 'chat.completions.create' && fields.raw('stream') === true;
+  if (isChargedInside(call, fields.string('model') ?? '', isTyped, isStream)) await work();
+  if (operation === 'generate.contentStream') return events('');
+  if (operation.startsWith('videos.')) {
+    const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
+    return Response.json(errorBody('task', 200, { message, code: 'ali_api_error' }));
+  }
+  const usage = { prompt_tokens: 16, completion_tokens: 0, total_tokens: 16 };
+  if (isStream) {
+    const chunk = { id: '', object: 'chat.completion.chunk', created: 0, choices: [], usage };
+    return events(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  }
+  const message = 'Provider returned error';
+  if (isTyped) {
+    const details = { message, type: 'provider_error', code: 'provider_failed' };
+    return Response.json(errorBody('openai', 200, details));
+  }
+  const error = { code: 502, message, metadata: { provider_name: 'x' } };
+  return Response.json(operation.startsWith('chat.') ? { error, usage } : { error });
+}
+
+/** What a gateway makes of a vendor's refusal; of a 429 only its own sentence stays. */
+function refusedByVendor(status: number): Response {
+  const details = { message: 'The vendor refused', type: 'server_error', param: null, code: null };
+  const message =
+    status === 429 ? '当前分组上游负载已饱和，请稍后再试' : JSON.stringify({ error: details });
+  const code = 'fail_to_fetch_task';
+  return Response.json(errorBody('task', status, { message, code }), { status });
+}
+
 function missingTask({ operation }: Call): Error {
   return operation === 'videos.downloadContent'
     ? contentRefusal(404, 'Task not found')
@@ -52,7 +108,10 @@ function elsewhere({ parameters, world }: Call): string {
   return world.tasks.get(parameters['task_id'] ?? '')?.filePath ?? '/files/elsewhere';
 }
 
-function replacedAnswer(fault: AnswerFault, call: Call): Response {
+function replacedAnswer(
+  fault: Exclude<AnswerFault, { type: 'error-in-200' | 'vendor-refusal' }>,
+  call: Call,
+): Response {
   switch (fault.type) {
     case 'error':
       return errorResponse(fault, call);
@@ -101,6 +160,10 @@ export async function answerWithFault(
     case 'bare':
       if (fault.charged === true) await work();
       return replacedAnswer(fault, call);
+    case 'error-in-200':
+      return errorInside(call, fault.typed !== false, work);
+    case 'vendor-refusal':
+      return refusedByVendor(fault.status);
     case 'rate-limit':
     case 'redirect':
       return replacedAnswer(fault, call);

@@ -48,10 +48,14 @@ export type Handler = (call: Call) => Response | Promise<Response>;
 const isVideo = (operation: Operation): boolean => operation.startsWith('videos.');
 
 /** Refuses a body that does not fit, in the form that the route uses. */
-export function invalid({ operation, world }: Call, message: string): Error {
+export function invalid(
+  { operation, world }: Call,
+  message: string,
+  code = 'invalid_request',
+): Error {
   const status = world.quirks.invalidRequestStatus;
   const refuse = isVideo(operation) ? taskRefusal : refusal;
-  return refuse(status, 'invalid_request', message);
+  return refuse(status, code, message);
 }
 
 /** The fields of the body. */
@@ -60,7 +64,8 @@ export function fieldsOf(call: Call): Fields {
   if (body.kind === 'unread' && body.contentType?.startsWith('application/json') === true) {
     throw refusal(400, '', 'Invalid request: the body is not valid JSON');
   }
-  return new Fields(body, (message) => invalid(call, message));
+  const code = isVideo(call.operation) ? 'invalid_json' : 'invalid_request';
+  return new Fields(body, (message) => invalid(call, message, code));
 }
 
 /** The model that a request names, after the checks that come before everything else. */
@@ -88,7 +93,7 @@ export function checkVendor({ world }: Call, model: string, ...unable: readonly 
 /** Charges the account for the work of a request, or refuses it when the credit is used up. */
 export function charge(call: Call, model: string, amount: number, taskId?: string): void {
   const { operation, requestId, world } = call;
-  if (world.quirks.videoRefund) world.tasks.settle();
+  world.tasks.settle();
   if (world.ledger.total + amount > world.credit) {
     const refuse = isVideo(operation) ? taskRefusal : refusal;
     const status = world.quirks.exhaustedCreditStatus;

@@ -9,6 +9,8 @@ const faultTypes: Readonly<Record<Fault['type'], true>> = {
   hang: true,
   slow: true,
   error: true,
+  'error-in-200': true,
+  'vendor-refusal': true,
   html: true,
   bare: true,
   'rate-limit': true,

@@ -75,7 +75,7 @@ export class Emulator implements AsyncDisposable {
     this.quirks = { ...defaultQuirks, ...options.quirks };
     this.models = options.models ?? defaultModels;
     const ids = new Ids(this.baseURL);
-    const parts = { clock: this.clock, ids, ledger: this.#ledger };
+    const parts = { quirks: this.quirks, clock: this.clock, ids, ledger: this.#ledger };
     this.videos = new VideoTasks(parts, options.videoDuration ?? 3000);
     const world: World = {
       quirks: this.quirks,
@@ -106,7 +106,7 @@ export class Emulator implements AsyncDisposable {
 
   /** Every charge since the start or the last reset. Its length is how often the user has paid. */
   get charges(): readonly Charge[] {
-    if (this.quirks.videoRefund) this.videos.settle();
+    this.videos.settle();
     return this.#ledger.charges;
   }
 

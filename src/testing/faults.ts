@@ -42,6 +42,25 @@ export type AnswerFault =
       readonly charged?: boolean | undefined;
     } & Partial<Omit<ErrorDetails, 'type'>>)
   | {
+      /**
+       * A vendor's error inside of a 200, in the body that a real gateway then sends, and charged as its
+       * books say: charged for chat without a `type`, streamed chat, images (not `gpt-image`), speech,
+       * translations and generate; free for typed chat, embeddings, streamed generate, and a submission
+       * of a video, which is refused in the task envelope.
+       */
+      readonly type: 'error-in-200';
+      /** Whether the error has a `type`. @defaultValue true */
+      readonly typed?: boolean | undefined;
+    }
+  | {
+      /**
+       * A vendor refuses the submission of a video: `fail_to_fetch_task` in the task envelope, not
+       * charged. Any status of a vendor comes through, 201 too; a 429 has no `Retry-After`.
+       */
+      readonly type: 'vendor-refusal';
+      readonly status: number;
+    }
+  | {
       /** An HTML page: a proxy's error page (502), or the console's index page (200). */
       readonly type: 'html';
       readonly status: number;

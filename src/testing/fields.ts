@@ -35,7 +35,7 @@ export class Fields {
   }
 
   number(name: string): number | undefined {
-    const value = this.#isForm ? this.#parsed(name) : this.raw(name);
+    const value = this.parsed(name);
     if (value === undefined || typeof value === 'number') return value;
     throw this.#mistyped(name, 'number', value);
   }
@@ -47,7 +47,7 @@ export class Fields {
   }
 
   boolean(name: string): boolean | undefined {
-    const value = this.#isForm ? this.#parsed(name) : this.raw(name);
+    const value = this.parsed(name);
     if (value === undefined || typeof value === 'boolean') return value;
     throw this.#mistyped(name, 'bool', value);
   }
@@ -62,6 +62,11 @@ export class Fields {
     const value = this.raw(name);
     if (value === undefined || isRecord(value)) return value;
     throw this.#mistyped(name, 'object', value);
+  }
+
+  /** The value, parsed where it came as text in a form. */
+  parsed(name: string): unknown {
+    return this.#isForm ? this.#parsed(name) : this.raw(name);
   }
 
   #parsed(name: string): unknown {

@@ -28,4 +28,5 @@ export {
 export type { RequestBody, UploadedFile } from './request-body.ts';
 export type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
 export type { EmulatorServer } from './server.ts';
-export type { EmulatorVideo, TaskFailure, VideoTasks } from './video-tasks.ts';
+export type { EmulatorVideo, VideoTasks } from './video-tasks.ts';
+export type { TaskFailure } from './video-vendors.ts';

@@ -14,6 +14,8 @@ export const markers = {
   long: '[long]',
   /** Video: the task fails in the review of its content. */
   fail: '[fail]',
+  /** Video: the vendor stumbles once on the gateway's own poll, see the quirk `videoStumble`. */
+  stumble: '[stumble]',
 } as const;
 
 /** Refuses a prompt that the gateway's own word filter stops. */

@@ -99,12 +99,22 @@ export interface MediaQuirks {
   fileOrigin: 'same' | 'other';
 }
 
-/** How video tasks look on the wire. */
+/**
+ * How video tasks look on the wire.
+ *
+ * The defaults are those of `m-video` and of every name that is no vendor's: a channel that serves each
+ * operation. Models with a vendor's name (`sora-2`, `kling-v1`, `wan2.5-t2v-preview`, `viduq1`,
+ * `MiniMax-Hailuo-02`, `jimeng_v30`, `veo-3.0-generate-001`, `doubao-seedance-1-0-pro-250528`) behave as
+ * that vendor's channel does on a real gateway; a quirk that is set to anything but its default wins.
+ */
 export interface VideoQuirks {
   /** Status of an accepted submission. @defaultValue 200 */
   videoSubmitStatus: 200 | 201;
-  /** Where bodies carry the task id. @defaultValue "both" */
-  videoId: 'both' | 'id' | 'task_id' | 'video_id' | 'data.task_id' | 'data.id';
+  /**
+   * Where bodies carry the task id; `both` means `id` and `task_id` in the answer to a submission and
+   * `id` in later ones, `both-always` the two in every one. @defaultValue "both"
+   */
+  videoId: 'both' | 'both-always' | 'id' | 'task_id' | 'video_id' | 'data.task_id' | 'data.id';
   /** Whether later bodies carry the provider's own id as `task_id`. @defaultValue false */
   videoForeignId: boolean;
   /**
@@ -116,23 +126,48 @@ export interface VideoQuirks {
   videoNesting: 'top' | 'data';
   /** Progress as `85`, as `"85%"`, or not at all. @defaultValue "integer" */
   videoProgress: 'integer' | 'percent' | 'missing';
-  /** Times in seconds or in milliseconds. @defaultValue "seconds" */
-  videoTimes: 'seconds' | 'milliseconds';
+  /** Times in seconds or in milliseconds, or in those only after the submission. @defaultValue "seconds" */
+  videoTimes: 'seconds' | 'milliseconds' | 'milliseconds-later';
+  /** Whether later bodies carry every key, with `null` for what is missing, as Sora's do. @defaultValue "present" */
+  videoKeys: 'present' | 'all';
+  /** Whether later bodies name the model or hold an empty string. @defaultValue "named" */
+  videoModel: 'named' | 'empty';
+  /** Whether bodies carry `seconds` and `size`, only `seconds` of a completed task, or neither. @defaultValue "always" */
+  videoLength: 'always' | 'completed' | 'missing';
+  /** Whether a completed task carries a `usage`. @defaultValue false */
+  videoUsage: boolean;
   /** Where a completed task carries the address of its result. @defaultValue "metadata.url" */
   videoUrl: 'metadata.url' | 'url' | 'video_url' | 'data-url' | 'missing';
-  /** What that place holds before: nothing, an empty string, or a sentence. @defaultValue "missing" */
-  videoUrlBefore: 'missing' | 'empty' | 'sentence';
+  /**
+   * What that place holds before: nothing, an empty string, a sentence, or an empty string that
+   * becomes the reason of a failure. @defaultValue "missing"
+   */
+  videoUrlBefore: 'missing' | 'empty' | 'sentence' | 'reason';
   /** How a failed task says why; `always` sends an error on every task that is not completed. @defaultValue "object" */
   videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
   /** Whether `completed_at` is set before the end too. @defaultValue false */
   videoEarlyEnd: boolean;
-  /** Whether the charge of a failed task is given back. @defaultValue true */
-  videoRefund: boolean;
+  /** Whether `seconds` of a JSON body is read, or ignored: the vendor then makes its usual length. @defaultValue "read" */
+  videoJsonSeconds: 'read' | 'ignored';
+  /** Whether the charge of a failed task is given back, or only if no client polled it first. @defaultValue true */
+  videoRefund: boolean | 'unless-polled';
   /**
-   * What a remix gives: a version of the original, or a new video from the prompt alone, charged all
-   * the same, as channels do that cannot remix. @defaultValue "version"
+   * What a remix gives: a version of the original; a new video from the prompt alone, charged all the
+   * same, as channels do that cannot remix; or the vendor's 404. @defaultValue "version"
    */
-  videoRemix: 'version' | 'new';
+  videoRemix: 'version' | 'new' | 'not-found';
+  /**
+   * What becomes of a task whose vendor stumbled once on the gateway's own poll (`markers.stumble`,
+   * `emulator.videos.stumble()`). It fails and is given back: shown for ever as `{ error, id }`
+   * without a status, for ever as `unknown`, or as `failed`. Or it goes on: after one poll that says
+   * `failed`, or as if nothing had been. @defaultValue "no-status"
+   */
+  videoStumble: 'no-status' | 'unknown' | 'failed' | 'failed-first' | 'none';
+  /**
+   * How many downloads of content a client may begin within a minute of the emulator's clock; the next
+   * is answered by an empty 429 without `Retry-After`. 0 for no limit. @defaultValue 10
+   */
+  contentLimit: number;
   /** The content as the answer itself, or as a redirect to another origin. @defaultValue "body" */
   contentDelivery: 'body' | 'redirect';
   /** Whether `Range` is honoured; many builds ignore it and still send `Accept-Ranges`. @defaultValue "ignored" */
@@ -141,7 +176,7 @@ export interface VideoQuirks {
   contentType: 'video/mp4' | 'application/octet-stream';
   /** Whether the content route states `Content-Length`. @defaultValue true */
   contentLength: boolean;
-  /** Whether the content route asks for a key. @defaultValue true */
+  /** Whether the content route asks for a key. @defaultValue false */
   contentNeedsKey: boolean;
   /**
    * The body of the vendor's status route: `task` is the gateway's own record, `old-task` one of an
@@ -201,16 +236,23 @@ export const defaultQuirks: Quirks = {
   videoNesting: 'top',
   videoProgress: 'integer',
   videoTimes: 'seconds',
+  videoKeys: 'present',
+  videoModel: 'named',
+  videoLength: 'always',
+  videoUsage: false,
   videoUrl: 'metadata.url',
   videoUrlBefore: 'missing',
   videoError: 'object',
   videoEarlyEnd: false,
+  videoJsonSeconds: 'read',
   videoRefund: true,
   videoRemix: 'version',
+  videoStumble: 'no-status',
+  contentLimit: 10,
   contentDelivery: 'body',
   contentRange: 'ignored',
   contentType: 'video/mp4',
   contentLength: true,
-  contentNeedsKey: true,
+  contentNeedsKey: false,
   vendorBody: 'task',
 };

@@ -1,12 +1,14 @@
 import { fileURL, type Call } from './call.ts';
-import { present } from './json.ts';
+import { present, record } from './json.ts';
 import type { VideoState } from './quirks.ts';
 import { videoBody } from './video-bodies.ts';
 import type { EmulatorVideo } from './video-tasks.ts';
+import { quirksFor } from './video-vendors.ts';
 
 type Words = Readonly<Record<VideoState, string>>;
 
-const recordWords: Words = {
+/** The words of the gateway's own records. */
+export const recordWords: Words = {
   unknown: 'NOT_START',
   queued: 'QUEUED',
   in_progress: 'IN_PROGRESS',
@@ -35,9 +37,26 @@ function wordFrom(words: Words, { fault, world }: Call, { state }: EmulatorVideo
   return world.quirks.videoWords[state] ?? words[state];
 }
 
-function nativeBody(call: Call, video: EmulatorVideo): unknown {
-  const url = fileURL(call, video.filePath);
-  const videos = [{ id: '1', url, duration: Number(video.seconds).toFixed(1) }];
+const lengthOf = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed(1);
+
+/** Where the result is: at the vendor, or behind the gateway when the vendor has no address for it. */
+function resultURL(call: Call, { id, filePath, model }: EmulatorVideo): string {
+  const isBehind = quirksFor(call.world.quirks, model).videoUrl === 'missing';
+  return isBehind ? `${call.url.origin}/v1/videos/${id}/content` : fileURL(call, filePath);
+}
+
+/** What the vendor answered the gateway last: Sora's is the task itself, others' is shown as Kling's. */
+function lastAnswer(call: Call, video: EmulatorVideo): unknown {
+  if (quirksFor(call.world.quirks, video.model).videoKeys === 'present')
+    return nativeBody(call, video);
+  const { id: _, ...body } = record(videoBody(call, video, true));
+  return video.failure?.shownAs === 'no-status' ? body : { ...body, id: `video_${video.innerId}` };
+}
+
+/** What Kling answers. */
+function nativeBody(call: Call, video: EmulatorVideo) {
+  const videos = [{ id: '1', url: resultURL(call, video), duration: lengthOf(video) }];
+  const ended = video.endedAt !== undefined;
   return {
     code: 0,
     message: 'SUCCEED',
@@ -45,8 +64,10 @@ function nativeBody(call: Call, video: EmulatorVideo): unknown {
     data: present({
       task_id: video.innerId,
       task_status: wordFrom(nativeWords, call, video),
-      task_status_msg: video.failure?.message ?? '',
-      task_result: video.state === 'completed' ? { videos } : undefined,
+      task_status_msg: video.failure?.message,
+      task_info: {},
+      task_result: ended ? (video.state === 'completed' ? { videos } : {}) : undefined,
+      final_unit_deduction: video.state === 'completed' ? '1' : undefined,
       created_at: Math.floor(video.createdAt),
       updated_at: Math.floor(video.endedAt ?? video.createdAt),
     }),
@@ -57,10 +78,16 @@ const inSeconds = (time: number | undefined): number => Math.floor((time ?? 0) /
 
 /** The gateway's own record of a task. */
 function recordBody(call: Call, video: EmulatorVideo) {
-  const failReason = video.failure?.message ?? '';
-  const isCompleted = video.state === 'completed';
+  const { failure, model, state } = video;
+  const shownReason =
+    failure?.shownAs === 'no-status' ? 'upstream returned error' : failure?.message;
+  const failReason = shownReason ?? '';
+  const { videoUsage } = quirksFor(call.world.quirks, model);
+  const usage = { completion_tokens: 1, total_tokens: 1 };
   return {
     id: 41,
+    created_at: inSeconds(video.createdAt),
+    updated_at: inSeconds(video.endedAt ?? video.createdAt),
     task_id: video.id,
     platform: '50',
     user_id: 7,
@@ -71,13 +98,16 @@ function recordBody(call: Call, video: EmulatorVideo) {
     status: wordFrom(recordWords, call, video),
     fail_reason: failReason,
     // Without an address the gateway puts the failure's reason here.
-    result_url: isCompleted ? fileURL(call, video.filePath) : failReason,
+    ...(video.endedAt === undefined
+      ? {}
+      : { result_url: state === 'completed' ? resultURL(call, video) : failReason }),
     submit_time: inSeconds(video.createdAt),
-    start_time: video.state === 'unknown' ? 0 : inSeconds(video.createdAt),
+    start_time: state === 'unknown' ? 0 : inSeconds(video.createdAt),
     finish_time: inSeconds(video.endedAt),
     progress: `${video.progress}%`,
-    properties: { input: '', origin_model_name: video.model },
-    data: video.state === 'unknown' ? null : nativeBody(call, video),
+    properties: { input: '', upstream_model_name: model, origin_model_name: model },
+    data: lastAnswer(call, video),
+    ...(videoUsage && state === 'completed' ? { usage } : {}),
   };
 }
 
@@ -86,7 +116,7 @@ function simpleBody(call: Call, video: EmulatorVideo): object {
   return {
     task_id: video.id,
     status: wordFrom(simpleWords, call, video),
-    url: video.state === 'completed' ? fileURL(call, video.filePath) : '',
+    url: video.state === 'completed' ? resultURL(call, video) : '',
     format: 'mp4',
     metadata: null,
     error: failure === undefined ? null : { code: 1301, message: failure.message },
@@ -105,7 +135,7 @@ function oldRecordBody(call: Call, video: EmulatorVideo): unknown {
 
 /** The body of a task on the vendor's status route. */
 export function vendorBody(call: Call, video: EmulatorVideo): unknown {
-  switch (call.world.quirks.vendorBody) {
+  switch (quirksFor(call.world.quirks, video.model).vendorBody) {
     case 'task':
       return wrapped(recordBody(call, video));
     case 'old-task':

@@ -3,10 +3,12 @@ import { fileURL, type Call } from './call.ts';
 import { present } from './json.ts';
 import type { Quirks } from './quirks.ts';
 import type { EmulatorVideo } from './video-tasks.ts';
+import { quirksFor } from './video-vendors.ts';
 
 /** A time in the unit of the quirk. */
-function timeField(milliseconds: number, { videoTimes }: Quirks): number {
-  return videoTimes === 'milliseconds' ? Math.floor(milliseconds) : Math.floor(milliseconds / 1000);
+function timeField(milliseconds: number, { videoTimes }: Quirks, isLater: boolean): number {
+  const isFine = videoTimes === 'milliseconds' || (videoTimes !== 'seconds' && isLater);
+  return Math.floor(isFine ? milliseconds : milliseconds / 1000);
 }
 
 /** The fields that carry the task id. */
@@ -15,6 +17,8 @@ function idFields(video: EmulatorVideo, quirks: Quirks, isLater: boolean): JsonO
   if (isLater && quirks.videoForeignId) return { id, task_id: video.innerId };
   switch (quirks.videoId) {
     case 'both':
+      return isLater ? { id } : { id, task_id: id };
+    case 'both-always':
       return { id, task_id: id };
     case 'data.task_id':
       return { data: { task_id: id } };
@@ -30,11 +34,12 @@ function progressField(progress: number, { videoProgress }: Quirks): number | st
   return videoProgress === 'percent' ? `${progress}%` : progress;
 }
 
-function urlFields(call: Call, video: EmulatorVideo): JsonObject {
-  const { videoUrl, videoUrlBefore } = call.world.quirks;
+function urlFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject {
+  const { videoUrl, videoUrlBefore } = quirks;
   const isCompleted = video.state === 'completed';
   if (videoUrl === 'missing' || (!isCompleted && videoUrlBefore === 'missing')) return {};
-  const before = videoUrlBefore === 'empty' ? '' : 'The result is not there.';
+  const reason = videoUrlBefore === 'reason' ? video.failure?.message : undefined;
+  const before = videoUrlBefore === 'sentence' ? 'The result is not there.' : (reason ?? '');
   const url = isCompleted ? fileURL(call, video.filePath) : before;
   if (videoUrl === 'data-url') return { url: 'data:video/mp4;base64,AAAAIGZ0eXA=' };
   return videoUrl === 'metadata.url' ? { metadata: { url } } : { [videoUrl]: url };
@@ -63,32 +68,67 @@ function failureFields({ failure, state }: EmulatorVideo, { videoError }: Quirks
   }
 }
 
-/** The status word of a task, with the quirk and the fault of the call. */
-function statusWord({ fault, world }: Call, { state }: EmulatorVideo): string {
-  if (fault?.type === 'status-word') return fault.word;
-  return world.quirks.videoWords[state] ?? state;
+function lengthFields(
+  { seconds, size, state }: EmulatorVideo,
+  { videoLength }: Quirks,
+): JsonObject {
+  if (videoLength === 'always') return { seconds, size };
+  if (videoLength === 'missing' || state !== 'completed') return {};
+  return { seconds: Number(seconds).toFixed(1) };
+}
+
+/** What only bodies after the submission carry. */
+function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject {
+  const isCompleted = video.state === 'completed';
+  const ended = quirks.videoEarlyEnd ? (video.endedAt ?? call.world.clock.now()) : video.endedAt;
+  const end = ended === undefined ? undefined : timeField(ended, quirks, true);
+  const usage = { completion_tokens: 1, total_tokens: 1 };
+  const fields = {
+    completed_at: end,
+    ...urlFields(call, video, quirks),
+    ...failureFields(video, quirks),
+    ...(quirks.videoUsage && isCompleted ? { usage } : {}),
+  };
+  if (quirks.videoKeys === 'present') return fields;
+  const known = isCompleted ? end : undefined;
+  return {
+    error: null,
+    prompt: video.prompt,
+    remixed_from_video_id: null,
+    ...fields,
+    completed_at: known ?? null,
+    expires_at: known === undefined ? null : known + 3600,
+  };
 }
 
 /** The body of a task on the `/v1/videos` routes. */
 export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): unknown {
-  const { quirks } = call.world;
-  const status = statusWord(call, video);
-  const ids = idFields(video, quirks, isLater);
-  const ended = video.endedAt ?? (quirks.videoEarlyEnd ? call.world.clock.now() : undefined);
-  const nested = quirks.videoNesting === 'data' && isLater;
+  const quirks = quirksFor(call.world.quirks, video.model);
+  const { failure } = video;
+  if (failure?.shownAs === 'no-status') {
+    const { message, code } = failure;
+    return { error: { code, message, param: null, type: 'requests' }, id: video.id };
+  }
+  const isUnknown = failure?.shownAs === 'unknown';
+  const status =
+    call.fault?.type === 'status-word'
+      ? call.fault.word
+      : isUnknown
+        ? 'unknown'
+        : (quirks.videoWords[video.state] ?? video.state);
+  const isNested = quirks.videoNesting === 'data' && isLater;
   const body = present({
-    ...ids,
+    ...idFields(video, quirks, isLater),
     object: 'video',
-    model: video.model,
-    status: nested ? undefined : status,
-    progress: progressField(video.progress, quirks),
-    created_at: timeField(video.createdAt, quirks),
-    completed_at: ended === undefined ? undefined : timeField(ended, quirks),
-    seconds: video.seconds,
-    size: video.size,
+    model: isLater && quirks.videoModel === 'empty' ? '' : video.model,
+    status: isNested ? undefined : status,
+    progress: progressField(isUnknown ? 0 : video.progress, quirks),
+    created_at: timeField(video.createdAt, quirks, isLater),
     remixed_from_video_id: video.remixedFrom,
-    ...urlFields(call, video),
-    ...failureFields(video, quirks),
+    ...lengthFields(video, quirks),
+    ...(isLater
+      ? laterFields(call, isUnknown ? { ...video, state: 'unknown' } : video, quirks)
+      : {}),
   });
-  return nested ? { ...body, data: { task_id: video.id, status } } : body;
+  return isNested ? { ...body, data: { task_id: video.id, status } } : body;
 }

@@ -4,21 +4,18 @@ import type { Ids } from './ids.ts';
 import type { Ledger } from './ledger.ts';
 import { markers } from './markers.ts';
 import { makeVideo } from './mp4.ts';
-import type { VideoState } from './quirks.ts';
-
-/** Why a task of the emulator failed. */
-export interface TaskFailure {
-  readonly message: string;
-  readonly code: string;
-}
+import type { Quirks, VideoState } from './quirks.ts';
+import { quirksFor, vendorOf, type TaskFailure } from './video-vendors.ts';
 
 /** What a video task is made from. */
 export interface VideoOrder {
   readonly model: string;
   readonly prompt: string;
-  /** The duration in seconds, as it was asked for. */
+  /** The duration in seconds that the vendor was asked for, or makes when it was not asked. */
   readonly seconds: string;
   readonly size: string;
+  /** The fields whose reference pictures reached the vendor; the others were dropped. */
+  readonly references: readonly string[];
   readonly remixedFrom?: string | undefined;
 }
 
@@ -52,19 +49,26 @@ interface TaskRecord {
   endsAt: number;
   failure: TaskFailure | undefined;
   expired: boolean;
+  /** Whether the next poll says `failed` of a task that goes on. */
+  stumbles: boolean;
+  /** Whether a client saw the failure. */
+  failureSeen: boolean;
   content: Promise<Bytes> | undefined;
 }
 
 interface Parts {
+  readonly quirks: Quirks;
   readonly clock: EmulatorClock;
   readonly ids: Ids;
   readonly ledger: Ledger;
 }
 
-const reviewFailure: TaskFailure = {
-  message: 'The content was rejected by the safety review.',
-  code: 'content_policy_violation',
-};
+/** What the gateway keeps of a vendor that stumbled, by what becomes of the task. */
+const stumbles = {
+  'no-status': { message: 'Rate limit reached', code: 'rate_limit_exceeded', shownAs: 'no-status' },
+  unknown: { message: 'upstream returned unrecognized message', code: '', shownAs: 'unknown' },
+  failed: { message: 'Rate limit reached', code: '50429' },
+} as const;
 
 function parseSize(size: string): { width: number; height: number } {
   const [width = 1280, height = 720] = (size.match(/\d+/g) ?? []).map(Number);
@@ -79,6 +83,7 @@ export class VideoTasks {
   duration: number;
   readonly #parts: Parts;
   #tasks = new Map<string, TaskRecord>();
+  #downloads: number[] = [];
 
   /** @internal */
   constructor(parts: Parts, duration: number) {
@@ -98,10 +103,19 @@ export class VideoTasks {
   }
 
   /** Ends a task as failed, now. */
-  fail(id: string, reason: string | TaskFailure = reviewFailure): void {
+  fail(id: string, reason?: string | TaskFailure): void {
     const task = this.#find(id);
+    reason ??= vendorOf(task.order.model).failure;
     task.failure = typeof reason === 'string' ? { message: reason, code: 'task_failed' } : reason;
     task.endsAt = this.#parts.clock.now();
+  }
+
+  /** The vendor answers the gateway's own poll with an error, now; the quirk `videoStumble` says what follows. */
+  stumble(id: string): void {
+    const task = this.#find(id);
+    const { videoStumble } = quirksFor(this.#parts.quirks, task.order.model);
+    if (videoStumble === 'failed-first') task.stumbles = true;
+    else if (videoStumble !== 'none') this.fail(id, stumbles[videoStumble]);
   }
 
   /** Ends a task as completed, now. */
@@ -131,11 +145,17 @@ export class VideoTasks {
       filePath,
       createdAt,
       endsAt: createdAt + this.duration,
-      failure: order.prompt.includes(markers.fail) ? reviewFailure : undefined,
+      failure: order.prompt.includes(markers.fail) ? vendorOf(order.model).failure : undefined,
       expired: false,
+      stumbles: false,
+      failureSeen: false,
       content: undefined,
     };
     this.#tasks.set(id, task);
+    if (order.prompt.includes(markers.stumble)) {
+      this.stumble(id);
+      task.endsAt = createdAt + this.duration;
+    }
     return this.#seen(task);
   }
 
@@ -147,17 +167,42 @@ export class VideoTasks {
     return task.content;
   }
 
+  /** @internal A client asks for the status. */
+  poll(id: string): EmulatorVideo | undefined {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return undefined;
+    const seen = this.#seen(task);
+    task.failureSeen ||= seen.state === 'failed';
+    if (!task.stumbles) return seen;
+    task.stumbles = false;
+    return { ...seen, state: 'failed', progress: 100, failure: stumbles.failed };
+  }
+
+  /** @internal Counts a download. @returns whether it is within the limit */
+  mayDownload(): boolean {
+    const { contentLimit } = this.#parts.quirks;
+    const now = this.#parts.clock.now();
+    const counted = this.#downloads.filter((at) => now - at < 60_000);
+    const isWithin = contentLimit === 0 || counted.length < contentLimit;
+    this.#downloads = isWithin ? [...counted, now] : counted;
+    return isWithin;
+  }
+
   /** @internal Gives back what failed tasks cost. */
   settle(): void {
     const now = this.#parts.clock.now();
-    for (const { id, endsAt, failure } of this.#tasks.values()) {
-      if (failure !== undefined && now >= endsAt) this.#parts.ledger.refund(id, endsAt);
+    for (const { id, endsAt, failure, order, failureSeen } of this.#tasks.values()) {
+      if (failure === undefined || now < endsAt) continue;
+      const { videoRefund } = quirksFor(this.#parts.quirks, order.model);
+      const isRefunded = videoRefund === 'unless-polled' ? !failureSeen : videoRefund;
+      if (isRefunded) this.#parts.ledger.refund(id, endsAt);
     }
   }
 
   /** @internal */
   clear(): void {
     this.#tasks = new Map();
+    this.#downloads = [];
   }
 
   #find(id: string): TaskRecord {

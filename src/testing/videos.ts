@@ -1,84 +1,113 @@
 import type { Bytes } from './bytes.ts';
 import { charge, fieldsOf, fileURL, invalid, modelOf, type Call, type Handler } from './call.ts';
-import { contentRefusal, taskRefusal } from './errors.ts';
+import { contentRefusal, refusal, taskRefusal } from './errors.ts';
 import type { Fields } from './fields.ts';
+import { jsonType, record } from './json.ts';
 import { checkWords } from './markers.ts';
-import { vendorBody } from './vendor-bodies.ts';
+import { recordWords, vendorBody } from './vendor-bodies.ts';
 import { videoBody } from './video-bodies.ts';
 import type { EmulatorVideo, VideoOrder } from './video-tasks.ts';
+import { quirksFor, vendorOf, type VideoVendor } from './video-vendors.ts';
 
-const defaultSeconds = '4';
-const defaultSize = '1280x720';
-
-function submitted(call: Call, order: VideoOrder): Response {
+function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;
   const id = ids.next('task_');
-  charge(call, order.model, Math.ceil(Number(order.seconds) * 1000), id);
+  charge(call, order.model, Math.ceil(Number(billed) * 1000), id);
   const bytes = (): Promise<Bytes> => tasks.content(id);
   const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
   // The answer is made before the gateway's poller has looked at the task.
   const first: EmulatorVideo = { ...video, state: 'queued', progress: 0, endedAt: undefined };
-  return Response.json(videoBody(call, first, false), {
+  return Response.json(videoBody(call, { ...first, failure: undefined }, false), {
     status: quirks.videoSubmitStatus,
-    headers: {
-      'x-new-api-other-ratios': JSON.stringify({ seconds: Number(order.seconds), size: 1 }),
-    },
+    headers: { 'x-new-api-other-ratios': JSON.stringify({ seconds: Number(billed), size: 1 }) },
   });
 }
 
-/** The other name of the duration, which may be a number too. */
-function durationOf(fields: Fields): string | undefined {
-  const duration = fields.raw('duration');
-  return typeof duration === 'number' ? String(duration) : fields.string('duration');
+/** The duration by either name: what the vendor hears of it, and what was asked for. */
+function durationOf(call: Call, fields: Fields, vendor: VideoVendor, model: string) {
+  const isJson = call.body.kind === 'json';
+  const isIgnored = isJson && quirksFor(call.world.quirks, model).videoJsonSeconds === 'ignored';
+  const textOrNumber = (name: string): string | undefined => {
+    const value = fields.raw(name);
+    return typeof value === 'number' ? String(value) : fields.string(name);
+  };
+  const duration = textOrNumber('duration');
+  const seconds = isIgnored ? textOrNumber('seconds') : fields.string('seconds');
+  const asked = seconds ?? duration ?? vendor.seconds;
+  if (!(Number(asked) > 0)) throw invalid(call, `invalid seconds "${asked}"`);
+  return { seconds: isIgnored ? (duration ?? vendor.seconds) : asked, asked };
+}
+
+/** `metadata` as an object or, in a form, as JSON text; anything else is ignored. */
+function checkMetadata(fields: Fields, { metadata }: VideoVendor): void {
+  const sent = record(fields.parsed('metadata'));
+  for (const [name, type] of Object.entries(metadata)) {
+    const value = sent[name] ?? undefined;
+    if (value === undefined || jsonType(value) === type) continue;
+    const message = `unmarshal metadata failed: cannot unmarshal ${jsonType(value)} into field ${name} of type ${type}`;
+    throw taskRefusal(500, 'build_request_failed', message);
+  }
 }
 
 /** `POST /v1/videos`, as JSON or as a form. */
 export const createVideo: Handler = (call) => {
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model'));
+  const vendor = vendorOf(model);
+  if (vendor.needsContent && call.body.kind !== 'json') {
+    throw refusal(400, 'invalid_asset_request', 'invalid asset request');
+  }
   const prompt = fields.string('prompt')?.trim() ?? '';
   if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
   checkWords(prompt);
-  const seconds = fields.string('seconds') ?? durationOf(fields) ?? defaultSeconds;
-  if (!(Number(seconds) > 0)) throw invalid(call, `invalid seconds "${seconds}"`);
-  const size = fields.string('size') ?? defaultSize;
-  if (!/^\d+[x*]\d+$|^\d+p$/i.test(size)) {
-    throw taskRefusal(400, 'invalid_size', `size "${size}" is not supported`);
+  if (vendor.needsContent && fields.list('content') === undefined) {
+    throw taskRefusal(400, 'invalid_request', 'request requires a text prompt or an asset');
+  }
+  const { seconds, asked } = durationOf(call, fields, vendor, model);
+  const size = fields.string('size') ?? vendor.size;
+  if (!vendor.sizes.test(size)) {
+    const isOwn = vendor.sizeCode === 'invalid_size';
+    throw taskRefusal(isOwn ? 400 : 500, vendor.sizeCode, `size "${size}" is not supported`);
   }
   fields.string('input_reference');
-  if (call.body.kind === 'json') fields.object('metadata');
-  return submitted(call, { model, prompt, seconds, size });
+  checkMetadata(fields, vendor);
+  const uploaded = fields.files.length > 0 && vendor.reads.includes('file') ? ['file'] : [];
+  const named = vendor.reads.filter((name) => fields.raw(name) !== undefined);
+  const order = { model, prompt, seconds, size, references: [...named, ...uploaded] };
+  return submitted(call, order, vendor.billsUnread ? asked : seconds);
 };
 
-function findTask(
-  { world }: Call,
-  id: string | undefined,
-  message = 'task_not_exist',
-): EmulatorVideo {
-  const video = world.tasks.get(id ?? '');
+function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): EmulatorVideo {
   if (video === undefined) throw taskRefusal(400, 'task_not_exist', message);
   return video;
 }
 
 /** `POST /v1/videos/{video_id}/remix`. The model is that of the original task. */
 export const remixVideo: Handler = (call) => {
+  const { quirks, tasks } = call.world;
   const fields = fieldsOf(call);
   const prompt = fields.string('prompt')?.trim() ?? '';
   if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
   checkWords(prompt);
-  const original = findTask(call, call.parameters['video_id'], 'task_origin_not_exist');
+  const original = found(tasks.get(call.parameters['video_id'] ?? ''), 'task_origin_not_exist');
   const { model, seconds, size, id } = original;
-  const remixedFrom = call.world.quirks.videoRemix === 'version' ? id : undefined;
-  return submitted(call, { model, prompt, seconds, size, remixedFrom });
+  const { videoRemix } = quirksFor(quirks, model);
+  if (videoRemix === 'not-found') {
+    throw taskRefusal(404, 'fail_to_fetch_task', `Video with id '${id}' not found.`);
+  }
+  const remixedFrom = videoRemix === 'version' ? id : undefined;
+  return submitted(call, { model, prompt, seconds, size, references: [], remixedFrom }, seconds);
 };
 
 /** `GET /v1/videos/{task_id}`. */
 export const retrieveVideo: Handler = (call) =>
-  Response.json(videoBody(call, findTask(call, call.parameters['task_id']), true));
+  Response.json(
+    videoBody(call, found(call.world.tasks.poll(call.parameters['task_id'] ?? '')), true),
+  );
 
 /** `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
 export const retrieveVendorVideo: Handler = (call) =>
-  Response.json(vendorBody(call, findTask(call, call.parameters['task_id'])));
+  Response.json(vendorBody(call, found(call.world.tasks.get(call.parameters['task_id'] ?? ''))));
 
 interface Range {
   readonly start: number;
@@ -97,10 +126,11 @@ function readRange(header: string | null, size: number): Range | undefined {
 /** `GET /v1/videos/{task_id}/content`. */
 export const downloadVideo: Handler = async (call) => {
   const { quirks, tasks } = call.world;
+  if (!tasks.mayDownload()) return new Response(null, { status: 429 });
   const video = tasks.get(call.parameters['task_id'] ?? '');
   if (video === undefined) throw contentRefusal(404, 'Task not found');
   if (video.state !== 'completed') {
-    const status = video.state === 'unknown' ? 'NOT_START' : video.state.toUpperCase();
+    const status = recordWords[video.state];
     throw contentRefusal(400, `Task is not completed yet, current status: ${status}`);
   }
   if (video.expired || call.fault?.type === 'expired-content') {
