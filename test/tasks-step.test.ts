@@ -5,6 +5,7 @@ import { errorPause, nextInterval, respect, vary } from '../src/tasks/pauses.ts'
 import { begin, decide, hasChanged, type Moment, type Observation } from '../src/tasks/step.ts';
 import type { VideoWaitOptions, VideoWaitState } from '../src/tasks/wait-options.ts';
 import { resolveWait } from '../src/tasks/wait-settings.ts';
+import { checkState } from '../src/tasks/wait-state.ts';
 import type { VideoStatus } from '../src/types/videos.ts';
 
 const settings = resolveWait({});
@@ -83,9 +84,14 @@ describe('the beginning of a wait', () => {
 });
 
 describe('a decision', () => {
-  test('a task that has ended ends the wait', () => {
+  test('a task that has ended ends the wait, a failure when it was seen twice or is final', () => {
     expect(run([sees('completed')])[0]?.next).toEqual({ type: 'completed' });
-    expect(run([sees('failed')])[0]?.next).toEqual({ type: 'failed' });
+    expect(run([sees('failed')])[0]?.next.type).toBe('poll');
+    expect(run([sees('failed'), sees('failed')])[1]?.next).toEqual({ type: 'failed' });
+    expect(run([{ ...sees('failed'), isFinal: true }])[0]?.next).toEqual({ type: 'failed' });
+    const error = { type: 'transient' } as const;
+    expect(run([sees('failed'), error, sees('failed')])[2]?.next).toEqual({ type: 'failed' });
+    expect(run([sees('failed'), sees('queued'), sees('failed')])[2]?.next.type).toBe('poll');
   });
 
   test('rule 42: a change of status goes back to the first pause', () => {
@@ -220,6 +226,92 @@ describe('a decision', () => {
           }
         },
       ),
+    );
+  });
+});
+
+/** Takes observations into account until one ends the wait, and says which were of a task. */
+function play(seen: readonly Observation[], pauses: readonly number[], timeout: number | null) {
+  const chosen = resolveWait({ timeout, maxConsecutiveErrors: 5 });
+  let state = fresh;
+  let now = 0;
+  const tasks: (Extract<Observation, { type: 'task' }> & { at: number })[] = [];
+  for (const [index, each] of seen.entries()) {
+    now += pauses[index % pauses.length] ?? 0;
+    if (each.type === 'task') tasks.push({ ...each, at: now });
+    const moment = { started: now, elapsed: now, age: undefined };
+    const step = decide(state, each, moment, chosen, 0.5);
+    // What a database stores and gives back changes no decision.
+    ({ state } = step);
+    state = checkState(JSON.parse(JSON.stringify(state)), now);
+    if (step.next.type !== 'poll') return { ended: step.next, tasks, last: each, now };
+  }
+  return { ended: undefined, tasks, last: seen.at(-1), now };
+}
+
+describe('property: a failure', () => {
+  const failure = fc.constantFrom(
+    { message: 'one' },
+    { message: 'two' },
+    { message: 'two', code: '2' },
+  );
+  const anything: fc.Arbitrary<Observation> = fc.oneof(
+    fc.record({
+      type: fc.constant('task' as const),
+      status: fc.constantFrom<VideoStatus>('queued', 'in_progress', 'failed'),
+      rawStatus: fc.constantFrom('a', 'unknown', undefined),
+      progress: fc.constantFrom(0, undefined),
+      failure: fc.option(failure, { nil: undefined }),
+      isFinal: fc.constantFrom(false, false, false, true),
+      hasAskedVendor: fc.constantFrom(true as const, undefined),
+    }),
+    fc.record({ type: fc.constantFrom('missing' as const, 'transient' as const) }),
+    // Random answers are hardly ever the same three times.
+    failure.map((complaint) => ({
+      ...sees('queued'),
+      rawStatus: undefined,
+      failure: complaint,
+    })),
+  );
+
+  const plays = [
+    fc.array(anything, { minLength: 1, maxLength: 40 }),
+    fc.array(fc.integer({ min: 5_000, max: 20_000 }), { minLength: 1 }),
+    fc.option(fc.integer({ min: 1, max: 300_000 })),
+  ] as const;
+
+  test('never ends a wait that was not told of it twice, for good, or at its end', () => {
+    fc.assert(
+      fc.property(...plays, (seen, pauses, timeout) => {
+        const { ended, tasks, last, now } = play(seen, pauses, timeout);
+        if (ended?.type !== 'failed') return;
+        const [final, before] = tasks.toReversed();
+        if (final === undefined) throw new Error('No poll told of it.');
+        if (final.status === 'failed') {
+          const isOver = last?.type !== 'task' || (timeout !== null && now >= timeout - 10);
+          expect(final.isFinal || before?.status === 'failed' || isOver).toBe(true);
+          return;
+        }
+        const complains = ({ status, rawStatus, progress, failure: error }: typeof final) =>
+          JSON.stringify([status, rawStatus, progress, error]);
+        const other = tasks.findLastIndex((each) => complains(each) !== complains(final));
+        const same = tasks.slice(other + 1);
+        expect(final.failure).toBeDefined();
+        expect(same.length).toBeGreaterThanOrEqual(3);
+        expect(now - (same[0]?.at ?? now)).toBeGreaterThanOrEqual(30_000);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('that was the last word on a task is never called anything else', () => {
+    fc.assert(
+      fc.property(...plays, (seen, pauses, timeout) => {
+        const { ended, tasks } = play(seen, pauses, timeout);
+        if (ended === undefined || tasks.at(-1)?.status !== 'failed') return;
+        expect(ended).toEqual({ type: 'failed' });
+      }),
+      { numRuns: 2_000 },
     );
   });
 });

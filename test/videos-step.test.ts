@@ -79,7 +79,8 @@ describe('videos.step()', () => {
     const { emulator, videos, task } = await submitted(40_000);
     emulator.videos.fail(task.id, 'No.');
 
-    const { next } = await videos.step(task);
+    const { state } = await videos.step(task);
+    const { next } = await videos.step(task, state);
 
     expect('error' in next && VideoFailedError.isInstance(next.error)).toBe(true);
     expect(next).toMatchObject({ error: { reason: 'No.', ref: task.ref } });
@@ -175,7 +176,8 @@ describe('videos.step()', () => {
   test('a database that gives null for what was left out changes nothing', async () => {
     const { videos, task } = await submitted(40_000);
     const empty = { status: null, rawStatus: null, progress: null, interval: null };
-    const stored = untyped<VideoWaitState>({ ...state, since: Date.now(), ...empty });
+    const later = { failure: null, sameSince: null, samePolls: null, vendorAsked: null };
+    const stored = untyped<VideoWaitState>({ ...state, since: Date.now(), ...empty, ...later });
 
     expect((await videos.step(task, stored)).next).toEqual({ delayMs: 5_000, earliestMs: 5_000 });
   });
@@ -219,6 +221,12 @@ describe('videos.step()', () => {
     ['state.progress', { ...state, progress: '85%' }],
     ['state.interval', { ...state, interval: '5000' }],
     ['state.interval', { ...state, interval: -5_000 }],
+    ['state.failure', { ...state, failure: 'No.' }],
+    ['state.failure', { ...state, failure: { code: '7' } }],
+    ['state.failure', { ...state, failure: { message: 'No.', code: 7 } }],
+    ['state.sameSince', { ...state, sameSince: '0' }],
+    ['state.samePolls', { ...state, samePolls: -1 }],
+    ['state.vendorAsked', { ...state, vendorAsked: true }],
   ])('names %s in %j', async (field, stored) => {
     const { emulator, videos, task } = await submitted(0);
 

@@ -113,10 +113,11 @@ describe('videos.createAndWait()', () => {
       inTurn({ id: 'a', status: 'failed' }, { id: 'a', status: 'failed', error: 'No.' }),
     );
 
-    const error = await failing(videos.createAndWait(order), 1);
+    const error = await failing(videos.createAndWait(order), 7);
 
     expect(error).toMatchObject({ name: 'VideoFailedError', reason: 'No.' });
-    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    // The first poll at once, and the one that confirms it after 5 s.
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   });
 
   test('headers, query and extra fields go where they belong', async () => {

@@ -39,11 +39,11 @@ export function planOf(transport: Transport, options: VideoWaitOptions) {
 async function poll(
   transport: Transport,
   ref: VideoTaskRef,
+  route: VideoTaskRef['route'],
   options: RequestOptions,
 ): Promise<PollResult> {
   try {
-    const { id, route } = ref;
-    const read = readTask(transport, () => ({ id, route, ref }), options);
+    const read = readTask(transport, () => ({ id: ref.id, route, ref }), options);
     const { data, response } = await read.withResponse();
     return {
       task: data,
@@ -72,7 +72,7 @@ export function waitOf(
     limiter,
     ref,
     isDated,
-    poll: (limits) => poll(transport, ref, { ...request, ...limits }),
+    poll: (limits, route = ref.route) => poll(transport, ref, route, { ...request, ...limits }),
   };
 }
 

@@ -154,6 +154,12 @@ export class Videos {
    * Polls that fail for reasons that pass do not end the wait, nor does a status word that is not
    * known. Aborting stops the waiting at once; the task itself goes on, as gateways cannot cancel.
    *
+   * A failure is final when the next poll confirms it or the wait ends first, and at once where its
+   * reason names moderation or bad input. An error in place of a status is a failure when 3 polls over
+   * at least 30 seconds repeat it. While a task is `unknown` for 2 minutes and more, the gateway's own
+   * record (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute, and only
+   * a failure there counts.
+   *
    * @param task - The id, the handle (`task.ref`, also from another process) or the task.
    * @returns The completed task. Its content is downloaded with `downloadContent`.
    * @throws `VideoFailedError` when the task failed
@@ -215,8 +221,8 @@ export class Videos {
   }
 
   /**
-   * Makes one poll and says what follows from it: a pause, the completed task, or the error that ends
-   * the wait. `wait` and its like are loops around it.
+   * Makes one poll, or reads twice as `wait` says, and tells what follows: a pause, the completed task,
+   * or the error that ends the wait. `wait` and its like are loops around it.
    *
    * The state is plain JSON, so that a job queue or a workflow engine can do the pausing: store it, and
    * give it to the next step, in any process. The time limit counts from the first step, by the clock

@@ -87,10 +87,27 @@ export function findFailure(body: JsonObject): VideoTaskError {
   return code === undefined ? { message } : { message, code };
 }
 
+/** What stands in place of a status, where a body has neither that nor a result. */
+export function findComplaint(body: JsonObject): VideoTaskError | undefined {
+  const hasError = levelsOf(body).some(({ error }) => objectOf(error) ?? textOf(error));
+  const failure = hasError ? findFailure(body) : undefined;
+  return failure?.message === noReason ? undefined : failure;
+}
+
 const reviewWords =
-  /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check)|审核|敏感|违规/i;
+  /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check|not[\s_-]?pass)|audit\w?submit|审核|敏感|违规/i;
 
 /** Whether a failure reads like a content review. A guess: the gateway does not say. */
 export function readsLikeReview({ message, code }: VideoTaskError): boolean {
   return reviewWords.test(message) || reviewWords.test(code ?? '');
+}
+
+/** Not keys, tokens or answers: those are the gateway's own, and what fails on them may recover. */
+const inputWords =
+  /(invalid|illegal|unsupported|missing|bad)[\s_.-]?(request|param|argument|input|prompt|image|size|seconds|duration|resolution)|(prompt|image|input|size|seconds|duration|resolution) is (invalid|required|not supported)/i;
+
+/** Whether a failure lies in what was submitted, so that the task cannot recover from it. */
+export function isCausedByInput(failure: VideoTaskError): boolean {
+  const { message, code } = failure;
+  return readsLikeReview(failure) || inputWords.test(message) || inputWords.test(code ?? '');
 }

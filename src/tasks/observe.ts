@@ -2,6 +2,8 @@ import { APIError } from '../errors/api-error.ts';
 import { APIConnectionError } from '../errors/connection-error.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { isObject } from '../schemas/objects.ts';
+import { findComplaint, isCausedByInput } from '../schemas/video-failure.ts';
 import { restateVideo } from '../schemas/video.ts';
 import { readStatusWord } from '../schemas/video-status.ts';
 import type { VideoStatus, VideoTask } from '../types/videos.ts';
@@ -10,7 +12,11 @@ import type { WaitSettings } from './wait-settings.ts';
 import { statuses } from './wait-state.ts';
 
 /** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
-export type PollResult = { readonly retryAfter?: number | undefined } & (
+export type PollResult = {
+  readonly retryAfter?: number | undefined;
+  /** Whether the vendor's route was asked as well. If the task has failed, it is that which says so. */
+  readonly hasAskedVendor?: true | undefined;
+} & (
   | { readonly task: VideoTask; readonly error?: undefined }
   | { readonly task?: undefined; readonly error: unknown }
 );
@@ -55,7 +61,7 @@ export function observe(
   result: PollResult,
   { unknownStatus }: Pick<WaitSettings, 'unknownStatus'>,
 ): Observation {
-  const { task, retryAfter } = result;
+  const { task, hasAskedVendor, retryAfter } = result;
   if (task === undefined) {
     const type = classifyPollError(result.error);
     return type === 'fatal' ? { type } : { type, retryAfter };
@@ -67,8 +73,20 @@ export function observe(
       return { type: 'foreign_status', rawStatus: task.raw_status };
     }
   }
-  const { status, raw_status: rawStatus, progress } = task;
-  return { type: 'task', status, rawStatus, progress, retryAfter };
+  const { status, raw_status: rawStatus, progress, raw } = task;
+  const isWordless = status === 'queued' && rawStatus === undefined && isObject(raw);
+  const failure = (isWordless ? findComplaint(raw) : task.error) ?? undefined;
+  const isFinal = hasAskedVendor === true || (failure !== undefined && isCausedByInput(failure));
+  return {
+    type: 'task',
+    status,
+    rawStatus,
+    progress,
+    failure,
+    isFinal,
+    hasAskedVendor,
+    retryAfter,
+  };
 }
 
 function askForStatus(read: (rawStatus: string) => VideoStatus, word: string): VideoStatus {

@@ -1,4 +1,5 @@
-import type { VideoStatus } from '../types/videos.ts';
+import { readStatusWord } from '../schemas/video-status.ts';
+import type { VideoStatus, VideoTask, VideoTaskError } from '../types/videos.ts';
 import { errorPause, nextInterval, respect, vary } from './pauses.ts';
 import type { VideoWaitState } from './wait-options.ts';
 import type { WaitSettings } from './wait-settings.ts';
@@ -10,6 +11,12 @@ export type Observation =
       readonly status: VideoStatus;
       readonly rawStatus: string | undefined;
       readonly progress: number | undefined;
+      /** Why the task failed; without a status, what stands in place of one. */
+      readonly failure?: VideoTaskError | undefined;
+      /** Whether a failure, if it is one, needs no other poll to confirm it. */
+      readonly isFinal?: boolean | undefined;
+      /** Whether the vendor's route was asked as well. */
+      readonly hasAskedVendor?: true | undefined;
       /** How long the server asks to wait, in milliseconds. */
       readonly retryAfter?: number | undefined;
     }
@@ -51,6 +58,12 @@ interface Step {
 /** How often a task that was seen may be missing in a row. */
 const toleratedMisses = 2;
 
+/** How many polls without a status have to show the same error, and over how long, in milliseconds. */
+const complaints = { polls: 3, span: 30_000 };
+
+/** How long a status is unknown before the vendor's route is asked, and how often it is, in milliseconds. */
+const doubt = { first: 120_000, pause: 60_000 };
+
 /** Timers may fire a little early; a poll so close to the limit counts as made at the limit. */
 const timerSlack = 10;
 
@@ -74,13 +87,32 @@ export function begin(
   return { state: { ...state, interval: interval.first }, delay };
 }
 
+/** What a poll says of a task. */
+type Said = Pick<VideoWaitState, 'status' | 'rawStatus' | 'progress'>;
+
 /** Whether a poll has seen something new. */
-export function hasChanged(before: VideoWaitState, after: VideoWaitState): boolean {
+export function hasChanged(before: Said, after: Said): boolean {
   return (
     before.status !== after.status ||
     before.rawStatus !== after.rawStatus ||
     before.progress !== after.progress
   );
+}
+
+/**
+ * Whether to ask the vendor's route as well. A task that failed behind another gateway may stay
+ * `unknown` for ever, and only the gateway's own record of it, which that route gives, tells.
+ */
+export function asksVendor(
+  before: VideoWaitState,
+  { status, raw_status: rawStatus, progress }: VideoTask,
+  elapsed: number,
+): boolean {
+  const isUnknown = rawStatus !== undefined && readStatusWord(rawStatus).word === 'empty';
+  if (status !== 'queued' || !isUnknown) return false;
+  if (hasChanged(before, { status, rawStatus, progress })) return false;
+  const { sameSince = elapsed, vendorAsked = sameSince } = before;
+  return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
 }
 
 /**
@@ -101,7 +133,7 @@ export function decide(
     case 'fatal':
       return stop(state, 'fatal');
     case 'foreign_status':
-      return stop({ ...state, rawStatus: seen.rawStatus }, 'foreign_status');
+      return stop({ ...state, status: 'queued', rawStatus: seen.rawStatus }, 'foreign_status');
     case 'transient': {
       const failed = { ...state, errors: state.errors + 1 };
       if (failed.errors > settings.maxConsecutiveErrors) return stop(failed, 'too_many_errors');
@@ -121,15 +153,42 @@ export function decide(
 
 function afterTask(
   before: VideoWaitState,
-  { status, rawStatus, progress, retryAfter }: Extract<Observation, { type: 'task' }>,
+  seen: Extract<Observation, { type: 'task' }>,
   moment: Moment,
   settings: WaitSettings,
   random: number,
 ): Step {
+  const { status, rawStatus, progress, failure, retryAfter, hasAskedVendor } = seen;
+  const { elapsed } = moment;
   const hasMoved = before.status !== undefined && before.status !== status;
   const interval = nextInterval(hasMoved ? undefined : before.interval, settings.interval);
-  const state = { ...before, status, rawStatus, progress, interval, errors: 0, missing: 0 };
-  if (status === 'completed' || status === 'failed') return { state, next: { type: status } };
+  const isSame =
+    !hasChanged(before, seen) &&
+    before.failure?.message === failure?.message &&
+    before.failure?.code === failure?.code;
+  const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
+  const state: VideoWaitState = {
+    ...before,
+    polls: before.polls + (hasAskedVendor ? 1 : 0),
+    status,
+    rawStatus,
+    progress,
+    interval,
+    failure,
+    sameSince,
+    samePolls: samePolls + 1,
+    vendorAsked: hasAskedVendor ? elapsed : before.vendorAsked,
+    errors: 0,
+    missing: 0,
+  };
+  if (status === 'completed') return { state, next: { type: status } };
+  const hasFailed =
+    status === 'failed'
+      ? seen.isFinal === true || before.status === 'failed'
+      : failure !== undefined &&
+        samePolls + 1 >= complaints.polls &&
+        elapsed - sameSince >= complaints.span;
+  if (hasFailed) return { state: { ...state, status: 'failed' }, next: { type: 'failed' } };
   return again(state, vary(interval, settings.interval, random), retryAfter, moment, settings);
 }
 
@@ -145,6 +204,8 @@ function mayBeMissing(
 }
 
 function stop(state: VideoWaitState, reason: StopReason): Step {
+  // A failure that no poll can confirm any more, and none has denied, is one.
+  if (state.status === 'failed') return { state, next: { type: 'failed' } };
   return { state, next: { type: 'stopped', reason } };
 }
 

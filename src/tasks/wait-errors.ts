@@ -7,8 +7,8 @@ import {
   VideoWaitTimeoutError,
   type VideoWaitSummary,
 } from '../errors/video-error.ts';
-import { findFailure, readsLikeReview } from '../schemas/video-failure.ts';
-import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
+import { readsLikeReview } from '../schemas/video-failure.ts';
+import type { VideoTaskError, VideoTaskRef } from '../types/videos.ts';
 import type { StopReason } from './step.ts';
 import type { VideoWaitState } from './wait-options.ts';
 
@@ -103,10 +103,18 @@ export function stoppedError(
   }
 }
 
-/** The error for a task that failed. */
-export function failedError(ref: VideoTaskRef, task: VideoTask): VideoFailedError {
-  const { message: reason, code } = task.error ?? findFailure({});
-  const moderated = readsLikeReview({ message: reason, code });
+/**
+ * The error for a task that failed.
+ *
+ * @param raw - The answer that told of it.
+ */
+export function failedError(
+  ref: VideoTaskRef,
+  failure: VideoTaskError,
+  raw: unknown,
+): VideoFailedError {
+  const { message: reason, code } = failure;
+  const moderated = readsLikeReview(failure);
   const ending = /[.!?…。！]$/u.test(reason) ? '' : '.';
   const review =
     'It reads like a content review: the same prompt or reference will probably fail again.';
@@ -120,7 +128,7 @@ export function failedError(ref: VideoTaskRef, task: VideoTask): VideoFailedErro
     reason,
     code,
     moderated,
-    raw: task.raw,
+    raw,
     ref,
   });
 }

@@ -2,7 +2,13 @@ import type { GatewayError } from '../errors/gateway-error.ts';
 import type { VideoFailedError } from '../errors/video-error.ts';
 import type { RequestOptions } from '../options.ts';
 import type { SubmitLedger } from '../types/submit-ledger.ts';
-import type { VideoStatus, VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
+import type {
+  VideoStatus,
+  VideoTask,
+  VideoTaskError,
+  VideoTaskLike,
+  VideoTaskRef,
+} from '../types/videos.ts';
 
 /** How often a task is asked for. Times are in milliseconds. */
 export interface VideoWaitInterval {
@@ -20,6 +26,7 @@ export interface VideoWaitInterval {
 
 /** What changed at a poll. */
 export interface VideoUpdate {
+  /** `failed` is not the end yet: another poll may show that the task goes on. */
   readonly status: VideoStatus;
   /** The gateway's own word, or `undefined` when it sent none. */
   readonly rawStatus: string | undefined;
@@ -73,7 +80,7 @@ export interface VideoWaitOptions extends Pick<
   unknownStatus?: 'keep-waiting' | 'fail' | ((rawStatus: string) => VideoStatus) | undefined;
   /**
    * Called after the first poll, and when status, word or progress have changed. It is awaited; if it
-   * throws, the wait ends with `VideoWaitError`.
+   * throws, the wait ends with `VideoWaitError`. A status `failed` may still change: see `wait`.
    */
   onUpdate?: ((update: VideoUpdate) => void | Promise<void>) | undefined;
   /**
@@ -170,6 +177,14 @@ export interface VideoWaitState {
   readonly progress?: number | undefined;
   /** The pause that was last taken, before it was varied. */
   readonly interval?: number | undefined;
+  /** The reason of a failure that is not final yet, or the error that stood in place of a status. */
+  readonly failure?: VideoTaskError | undefined;
+  /** Since when the polls have said the same, in milliseconds from the beginning. */
+  readonly sameSince?: number | undefined;
+  /** How many polls have said the same. */
+  readonly samePolls?: number | undefined;
+  /** When the vendor's route was last asked, in milliseconds from the beginning. */
+  readonly vendorAsked?: number | undefined;
   /** How many polls in a row have failed. */
   readonly errors: number;
   /** How many polls in a row did not find the task. */

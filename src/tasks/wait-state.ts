@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { isObject } from '../schemas/objects.ts';
-import type { VideoStatus } from '../types/videos.ts';
+import type { VideoStatus, VideoTaskError } from '../types/videos.ts';
 import type { VideoWaitState } from './wait-options.ts';
 
 /** Every status of a task. */
@@ -37,6 +37,10 @@ function isPositive(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
+function isFailure(value: unknown): value is VideoTaskError {
+  return isObject(value) && isText(value['message']) && isText(value['code'] ?? '');
+}
+
 function isStatus(value: unknown): value is VideoStatus {
   return statuses.some((status) => status === value);
 }
@@ -54,6 +58,7 @@ export function checkState(state: unknown, now: number): VideoWaitState {
   if (typeof state === 'string') throw bad('', 'is text; parse it with JSON.parse() first.');
   if (!isObject(state)) throw bad('', 'must be an object.');
   const { v, since, polls, errors, missing, status, rawStatus, progress, interval } = state;
+  const { failure, sameSince, samePolls, vendorAsked } = state;
   if (v !== 1) {
     throw bad('v', `is ${JSON.stringify(v)}, a format that this version does not know.`);
   }
@@ -69,5 +74,9 @@ export function checkState(state: unknown, now: number): VideoWaitState {
     rawStatus: optional('rawStatus', rawStatus, isText),
     progress: optional('progress', progress, isPositive),
     interval: optional('interval', interval, isPositive),
+    failure: optional('failure', failure, isFailure),
+    sameSince: optional('sameSince', sameSince, isPositive),
+    samePolls: optional('samePolls', samePolls, isPositive),
+    vendorAsked: optional('vendorAsked', vendorAsked, isPositive),
   };
 }

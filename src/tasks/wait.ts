@@ -1,7 +1,11 @@
 import { VideoFailedError, type VideoWaitSummary } from '../errors/video-error.ts';
+import { isObject } from '../schemas/objects.ts';
+import { findFailure } from '../schemas/video-failure.ts';
+import { findId } from '../schemas/video-fields.ts';
+import { restateVideo } from '../schemas/video.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 import { observe, type PollResult } from './observe.ts';
-import { begin, decide, hasChanged, type Observation } from './step.ts';
+import { asksVendor, begin, decide, hasChanged, type Observation } from './step.ts';
 import {
   abortedError,
   callbackError,
@@ -26,6 +30,8 @@ interface PollLimits {
   readonly timeout: number;
   /** Milliseconds for all attempts, or `null`. */
   readonly totalTimeout: number | null;
+  /** How often it is repeated; left out, as often as the caller says. */
+  readonly maxRetries?: number;
 }
 
 /** What is waited for, and how. */
@@ -33,17 +39,50 @@ export interface Wait extends Pick<VideoWaitOptions, 'onUpdate' | 'limiter'> {
   readonly ref: VideoTaskRef;
   /** Whether `ref.createdAt` says when the task was submitted. */
   readonly isDated: boolean;
-  /** Reads the status of the task once. Never rejects. */
-  readonly poll: (limits: PollLimits) => Promise<PollResult>;
+  /** Reads the status of the task once, on the route of its handle or on another. Never rejects. */
+  readonly poll: (limits: PollLimits, route?: VideoTaskRef['route']) => Promise<PollResult>;
   readonly settings: WaitSettings;
 }
 
-/** How long the last look at a task may take, after the time is up, in milliseconds. */
-const lastLook = 10_000;
+/** How long a look may take that is no poll like others, in milliseconds: the last one, and the vendor's. */
+const shortLook = 10_000;
+
+/** Where the gateway's own record of a task stands, whichever vendor it is of. */
+const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
 /** Milliseconds since the submission, where it is known when that was. */
 function ageOf({ ref, isDated }: Wait, now: number): number | undefined {
   return isDated ? now - ref.createdAt : undefined;
+}
+
+/** Reads the status once, within some limits. */
+async function read(
+  { poll }: Wait,
+  scope: WaitScope,
+  limits: Omit<PollLimits, 'signal'>,
+  route?: VideoTaskRef['route'],
+): Promise<PollResult> {
+  const { signal } = scope;
+  const result = await scope.race(poll({ signal, ...limits }, route));
+  // A poll that was broken off by the abort reports it as its own error.
+  signal.throwIfAborted();
+  return result;
+}
+
+/** Asks the vendor's route beside a poll. All that counts is that it calls this task a failure. */
+async function askVendor(
+  wait: Wait,
+  before: VideoWaitState,
+  polled: PollResult,
+  scope: WaitScope,
+): Promise<PollResult> {
+  await takeTurn(wait, before, scope);
+  const limits = { timeout: shortLook, totalTimeout: shortLook, maxRetries: 0 };
+  const { task } = await read(wait, scope, limits, vendorRoute);
+  // Other software may call its own answer a failure; what is said of a task holds an id.
+  const isOfTask = isObject(task?.raw) && findId(task.raw) !== undefined;
+  const hasFailed = task?.status === 'failed' && isOfTask;
+  return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
 }
 
 /**
@@ -58,13 +97,15 @@ export async function takeStep(
 ): Promise<VideoWaitStep> {
   const { ref, settings } = wait;
   const { timeout, pollTimeout } = settings;
-  const { signal } = scope;
   const started = scope.now - before.since;
   const remaining = timeout === null ? null : Math.ceil(timeout - started);
-  const totalTimeout = remaining === null || remaining > 0 ? remaining : lastLook;
-  const result = await scope.race(wait.poll({ signal, timeout: pollTimeout, totalTimeout }));
-  // A poll that was broken off by the abort reports it as its own error.
-  signal.throwIfAborted();
+  const totalTimeout = remaining === null || remaining > 0 ? remaining : shortLook;
+  const polled = await read(wait, scope, { timeout: pollTimeout, totalTimeout });
+  const isInDoubt =
+    ref.route.type === 'openai' &&
+    polled.task !== undefined &&
+    asksVendor(before, polled.task, scope.now - before.since);
+  const result = isInDoubt ? await askVendor(wait, before, polled, scope) : polled;
   const now = scope.now;
   const elapsed = now - before.since;
   const seen = observeFor(wait, result, before, elapsed);
@@ -76,13 +117,15 @@ export async function takeStep(
     const { delayMs, earliestMs } = next;
     return { ...step, next: { delayMs, earliestMs } };
   }
-  if (next.type === 'stopped' || task === undefined) {
-    const reason = next.type === 'stopped' ? next.reason : 'fatal';
-    const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
+  if (next.type === 'completed' && task !== undefined) return { ...step, next: { video: task } };
+  if (next.type === 'failed') {
+    if (task !== undefined) restateVideo(task, 'failed');
+    const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
     return { ...step, next: { error } };
   }
-  const isCompleted = next.type === 'completed';
-  return { ...step, next: isCompleted ? { video: task } : { error: failedError(ref, task) } };
+  const reason = next.type === 'stopped' ? next.reason : 'fatal';
+  const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
+  return { ...step, next: { error } };
 }
 
 function observeFor(
