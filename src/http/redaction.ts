@@ -5,11 +5,13 @@ import type { FailedAttempt } from './to-error.ts';
 /** A shorter key may be part of any word, and taking it out would garble what is said. */
 const shortestKey = 8;
 
+/** A URL and its query, also as they stand in JSON within JSON. */
+const urls = /\b(https?:(?:\\*\/){2}(?:[^\s"'<>`?#\\]|\\+\/)+)(\?(?:[^\s"'<>`)\]\\]|\\+[/u])*)?/gi;
+
 /** Takes the queries out of the URLs in text: what a signed URL gives access with is in its query. */
 function withoutQueries(text: string): string {
-  return text.replace(
-    /(\bhttps?:\/\/[^\s"'<>`?#\\]+)\?(?!\[query\])[^\s"'<>`)\]\\]*/gi,
-    '$1?[query]',
+  return text.replace(urls, (whole, url: string, query: string | undefined) =>
+    query === undefined || query === '?[query' ? whole : `${url}?[query]`,
   );
 }
 

@@ -9,6 +9,9 @@ export interface BaseURL {
   readonly version: '' | '/v1' | '/v1beta';
 }
 
+/** All of a path, so that its end is looked for once; what precedes its last slashes is the group. */
+const endSlashes = /^(.*[^/])?\/*$/s;
+
 /**
  * Checks a base URL and takes the version off its end.
  *
@@ -41,9 +44,9 @@ export function parseBaseURL(value: string | URL): BaseURL {
       'may not hold a query or a fragment; give query parameters as defaultQuery.',
     );
   }
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = url.pathname.replace(endSlashes, '$1');
   const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
-  const root = path.slice(0, path.length - version.length).replace(/\/+$/, '');
+  const root = path.slice(0, path.length - version.length).replace(endSlashes, '$1');
   return { root: url.origin + root, version };
 }
 

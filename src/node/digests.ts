@@ -27,8 +27,10 @@ function read(algorithm: Digest['algorithm'] | undefined, base64 = ''): Digest[]
 
 /** Reads `name=value` and `name=:value:`, the forms of RFC 3230 and RFC 9530. */
 function readList(text: string | null): Digest[] {
-  const pairs = [...(text ?? '').matchAll(/([\w-]+)=:?([\w+/]+=*)/g)];
-  return pairs.flatMap(([, name = '', value]) => read(algorithms[name.toLowerCase()], value));
+  return (text ?? '').split(',').flatMap((item) => {
+    const [, name = '', value] = /^\s*([\w-]+)=:?([\w+/]+=*)/.exec(item) ?? [];
+    return read(algorithms[name.toLowerCase()], value);
+  });
 }
 
 /**

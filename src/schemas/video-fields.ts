@@ -108,7 +108,7 @@ export function findCompletedURL(body: JsonObject): string | undefined {
  * anything else.
  */
 export function progressOf(value: unknown): number | undefined {
-  const text = textOf(value)?.replace(/\s*%$/, '');
+  const text = textOf(value)?.replace(/%$/, '');
   const number = typeof value === 'number' ? value : Number(text ?? Number.NaN);
   if (!(number >= 0 && number <= 100)) return undefined;
   const isFraction = number > 0 && number < 1 && text === undefined;

@@ -17,7 +17,12 @@ export class SchemaMismatch extends Error {
 export function jsonIn(text: string): string {
   const answer = text.replace(/^\s*<think>[\s\S]*?(?:<\/think>|$)/, '');
   const inside = answer.replace(/^\s*```\w*\s*/, '');
-  return inside === answer ? answer : inside.replace(/\s*`{0,3}\s*$/, '');
+  return inside === answer
+    ? answer
+    : inside
+        .trimEnd()
+        .replace(/`{1,3}$/, '')
+        .trimEnd();
 }
 
 /** Parses JSON. */

@@ -76,14 +76,14 @@ export function parsePartialJSON(text: string): unknown {
 
 /**
  * Parses a text that grows, again and again. A long text is parsed only when it has grown by a
- * part in 500, so that the work stays in proportion to its length.
+ * part in 32, so that the work stays in proportion to its length.
  */
 export class GrowingJSON {
   #length = 0;
   #value: unknown = null;
 
   read(text: string): unknown {
-    if (text.length - this.#length > this.#length / 500) {
+    if (text.length - this.#length > (this.#length - 2_000) / 32) {
       this.#length = text.length;
       this.#value = parsePartialJSON(jsonIn(text)) ?? null;
     }

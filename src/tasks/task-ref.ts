@@ -64,7 +64,7 @@ function checkRoot(value: unknown): string {
     url.username + url.password + url.search + url.hash === '';
   if (!isPlain)
     throw bad('baseURL', 'must be an http(s) URL without password, query and fragment.');
-  return url.origin + url.pathname.replace(/\/+$/, '');
+  return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
 }
 
 /**

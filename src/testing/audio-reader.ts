@@ -23,7 +23,7 @@ function readWav(bytes: Uint8Array): SoundFacts {
     if (kind === 'data' && bytesPerSecond > 0) duration = size / bytesPerSecond;
     if (kind === 'LIST' && name(bytes, at + 12) === 'INAM') {
       const length = view.getUint32(at + 16, true);
-      title = decoder.decode(bytes.subarray(at + 20, at + 20 + length)).replace(/\0+$/, '');
+      title = decoder.decode(bytes.subarray(at + 20, at + 20 + length)).replace(/\0.*$/s, '');
     }
     at += 8 + size + (size % 2);
   }

@@ -156,6 +156,20 @@ export const situations: readonly Situation[] = [
     ],
     call: chat,
   },
+  {
+    name: 'BadRequestError',
+    how: 'JSON in a text, with escapes',
+    answers: [
+      () => {
+        const url = String.raw`https:\/\/a.test\/b?c=1\u0026signature=${canaries.query}`;
+        return Response.json(
+          { error: { message: `Upstream said {"url":"${url}"}.` } },
+          { status: 400 },
+        );
+      },
+    ],
+    call: chat,
+  },
   ...Object.entries(thrown).map(([how, answer]) => ({
     name: 'APIConnectionError',
     how: `what ${how} throws`,

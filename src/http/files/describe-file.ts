@@ -86,7 +86,7 @@ export function describeFile(facts: FileFacts): FileDescription {
   const essence = (declared.split(';')[0] ?? '').trim().toLowerCase();
   const isDeclared = !meaninglessTypes.has(essence);
   const givenName = baseName(facts.name ?? '');
-  const name = givenName ?? baseName(field.replaceAll(/\[[^\]]*\]$/g, '')) ?? 'file';
+  const name = givenName ?? baseName(field.replace(/\[[^[\]]*\]$/, '')) ?? 'file';
 
   const byType = isDeclared ? formatOfType(essence) : undefined;
   // A type that is not in the table still says that the file is something else than media.

@@ -1,0 +1,147 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkSync } from 'recheck';
+import { parseAst } from 'rolldown/parseAst';
+import { describe, expect, test } from 'vitest';
+import { root } from './helpers/run-program.ts';
+import { countSteps, stepsOf } from './helpers/steps.ts';
+
+await countSteps();
+const { parseEmbeddings } = await import('../src/schemas/embeddings-text.ts');
+const { EventReader } = await import('../src/streams/read-events.ts');
+const { LineReader } = await import('../src/streams/read-lines.ts');
+const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
+
+interface Found {
+  readonly file: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+const madeAtRunTime = 'RegExp()';
+
+/** All regular expressions of a file. */
+function patternsIn(file: string): Found[] {
+  const found: Found[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const [type, callee, regex]: unknown[] = ['type', 'callee', 'regex'].map((key) =>
+      Reflect.get(node, key),
+    );
+    if (isPattern(regex)) found.push({ file, source: regex.pattern, flags: regex.flags });
+    const isMade = type === 'NewExpression' || type === 'CallExpression';
+    // Those of the emulator are made of the paths of the interface and of nothing else.
+    const isOurs = file.startsWith('src/testing/');
+    if (isMade && !isOurs && Reflect.get(Object(callee), 'name') === 'RegExp') {
+      found.push({ file, source: madeAtRunTime, flags: '' });
+    }
+    for (const inner of Object.values(node)) walk(inner);
+  };
+  walk(parseAst(readFileSync(join(root, file), 'utf8'), { lang: 'ts', astType: 'ts' }));
+  return found;
+}
+
+function isPattern(value: unknown): value is { pattern: string; flags: string } {
+  return typeof value === 'object' && value !== null && 'pattern' in value && 'flags' in value;
+}
+
+/** What is wrong with a pattern, or `undefined` when its work is in proportion to the text. */
+function problemOf({ file, source, flags }: Found): string | undefined {
+  const name = `${file}: /${source}/${flags}`;
+  if (source === madeAtRunTime) return `${name} cannot be checked before it runs`;
+  // The other checker guesses; this one proves, or says that it cannot.
+  const { status, complexity } = checkSync(source, flags, {
+    checker: 'automaton',
+    timeout: 60_000,
+  });
+  return status === 'safe' ? undefined : `${name} is ${complexity?.summary ?? status}`;
+}
+
+test('no pattern takes more than linear time, whatever text it meets', { timeout: 300_000 }, () => {
+  const patterns = globSync('src/**/*.ts', { cwd: root }).flatMap(patternsIn);
+
+  expect(patterns.length).toBeGreaterThan(100);
+  expect(patterns.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);
+});
+
+test.each([
+  ['two neighbours that take the same characters', String.raw`\s*\x60?\s*$`],
+  ['an end that is looked for from everywhere', String.raw`\s*%$`],
+  ['a repetition in a repetition', '^(a+)+$'],
+  ['a look ahead, of which nothing is proved', String.raw`(https?:\/\/\S+)\?(?!x)`],
+  ['a pattern that is made while running', madeAtRunTime],
+])('which would notice %s', (_, source) => {
+  expect(problemOf({ file: 'x.ts', source, flags: '' })).toBeDefined();
+});
+
+const megabyte = 2 ** 20;
+
+/** A text that repeats a unit, cut into pieces. */
+function piecesOf(unit: string, length: number, size: number): string[] {
+  const text = unit.repeat(length / unit.length);
+  return Array.from({ length: text.length / size }, (_, at) =>
+    text.slice(at * size, at * size + size),
+  );
+}
+
+/** Feeds a framing with a text in pieces of 64 characters. */
+function feed(Reader: typeof EventReader | typeof LineReader, unit: string, length: number): void {
+  const reader = new Reader(Number.MAX_SAFE_INTEGER, () => {});
+  const encoder = new TextEncoder();
+  for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
+  reader.end();
+}
+
+function parseGrowing(unit: string, length: number): void {
+  const json = new GrowingJSON();
+  let text = '';
+  for (const piece of piecesOf(unit, length, 1_024)) json.read((text += piece));
+}
+
+const scanners: readonly [
+  name: string,
+  scan: (unit: string, length: number) => void,
+  units: string[],
+][] = [
+  [
+    'the beginning of JSON',
+    (unit, length) => parsePartialJSON(`["${unit.repeat(length / unit.length)}`),
+    ['[', '{"a":', '"', '\\', '\\"', '"\\\\', 'a ', '1,', '["\\', '\n', '```'],
+  ],
+  [
+    'events',
+    (unit, length) => feed(EventReader, unit, length),
+    ['a', '\n', '\r', 'data:', ':', '\r\n'],
+  ],
+  ['lines', (unit, length) => feed(LineReader, unit, length), ['a', '\n', '\r']],
+  [
+    'vectors',
+    (unit, length) => quietly(() => parseEmbeddings(unit.repeat(length / unit.length))),
+    ['"embedding"', '"embedding":"', '"embedding" ', '"', '\\'],
+  ],
+];
+
+function quietly(work: () => unknown): void {
+  try {
+    work();
+  } catch {
+    // It need not be JSON.
+  }
+}
+
+describe.each(scanners)('twice the text is twice the work: %s', (_, scan, units) => {
+  test.each(units)('of %j', async (unit) => {
+    const half = await stepsOf(() => scan(unit, megabyte / 2));
+    const whole = await stepsOf(() => scan(unit, megabyte));
+
+    expect(whole).toBeLessThan(half * 2.1 + 100);
+    expect(whole).toBeGreaterThan(0);
+  });
+});
+
+test('JSON that grows is parsed again only when it has grown by a part of itself', async () => {
+  const once = await stepsOf(() => parsePartialJSON('[1,'.repeat(megabyte / 12)));
+  const growing = await stepsOf(() => parseGrowing('[1,', megabyte / 4));
+
+  expect(growing).toBeLessThan(once * 34);
+});
