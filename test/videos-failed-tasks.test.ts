@@ -3,7 +3,18 @@ import { VideoFailedError, VideoWaitTimeoutError } from '../src/errors/video-err
 import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
 import type { VideoWaitOptions, VideoWaitState } from '../src/tasks/wait-options.ts';
 import { untyped } from './helpers/untyped.ts';
-import { answeredVideos, failing, giving, inTurn, minute, timesOf } from './helpers/videos.ts';
+import {
+  answeredVideos,
+  countRequests,
+  emulatedVideos,
+  failing,
+  giving,
+  inTurn,
+  minute,
+  order,
+  timesOf,
+} from './helpers/videos.ts';
+import { markers } from '../src/testing/index.ts';
 import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
 fakeWaitingTime();
@@ -392,6 +403,43 @@ describe('a task whose status stays unknown', () => {
     expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', polls: requests.length });
     const paths = requests.map(({ url }) => new URL(url).pathname);
     expect(new Set(paths)).toEqual(new Set([`/vidu/v1/videos/text2video/${id}`]));
+  });
+});
+
+describe('a gateway whose vendor stumbles once', () => {
+  test.each([
+    ['no-status', 'Rate limit reached', 35_000, 60_000],
+    ['unknown', 'upstream returned unrecognized message', 120_000, 160_000],
+    ['failed', 'Rate limit reached', 10_000, 30_000],
+  ] as const)(
+    '%s: the task has failed, and is given back',
+    async (videoStumble, reason, earliest, latest) => {
+      const quirks = { videoStumble };
+      const { emulator, videos } = emulatedVideos({}, { videoDuration: 5_000, quirks });
+      const begun = Date.now();
+
+      const prompt = `A boat ${markers.stumble}`;
+      const error = await failing(videos.createAndWait({ ...order, prompt }));
+
+      expect(error).toMatchObject({ name: 'VideoFailedError', reason });
+      expect(Date.now() - begun).toBeGreaterThanOrEqual(earliest);
+      expect(Date.now() - begun).toBeLessThan(latest);
+      expect(countRequests(emulator).posts).toBe(1);
+      expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
+    },
+  );
+
+  test.each(['failed-first', 'none'] as const)('%s: the task is completed', async (word) => {
+    const quirks = { videoStumble: word };
+    const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000, quirks });
+
+    const prompt = `A boat ${markers.stumble}`;
+    const video = await giving(videos.createAndWait({ ...order, prompt }));
+
+    expect(video.status).toBe('completed');
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(emulator.charges).toHaveLength(1);
+    expect(emulator.charges[0]).not.toHaveProperty('refundedAt');
   });
 });
 
