@@ -1,16 +1,25 @@
+import { textsOf } from '../schemas/chat-parts.ts';
 import { isObject, objectsOf } from '../schemas/objects.ts';
 import type { ChatCompletionCreateParamsBase } from '../types/chat-params.ts';
 import { checkList, checkModel, checkParams } from './checks.ts';
 
-/** An answer that is sent back without what only this package, or only an answer, has. */
+/** An answer goes back as it came: without what this package has added to it. */
 function sentMessage(message: unknown): unknown {
-  if (!isObject(message) || !('parsed' in message)) return message;
-  const { parsed: _, content_parts: __, annotations: ___, audio, ...sent } = message;
-  if (isObject(audio)) sent['audio'] = { id: audio['id'] };
+  if (!isObject(message) || message['role'] !== 'assistant') return message;
+  const { parsed: _, content_parts: parts, audio, ...sent } = message;
+  // The sound itself is not taken back, only its id.
+  if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
+  if (sent['refusal'] === null) delete sent['refusal'];
+  if (Array.isArray(parts)) {
+    const { text, thoughts } = textsOf(parts);
+    // Text that the caller has changed since counts more than what came.
+    if (sent['content'] === text) sent['content'] = parts;
+    if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
+  }
   if (sent['tool_calls'] !== undefined) {
     sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
       if (!isObject(call['function'])) return call;
-      const { parsed_arguments: ____, ...called } = call['function'];
+      const { parsed_arguments: __, ...called } = call['function'];
       return { ...call, function: called };
     });
   }

@@ -98,11 +98,22 @@ export function repairHead(value: JsonObject, object: string): void {
 export function repairContent(message: JsonObject): void {
   const { content } = message;
   if (!Array.isArray(content)) return;
-  const parts = objectsOf(content);
-  const thinking = parts.filter((part) => 'thinking' in part).map(thinkingOf);
+  const { text, thoughts } = textsOf(content);
   message['content_parts'] = content;
-  message['content'] = joinTexts(parts.map((part) => part['text']));
-  if (thinking.length > 0) message['reasoning_content'] ??= joinTexts(thinking);
+  message['content'] = text;
+  if (thoughts !== null) message['reasoning_content'] ??= thoughts;
+}
+
+/** What content in typed parts says, and what was thought before; `null` where there is nothing. */
+export function textsOf(content: readonly unknown[]): {
+  readonly text: string | null;
+  readonly thoughts: string | null;
+} {
+  const parts = objectsOf(content);
+  return {
+    text: joinTexts(parts.map((part) => part['text'])),
+    thoughts: joinTexts(parts.map(thinkingOf)),
+  };
 }
 
 /** Thinking comes as text or as a list of text parts. */
@@ -129,3 +140,11 @@ export function repairFunction(call: unknown): void {
   if (!isObject(call)) return;
   if (isObject(call['arguments'])) call['arguments'] = JSON.stringify(call['arguments']);
 }
+
+/** Gives a whole call its arguments: for a function without any, many models write nothing. */
+export function fillArguments(call: unknown): void {
+  if (isObject(call)) call['arguments'] ||= noArguments;
+}
+
+/** The arguments of a function that takes none, as JSON text. */
+export const noArguments = '{}';

@@ -10,6 +10,7 @@ import { dropNull, isObject, objectsOf } from './objects.ts';
 import {
   audioSchema,
   contentSchema,
+  fillArguments,
   functionCallSchema,
   logprobsSchema,
   repairContent,
@@ -74,12 +75,14 @@ function repairMessage(message: JsonObject): void {
   message['refusal'] ??= null;
   dropNull(message, 'annotations');
   repairFunction(message['function_call']);
+  fillArguments(message['function_call']);
   dropNull(message, 'tool_calls');
   if (message['tool_calls'] === undefined) return;
   const calls = objectsOf(message['tool_calls']);
   for (const call of calls) {
     call['id'] ??= '';
     repairToolCall(call);
+    fillArguments(call['function']);
   }
   message['tool_calls'] = calls;
 }

@@ -1,3 +1,5 @@
+import { noArguments } from '../schemas/chat-parts.ts';
+import { isObject } from '../schemas/objects.ts';
 import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type {
   ChatCompletionChunk,
@@ -106,6 +108,8 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     if (reason === '') return;
     if (choice.finish_reason === '') this.#unfinished -= 1;
     choice.finish_reason = reason;
+    toolCalls.end();
+    if (message.function_call) message.function_call.arguments ||= noArguments;
   }
 
   #begin(whole: ChatCompletion, index: number): OpenChoice {
@@ -136,6 +140,7 @@ function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
 
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
   const { content, refusal, reasoning_content: thoughts, reasoning, audio } = delta;
+  addParts(message, delta);
   // Tolerant reading lets wrong types through; only text can be added to text.
   if (typeof content === 'string') message.content = growText(message.content, content);
   if (typeof refusal === 'string') message.refusal = growText(message.refusal, refusal);
@@ -143,9 +148,6 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
     message.reasoning_content = growText(message.reasoning_content, thoughts);
   }
   if (typeof reasoning === 'string') message.reasoning = growText(message.reasoning, reasoning);
-  if (delta.content_parts !== undefined) {
-    (message.content_parts ??= []).push(...delta.content_parts);
-  }
   if (audio) message.audio = addAudio(message.audio, audio);
   if (delta.function_call) {
     const { name, arguments: text } = delta.function_call;
@@ -154,6 +156,43 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
     if (typeof text === 'string') call.arguments = growText(call.arguments, text);
   }
   copyUnknownFields(delta, message, deltaFields, true);
+}
+
+/** Some providers send part of the content as text and part of it in typed parts. */
+function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
+  const { content, content_parts: parts } = delta;
+  if (parts !== undefined) {
+    message.content_parts ??= message.content ? [textPart(message.content)] : [];
+    for (const part of parts) addPart(message.content_parts, part);
+  } else if (message.content_parts !== undefined && content) {
+    addPart(message.content_parts, textPart(content));
+  }
+}
+
+const textPart = (text: string) => ({ type: 'text', text });
+
+/**
+ * Adds a part of streamed content to those before. What the stream has cut into pieces, text and
+ * thinking, becomes one part again.
+ */
+function addPart(parts: unknown[], part: unknown): void {
+  const last = parts.at(-1);
+  if (isObject(last) && isObject(part) && last['type'] === part['type']) {
+    const { text, thinking } = part;
+    if (typeof last['text'] === 'string' && typeof text === 'string') {
+      last['text'] = growText(last['text'], text);
+      return;
+    }
+    if (typeof last['thinking'] === 'string' && typeof thinking === 'string') {
+      last['thinking'] = growText(last['thinking'], thinking);
+      return;
+    }
+    if (Array.isArray(last['thinking']) && Array.isArray(thinking)) {
+      for (const inner of thinking) addPart(last['thinking'], inner);
+      return;
+    }
+  }
+  parts.push(structuredClone(part));
 }
 
 function addAudio(

@@ -1,3 +1,4 @@
+import { noArguments } from '../schemas/chat-parts.ts';
 import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageToolCall,
@@ -10,6 +11,8 @@ interface OpenCall {
   /** Its place among the calls of the message; unique, while what providers send is not always. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
+  /** Whether it came without arguments and was given empty ones. */
+  isFilled?: boolean;
 }
 
 /**
@@ -41,8 +44,21 @@ export class ToolCallAssembler {
     pieces.forEach((piece, position) => {
       const open = this.#find(piece, position, pieces.length);
       if (piece.index !== open.index) piece.index = open.index;
+      if (open.isFilled && open.call.type === 'function' && piece.function?.arguments) {
+        open.call.function.arguments = '';
+        open.isFilled = false;
+      }
       merge(open.call, piece);
     });
+  }
+
+  /** Gives functions that are called without arguments empty ones; some models write nothing. */
+  end(): void {
+    for (const open of this.#open) {
+      if (open.call.type !== 'function' || open.call.function.arguments !== '') continue;
+      open.call.function.arguments = noArguments;
+      open.isFilled = true;
+    }
   }
 
   #find(piece: ChatCompletionChunkToolCall, position: number, count: number): OpenCall {
