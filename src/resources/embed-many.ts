@@ -48,7 +48,7 @@ export async function embedMany(
       // Base64 is a third of the size of numbers and ten times faster to read. Providers that do not
       // know it send numbers, which are read as well.
       () => ({ json: { ...body, input, encoding_format: 'base64' } }),
-      { reader: vectorsReader(input.length) },
+      { reader: vectorsReader({ inputs: input.length, dimensions: params.dimensions }) },
       request,
     );
     for (const { index, embedding } of answer.data) vectors[start + index] = embedding;

@@ -19,31 +19,34 @@ export function countInputs(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
 }
 
+const leaveOut = 'is empty; leave it out, as it fails the whole request.';
+
 /** A list of inputs that are each a text or a list of tokens. */
 export function manyInputs(
   input: EmbeddingsCreateManyParams['input'],
 ): readonly (string | readonly number[])[] {
-  if (Array.isArray(input) && typeof input[0] !== 'number') return input;
+  if (Array.isArray(input) && typeof input[0] !== 'number') {
+    const empty = input.findIndex((item) => item === '');
+    // It would fail its request in the middle of others that are paid for.
+    if (empty !== -1) throw new InvalidInputError(`input[${empty}]`, leaveOut);
+    return input;
+  }
   throw new InvalidInputError('input', 'must be a list of texts, or of texts in tokens.');
 }
 
 function checkInput(input: unknown): void {
-  if (typeof input === 'string' && input !== '') return;
-  if (input === '' || (Array.isArray(input) && input.length === 0)) {
-    throw new InvalidInputError('input', 'is empty; give at least one text that is not empty.');
-  }
+  if (typeof input === 'string') return;
   if (!Array.isArray(input)) {
     throw new InvalidInputError('input', `must be a text or a list of texts, not ${show(input)}.`);
   }
+  if (input.length === 0) throw new InvalidInputError('input', 'is empty; give at least one text.');
   const list: readonly unknown[] = input;
   const first = kindOf(list[0]);
   for (const [position, item] of list.entries()) checkItem(`input[${position}]`, item, first);
 }
 
 function checkItem(field: string, item: unknown, first: string | undefined): void {
-  if (item === '' || (Array.isArray(item) && item.length === 0)) {
-    throw new InvalidInputError(field, 'is empty; leave it out, as it fails the whole request.');
-  }
+  if (Array.isArray(item) && item.length === 0) throw new InvalidInputError(field, leaveOut);
   const kind = kindOf(item);
   if (kind === undefined) {
     throw new InvalidInputError(

@@ -35,9 +35,9 @@ export class Embeddings {
    * providers ignore the format, so you always get lists of numbers, or base64 text when you asked
    * for that. The vectors are in the order of the inputs.
    *
-   * @param params - The model and what to embed. Nothing in `input` may be empty.
+   * @param params - The model and what to embed. An empty text is refused by most gateways.
    * @returns The vectors. When a provider skipped inputs, `missing` says how many.
-   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
    * @throws `UnexpectedResponseError` with `validation: "strict"` when there is not one vector per
    * input; `error.data` holds those that came
    *
@@ -55,7 +55,7 @@ export class Embeddings {
     return this.#transport.json(
       'embeddings.create',
       () => ({ json: embeddingBody('embeddings.create', params) }),
-      { reader: readerFor(params) },
+      { reader: readerFor(params, options) },
       options,
     );
   }
@@ -73,7 +73,7 @@ export class Embeddings {
    * billed too.
    *
    * @param params - As for `create`.
-   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
    */
   createForEngine(
     params: EmbeddingCreateParams,
@@ -89,7 +89,7 @@ export class Embeddings {
         const json = embeddingBody('embeddings.createForEngine', params);
         return { params: { model: json.model }, json };
       },
-      { reader: readerFor(params) },
+      { reader: readerFor(params, options) },
       options,
     );
   }
@@ -124,9 +124,14 @@ export class Embeddings {
 }
 
 /** What was asked for decides what the caller gets; what came decides how it is read. */
-function readerFor(params: EmbeddingCreateParams): Reader<AnyResponse> {
-  const inputs = countInputs(params?.input);
-  return params?.encoding_format === 'base64'
-    ? base64EmbeddingsReader(inputs)
-    : embeddingsReader(inputs);
+function readerFor(
+  params: EmbeddingCreateParams,
+  options: RequestOptions | undefined,
+): Reader<AnyResponse> {
+  const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
+  const format = encoding_format ?? 'float';
+  const form = { inputs: countInputs(input), dimensions };
+  return format === 'base64'
+    ? base64EmbeddingsReader(form)
+    : embeddingsReader({ ...form, isOther: format !== 'float' });
 }

@@ -14,14 +14,25 @@ import { base64OfVector, floatsOf, isVector, vectorOf } from './vectors.ts';
 
 const vectorForms = 'array of numbers or base64';
 
-// A vector is one check, because a schema per number takes longer than the JSON parser.
-const vectorSchema = z.any().check(z.refine(isVector, vectorForms));
+/** The form in which vectors were asked for. */
+export interface VectorForm {
+  /** How many inputs there are. */
+  readonly inputs: number;
+  /** The length that was asked for. */
+  readonly dimensions?: number | undefined;
+  /** Whether another format than floats was asked for: such vectors stay as they come. */
+  readonly isOther?: boolean;
+}
 
-const itemShape = {
-  embedding: vectorSchema,
-  index: optionalNumber,
-  object: unread,
-} satisfies ShapeOf<Embedding>;
+function itemSchema({ dimensions, isOther }: VectorForm) {
+  // A vector is one check, because a schema per number takes longer than the JSON parser.
+  const fits = (value: unknown): boolean => isOther === true || isVector(value, dimensions);
+  return z.looseObject({
+    embedding: z.any().check(z.refine(fits, vectorForms)),
+    index: optionalNumber,
+    object: unread,
+  } satisfies ShapeOf<Embedding>);
+}
 
 const usageShape = {
   prompt_tokens: optionalNumber,
@@ -30,10 +41,9 @@ const usageShape = {
 
 type Body = Omit<CreateEmbeddingResponse, '_request_id' | 'missing'>;
 
-/** The schema of an answer to so many inputs. */
-function schemaFor(inputs: number) {
-  const items = z.array(z.looseObject(itemShape));
-  const isWhole = (data: readonly unknown[]): boolean => isOnePerInput(data, inputs);
+function schemaFor(form: VectorForm) {
+  const items = z.array(itemSchema(form));
+  const isWhole = (data: readonly unknown[]): boolean => isOnePerInput(data, form.inputs);
   return z.looseObject({
     object: unread,
     data: items.check(z.refine(isWhole, 'one item per input')),
@@ -97,20 +107,22 @@ function repairBody(
   if (items.length < inputs) value['missing'] = inputs - items.length;
 }
 
-/** Reads the vectors of so many inputs as numbers, whatever form each of them came in. */
-export function embeddingsReader(inputs: number): Reader<CreateEmbeddingResponse> {
+/** Reads vectors as numbers, whatever form each of them came in. */
+export function embeddingsReader(form: VectorForm): Reader<CreateEmbeddingResponse> {
+  const { inputs, dimensions, isOther } = form;
+  const convert = (vector: unknown) => (isOther ? vector : vectorOf(vector, dimensions));
   return {
-    schema: schemaFor(inputs),
+    schema: schemaFor(form),
     parse: parseEmbeddings,
-    repair: (value) => repairBody(value, inputs, vectorOf),
+    repair: (value) => repairBody(value, inputs, convert),
   };
 }
 
-/** Reads the vectors of so many inputs as base64, whatever form each of them came in. */
-export function base64EmbeddingsReader(inputs: number): Reader<Base64EmbeddingResponse> {
+/** Reads vectors as base64, whatever form each of them came in. */
+export function base64EmbeddingsReader(form: VectorForm): Reader<Base64EmbeddingResponse> {
   return {
-    schema: schemaFor(inputs),
-    repair: (value) => repairBody(value, inputs, base64OfVector),
+    schema: schemaFor(form),
+    repair: (value) => repairBody(value, form.inputs, base64OfVector),
   };
 }
 
@@ -120,12 +132,12 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
 }
 
 /**
- * Reads the vectors of so many inputs as 32-bit floats, whatever form each of them came in.
+ * Reads vectors as 32-bit floats, whatever form each of them came in.
  *
  * Here every input must have a vector, as there is no other place for what came instead. Each vector
  * is read once: checking it before would take as long as reading it.
  */
-export function vectorsReader(inputs: number): Reader<VectorsAnswer> {
+export function vectorsReader({ inputs, dimensions }: VectorForm): Reader<VectorsAnswer> {
   return {
     schema: vectorsSchema,
     parse: parseEmbeddings,
@@ -135,7 +147,7 @@ export function vectorsReader(inputs: number): Reader<VectorsAnswer> {
         const received = `${items.length} vectors`;
         throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
       }
-      repairBody(value, inputs, floatsOf);
+      repairBody(value, inputs, (vector) => floatsOf(vector, dimensions));
       for (const [position, item] of objectsOf(value['data']).entries()) {
         if (item['embedding'] instanceof Float32Array) continue;
         const path = `data[${position}].embedding`;

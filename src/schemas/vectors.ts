@@ -2,10 +2,13 @@ import { isObject } from './objects.ts';
 
 const floatBytes = 4;
 
+/** The length of the vectors that were asked for. */
+type Dimensions = number | undefined;
+
 /** Whether a value is a vector in one of the forms that `vectorOf` reads. */
-export function isVector(value: unknown): boolean {
-  if (typeof value === 'string') return decodeFloats(value) !== undefined;
-  if (!Array.isArray(value)) return vectorOf(value) !== undefined;
+export function isVector(value: unknown, dimensions?: Dimensions): boolean {
+  if (typeof value === 'string') return decodeFloats(value, dimensions) !== undefined;
+  if (!Array.isArray(value)) return vectorOf(value, dimensions) !== undefined;
   for (let index = 0; index < value.length; index++) {
     if (typeof value[index] !== 'number') return false;
   }
@@ -17,9 +20,9 @@ export function isVector(value: unknown): boolean {
  * or a typed array as `JSON.stringify` writes it (`{"0":0.1,"1":0.2}`). `undefined` when it is none
  * of them.
  */
-export function vectorOf(value: unknown): number[] | undefined {
+export function vectorOf(value: unknown, dimensions?: Dimensions): number[] | undefined {
   if (Array.isArray(value)) return value;
-  if (typeof value === 'string') return decodeVector(value);
+  if (typeof value === 'string') return decodeVector(value, dimensions);
   return isObject(value) ? listOf(value) : undefined;
 }
 
@@ -69,20 +72,23 @@ function chooseWriter(): Base64Writer {
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The numbers of a vector as 32-bit floats; `undefined` when it is none. */
-export function floatsOf(value: unknown): Float32Array | undefined {
-  if (typeof value === 'string') return decodeFloats(value);
+export function floatsOf(value: unknown, dimensions?: Dimensions): Float32Array | undefined {
+  if (typeof value === 'string') return decodeFloats(value, dimensions);
   return isVector(value) ? Float32Array.from(vectorOf(value) ?? []) : undefined;
 }
 
 /** Decoded straight into the vector: copying the bytes takes longer than decoding them. */
-function decodeFloats(text: string): Float32Array | undefined {
+function decodeFloats(text: string, dimensions: Dimensions): Float32Array | undefined {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const size = Math.floor(((text.length - padding) * 3) / 4);
   if (size > 0 && size % floatBytes === 0) {
     const floats = new Float32Array(size / floatBytes);
-    if (isWritten(text, new Uint8Array(floats.buffer))) return inOrder(floats);
+    if (isWritten(text, new Uint8Array(floats.buffer))) {
+      const ordered = inOrder(floats);
+      return areFloats(ordered, dimensions) ? ordered : undefined;
+    }
   }
-  return /\s/.test(text) ? decodeFloats(text.replaceAll(/\s/g, '')) : undefined;
+  return /\s/.test(text) ? decodeFloats(text.replaceAll(/\s/g, ''), dimensions) : undefined;
 }
 
 /** Whether text is base64 of exactly so many bytes. Some decoders pass over what is no base64. */
@@ -101,8 +107,25 @@ function inOrder(floats: Float32Array): Float32Array {
   return floats.map((_, index) => view.getFloat32(index * floatBytes, true));
 }
 
-function decodeVector(text: string): number[] | undefined {
-  const floats = decodeFloats(text);
+/** Larger than any number of a vector; bytes that are read as floats are soon beyond it. */
+const largestNumber = 1e30;
+
+/**
+ * Whether bytes were floats. Some models give a byte (`int8`) or a bit (`binary`) for each dimension,
+ * also in base64.
+ */
+function areFloats(floats: Float32Array, dimensions: Dimensions): boolean {
+  const { length } = floats;
+  if (dimensions === length * 4 || dimensions === length * 32) return false;
+  for (let index = 0; index < length; index++) {
+    // Not a number is not below anything.
+    if (!(Math.abs(floats[index] ?? 0) <= largestNumber)) return false;
+  }
+  return true;
+}
+
+function decodeVector(text: string, dimensions: Dimensions): number[] | undefined {
+  const floats = decodeFloats(text, dimensions);
   if (floats === undefined) return undefined;
   const vector: number[] = [];
   // Several times faster than Array.from().

@@ -5,8 +5,8 @@ export interface EmbeddingCreateParams {
   /** An embedding model id, as `models.list()` gives it. */
   model: string;
   /**
-   * What to embed: one text, a list of texts, one text as tokens, or a list of those. Nothing in it
-   * may be empty. How many texts fit into one request depends on the model.
+   * What to embed: one text, a list of texts, one text as tokens, or a list of those. Most gateways
+   * refuse an empty text. How many texts fit into one request depends on the model.
    *
    * Tokens work only with models whose provider takes OpenAI's format; others skip them.
    */
