@@ -45,6 +45,12 @@ describe('retryAfterFrom()', () => {
       { 'retry-after-ms': 'x', 'retry-after': '9' },
       9_000,
     ],
+    ["a provider's hint behind LiteLLM", { 'llm_provider-retry-after': '7' }, 7_000],
+    [
+      "the gateway's own before that",
+      { 'llm_provider-retry-after': '7', 'retry-after': '2' },
+      2_000,
+    ],
     ['ratelimit-reset in seconds', { 'ratelimit-reset': '30' }, 30_000],
     ['ratelimit-reset as a Unix time', { 'ratelimit-reset': String(now / 1_000 + 12) }, 12_000],
     ['retry-after before ratelimit-reset', { 'ratelimit-reset': '30', 'retry-after': '2' }, 2_000],

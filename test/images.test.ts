@@ -51,6 +51,14 @@ describe('images.generate()', () => {
     expect(bytes.subarray(1, 4).toString()).toBe('PNG');
   });
 
+  test('leaves the choice of a model to the gateway when none is given', async () => {
+    const { client, requests } = scripted([json({ created: 1, data: [{ url }] })]);
+
+    await client.images.generate({ prompt });
+
+    expect(await bodyOf(requests[0])).toEqual({ prompt });
+  });
+
   test('rule 32: asks for no format of its own, as some models refuse it', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageFormatRefused: true } });
 
@@ -421,7 +429,6 @@ describe('images.edit() with references', () => {
 describe('bad input', () => {
   const common: [string, object][] = [
     ['model', { model: '' }],
-    ['model', { model: undefined }],
     ['prompt', { prompt: '' }],
     ['prompt', { prompt: '  ' }],
     ['n', { n: 0 }],
@@ -432,6 +439,7 @@ describe('bad input', () => {
     ['output_compression', { output_compression: Number.NaN }],
   ];
   const onlyEdits: [string, object][] = [
+    ['model', { model: undefined }],
     ['image', { image: undefined }],
     ['image', { image: null }],
     ['image', { image: [] }],

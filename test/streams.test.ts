@@ -125,6 +125,10 @@ describe('a stream that is not whole', () => {
     });
     expect(result.verdict).toBe(verdict);
     expect(watched.releases).toBe(1);
+    // Nobody knows that it was cut when only the finish reason is missing.
+    const { message } = result.error instanceof Error ? result.error : new Error('none');
+    expect(message).toContain('(onIncomplete)');
+    expect(message).not.toContain('was cut');
   });
 
   test.each(endings)('onIncomplete "warn" warns: %s', async (_, text, verdict) => {

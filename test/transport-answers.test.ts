@@ -147,6 +147,7 @@ describe('request ids', () => {
   test.each([
     [{ 'x-oneapi-request-id': 'a', 'x-request-id': 'b', 'cf-ray': 'd' }, 'a'],
     [{ 'x-request-id': 'b', 'cf-ray': 'd' }, 'b'],
+    [{ 'x-litellm-call-id': 'e', 'cf-ray': 'd' }, 'e'],
     [{ 'cf-ray': 'd' }, 'd'],
     [{}, null],
   ])('rule 7: of an answer with %j is %j', async (headers, expected) => {

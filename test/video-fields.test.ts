@@ -183,7 +183,10 @@ describe('rule 39: why a task failed', () => {
     ['The content was rejected by the safety review.', undefined, true],
     ['提示词包含敏感内容', undefined, true],
     ['Refused.', 'content_policy_violation', true],
+    ['AuditSubmitIllegal', 'AuditSubmitIllegal', true],
+    ['Post Text Risk Not Pass', '50412', true],
     ['No GPU was free.', 'internal', false],
+    ['The audit log is full.', undefined, false],
     [noReason, undefined, false],
   ])('%j with code %j reads like a review: %j', (message, code, moderated) => {
     expect(readsLikeReview({ message, code })).toBe(moderated);
@@ -195,6 +198,7 @@ describe('rule 40: where the result is', () => {
     ['metadata.url', { metadata: { url } }],
     ['url', { url }],
     ['video_url', { video_url: url }],
+    ['video.url', { video: { url, duration: 8 } }],
     ['result_url', { result_url: url }],
     ['output.video_url', { output: { video_url: url } }],
     ['output', { output: [url] }],

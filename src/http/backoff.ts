@@ -23,7 +23,8 @@ function dateFrom(text: string | null): number | undefined {
 /**
  * How long the server asks to wait, in milliseconds, or `undefined`.
  *
- * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), and after a 429
+ * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), what LiteLLM hands
+ * on of a provider, and after a 429
  * the reset of the `RateLimit` headers, which other answers carry for information only.
  */
 export function retryAfterFrom(
@@ -33,7 +34,7 @@ export function retryAfterFrom(
 ): number | undefined {
   const exact = numberFrom(headers.get('retry-after-ms'));
   if (exact !== undefined) return Math.ceil(exact);
-  const header = headers.get('retry-after');
+  const header = headers.get('retry-after') ?? headers.get('llm_provider-retry-after');
   const seconds = numberFrom(header);
   if (seconds !== undefined) return Math.ceil(seconds * 1_000);
   const date = dateFrom(header);

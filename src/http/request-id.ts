@@ -1,5 +1,5 @@
 /** Response headers that hold a request id of the gateway. */
-const headerNames = ['x-oneapi-request-id', 'x-request-id', 'request-id'];
+const headerNames = ['x-oneapi-request-id', 'x-request-id', 'request-id', 'x-litellm-call-id'];
 
 /** The header of a proxy in front; better than nothing, as its operator can look the call up. */
 const proxyHeaderName = 'cf-ray';

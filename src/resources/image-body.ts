@@ -12,6 +12,7 @@ import { checkCount, checkModel, checkNumber, checkParams, checkText, show } fro
 /** The body of a request for new images, checked. */
 export function generateBody(params: ImageGenerateParamsBase): ImageGenerateParamsBase {
   checkParams('images.generate', params);
+  if (params.model !== undefined) checkModel(params.model);
   checkCommon(params, 'a description of the image');
   return params;
 }
@@ -25,6 +26,7 @@ export function editRequest(
   options: RequestOptions | undefined,
 ): OperationRequest<'images.edit'> {
   checkParams('images.edit', params);
+  checkModel(params.model);
   checkCommon(params, 'what to change');
   const { image, images, mask, ...others } = params;
   const sources = listOf('image', image);
@@ -48,10 +50,9 @@ export function editRequest(
 }
 
 function checkCommon(
-  { model, prompt, n, size, ...others }: ImageParamsBase,
+  { prompt, n, size, ...others }: Omit<ImageParamsBase, 'model'>,
   purpose: string,
 ): void {
-  checkModel(model);
   checkText('prompt', prompt, purpose);
   checkCount('n', n);
   checkNumber('output_compression', others.output_compression);

@@ -79,7 +79,7 @@ export function findResultURL(body: JsonObject): string | undefined {
     const output = objectOf(level['output']) ?? {};
     const content = objectOf(level['content']) ?? {};
     const result = objectOf(level['task_result']) ?? {};
-    const video = objectOf(result['videos']) ?? {};
+    const video = objectOf(result['videos']) ?? objectOf(level['video']) ?? {};
     const places = [
       metadata['url'],
       level['url'],

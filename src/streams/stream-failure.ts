@@ -67,8 +67,8 @@ export function brokenStream(
 
 const endings: Readonly<Record<StreamVerdict, string>> = {
   complete: 'is complete',
-  no_finish_reason: 'ended with its terminator, but without a finish reason: it was cut',
-  no_terminator: 'ended without a finish reason: it was cut',
+  no_finish_reason: 'ended with its terminator, but without a finish reason; it may have been cut',
+  no_terminator: 'ended without a finish reason; it may have been cut',
   truncated: 'broke off',
 };
 
@@ -85,7 +85,7 @@ export function truncated(
 ): StreamTruncatedError {
   const { verdict, started } = ending;
   const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
-  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)}.`;
+  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)} (onIncomplete).`;
   return new StreamTruncatedError(message, { ...initOf(base, received), verdict, cause });
 }
 

@@ -51,7 +51,9 @@ export interface ImageParamsBase {
  *
  * Fields that are not listed here go through with the option `extraBody`.
  */
-export interface ImageGenerateParamsBase extends ImageParamsBase {
+export interface ImageGenerateParamsBase extends Omit<ImageParamsBase, 'model'> {
+  /** An image model id, as `models.list()` gives it. Left out, the gateway chooses or refuses. */
+  model?: string | undefined;
   /** The style, for models that have a choice. */
   style?: OpenString<'vivid' | 'natural'> | null | undefined;
 }
