@@ -111,13 +111,14 @@ describe('an answer goes back as it came', () => {
   });
 });
 
+const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
+
 describe('tool calls without arguments', () => {
   const calls = [
     ['missing', { name: 'now' }],
     ['null', { name: 'now', arguments: null }],
     ['empty', { name: 'now', arguments: '' }],
   ] as const;
-  const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
   const tools = [
     {
       type: 'function' as const,

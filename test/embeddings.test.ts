@@ -15,6 +15,10 @@ function base64(numbers: readonly number[]): string {
   return buffer.toString('base64');
 }
 
+/** Bytes as providers send them for `base64_int8` and `base64_binary`. */
+const bytes = (...values: number[]): string =>
+  Buffer.from(Int8Array.from(values)).toString('base64');
+
 /** An answer with these vectors, numbered in their order. */
 function answerOf(...vectors: unknown[]) {
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
@@ -154,10 +158,6 @@ describe('the form of a vector', () => {
 });
 
 describe('text that is no base64 of floats stays as it came', () => {
-  /** Bytes as providers send them for `base64_int8` and `base64_binary`. */
-  const bytes = (...values: number[]): string =>
-    Buffer.from(Int8Array.from(values)).toString('base64');
-
   test.each([
     [
       'bytes that would be too large as floats',

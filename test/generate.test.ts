@@ -27,6 +27,34 @@ describe('what a generation sends', () => {
   test.each<[name: string, given: Fields, sent: object]>([
     ['text', { contents: 'Hello' }, { contents: [turn] }],
     ['a list of texts', { contents: ['Hello'] }, { contents: [turn] }],
+    ['one part', { contents: { text: 'Hello' } }, { contents: [turn] }],
+    [
+      'parts and texts, which are one turn',
+      { contents: ['Look:', { fileData: { fileUri: 'gs://a/b.png' } }, 'What is it?'] },
+      {
+        contents: [
+          {
+            role: 'user',
+            parts: [
+              { text: 'Look:' },
+              { fileData: { fileUri: 'gs://a/b.png' } },
+              { text: 'What is it?' },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'texts between turns',
+      { contents: [turn, { role: 'model', parts: [{ text: 'Hi' }] }, 'How', 'are you?'] },
+      {
+        contents: [
+          turn,
+          { role: 'model', parts: [{ text: 'Hi' }] },
+          { role: 'user', parts: [{ text: 'How' }, { text: 'are you?' }] },
+        ],
+      },
+    ],
     ['one turn', { contents: turn }, { contents: [turn] }],
     ['several turns', { contents: [turn, turn] }, { contents: [turn, turn] }],
     [

@@ -129,6 +129,41 @@ describe('reading a completion', () => {
     ]);
   });
 
+  test('reads annotations of files, and details that are null', () => {
+    const annotations = [{ type: 'file', file: { hash: 'a', name: 'a.pdf', content: [] } }];
+    const answer = {
+      choices: [{ message: { content: 'x', annotations }, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: 1,
+        completion_tokens: 1,
+        prompt_tokens_details: { cached_tokens: null, text_tokens: 1 },
+        completion_tokens_details: null,
+      },
+    };
+
+    const { result, issues } = read(answer, chatCompletionReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result.choices[0]?.message.annotations?.[0]?.file?.name).toBe('a.pdf');
+    expect(result.usage?.prompt_tokens_details).toEqual({ text_tokens: 1 });
+    expect(result.usage?.completion_tokens_details).toBeUndefined();
+  });
+
+  test('takes null for a piece of a tool call as no piece', () => {
+    const piece = { index: 0, id: null, type: null, function: { name: null, arguments: '{' } };
+
+    const { result, issues } = read(
+      { choices: [{ delta: { tool_calls: [piece] } }] },
+      chatChunkReader,
+      'strict',
+    );
+
+    expect(issues).toEqual([]);
+    expect(result.choices[0]?.delta.tool_calls).toEqual([
+      { index: 0, function: { arguments: '{' } },
+    ]);
+  });
+
   test('reports what differs by place and kind, never by value', () => {
     const secret = 'my prompt';
     const { issues, result } = read(

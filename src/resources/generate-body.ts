@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { Content } from '../types/generate-content.ts';
+import type { Content, Part } from '../types/generate-content.ts';
 import type {
   ContentInput,
   ContentsInput,
@@ -21,15 +21,15 @@ function toTurn({ parts, ...turn }: ContentInput): Content {
   return parts === undefined ? turn : { ...turn, parts: [...toList(parts)] };
 }
 
-function toContent(value: string | ContentInput): Content {
-  return typeof value === 'string' ? { role: 'user', parts: [{ text: value }] } : toTurn(value);
+function isTurn(value: string | Part | ContentInput): value is ContentInput {
+  return typeof value === 'object' && ('parts' in value || 'role' in value);
 }
 
 function isEmpty(content: unknown): boolean {
   return content === undefined || content === null || content === '';
 }
 
-/** Contents in the only form that the gateway takes. */
+/** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
 export function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
   if (list.length === 0 || list.some(isEmpty)) {
@@ -38,7 +38,18 @@ export function toContents(contents: ContentsInput): readonly Content[] {
       'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
     );
   }
-  return list.map(toContent);
+  const turns: Content[] = [];
+  let parts: Part[] | undefined;
+  for (const item of list) {
+    if (isTurn(item)) {
+      turns.push(toTurn(item));
+      parts = undefined;
+      continue;
+    }
+    if (parts === undefined) turns.push({ role: 'user', parts: (parts = []) });
+    parts.push(typeof item === 'string' ? { text: item } : item);
+  }
+  return turns;
 }
 
 function toInstruction(instruction: SystemInstructionInput): Content {

@@ -62,6 +62,7 @@ const chunkShape = {
   choices: optionalList(z.looseObject(choiceShape)),
   service_tier: optionalText,
   system_fingerprint: optionalText,
+  moderation: unread,
   usage: usageSchema,
 } satisfies ShapeOf<ChatCompletionChunk>;
 
@@ -69,7 +70,11 @@ const chunkShape = {
 function repairPiece(piece: JsonObject): void {
   for (const key of nullablePieceFields) dropNull(piece, key);
   if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
-  repairFunction(piece['function']);
+  const called = piece['function'];
+  if (!isObject(called)) return;
+  dropNull(called, 'name');
+  dropNull(called, 'arguments');
+  repairFunction(called);
 }
 
 const nullablePieceFields = ['id', 'function', 'custom'] as const;

@@ -77,9 +77,14 @@ export function repairUsage(owner: JsonObject): void {
   usage['prompt_tokens'] ??= 0;
   usage['completion_tokens'] ??= 0;
   usage['total_tokens'] ??= Number(usage['prompt_tokens']) + Number(usage['completion_tokens']);
-  dropNull(usage, 'prompt_tokens_details');
-  dropNull(usage, 'completion_tokens_details');
+  for (const key of detailFields) {
+    dropNull(usage, key);
+    const details = usage[key];
+    if (isObject(details)) for (const kind in details) dropNull(details, kind);
+  }
 }
+
+const detailFields = ['prompt_tokens_details', 'completion_tokens_details'] as const;
 
 /** Fills the fields that a completion and its chunks share. */
 export function repairHead(value: JsonObject, object: string): void {

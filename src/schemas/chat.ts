@@ -35,6 +35,7 @@ import {
 const annotationShape = {
   type: optionalText,
   url_citation: unread,
+  file: unread,
 } satisfies ShapeOf<ChatCompletionAnnotation>;
 
 const messageShape = {
@@ -65,6 +66,7 @@ const completionShape = {
   choices: optionalList(z.looseObject(choiceShape)),
   service_tier: optionalText,
   system_fingerprint: optionalText,
+  moderation: unread,
   usage: usageSchema,
 } satisfies ShapeOf<Omit<ChatCompletion, '_request_id'>>;
 

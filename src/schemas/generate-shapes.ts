@@ -58,6 +58,9 @@ export const functionResponseShape = {
   id: optionalText,
   name: optionalText,
   response: unread,
+  parts: unread,
+  willContinue: optionalFlag,
+  scheduling: optionalText,
 } satisfies ShapeOf<FunctionResponse>;
 
 export const partShape = {
@@ -70,6 +73,8 @@ export const partShape = {
   functionResponse: optionalObject(functionResponseShape),
   executableCode: unread,
   codeExecutionResult: unread,
+  toolCall: unread,
+  toolResponse: unread,
   videoMetadata: unread,
   mediaResolution: unread,
 } satisfies ShapeOf<Part>;

@@ -1,7 +1,19 @@
 import type { OpenString } from './common.ts';
 
+/** Marks the end of what the provider may keep in its cache for similar prompts. */
+export interface ChatCompletionPromptCacheBreakpoint {
+  mode: 'explicit';
+  /** How long it is kept at least; otherwise as `prompt_cache_options` says. */
+  ttl?: OpenString<'30m' | '12h'> | undefined;
+}
+
+/** What every part of a message may carry. */
+interface CacheablePart {
+  prompt_cache_breakpoint?: ChatCompletionPromptCacheBreakpoint | undefined;
+}
+
 /** Text in a message. */
-export interface ChatCompletionContentPartText {
+export interface ChatCompletionContentPartText extends CacheablePart {
   type: 'text';
   text: string;
 }
@@ -15,7 +27,7 @@ export interface ChatCompletionImageURL {
 }
 
 /** An image in a user message. */
-export interface ChatCompletionContentPartImage {
+export interface ChatCompletionContentPartImage extends CacheablePart {
   type: 'image_url';
   /** A URL with options, or the URL alone. Not every model takes the short form. */
   image_url: ChatCompletionImageURL | string;
@@ -27,7 +39,7 @@ export declare namespace ChatCompletionContentPartImage {
 }
 
 /** Sound in a user message, as base64. */
-export interface ChatCompletionContentPartInputAudio {
+export interface ChatCompletionContentPartInputAudio extends CacheablePart {
   type: 'input_audio';
   input_audio: {
     /** The bytes in base64, without a `data:` prefix. */
@@ -43,7 +55,7 @@ export declare namespace ChatCompletionContentPartInputAudio {
 }
 
 /** A document in a user message: its bytes, or the id of an uploaded file. */
-export interface ChatCompletionContentPartFile {
+export interface ChatCompletionContentPartFile extends CacheablePart {
   type: 'file';
   file: {
     filename?: string | undefined;

@@ -58,6 +58,28 @@ export interface ChatCompletionWebSearchOptions {
     | undefined;
 }
 
+/** A review of the request and of the answer, made with it. */
+export interface ChatCompletionModerationParam {
+  /** A moderation model, for example `"omni-moderation-latest"`. */
+  model: string;
+  /** Whether what is found is only scored, or blocked. */
+  policy?:
+    | {
+        input?: { mode: OpenString<'score' | 'block'> } | null | undefined;
+        output?: { mode: OpenString<'score' | 'block'> } | null | undefined;
+      }
+    | null
+    | undefined;
+}
+
+/** How the provider keeps prompts in its cache. */
+export interface ChatCompletionPromptCacheOptions {
+  /** `implicit` caches by itself; `explicit` only up to each `prompt_cache_breakpoint`. */
+  mode?: OpenString<'implicit' | 'explicit'> | undefined;
+  /** How long prompts are kept at least. */
+  ttl?: OpenString<'30m'> | undefined;
+}
+
 /** Names a function that the model must call, in the older form of `tool_choice`. */
 export interface ChatCompletionFunctionCallOption {
   name: string;
@@ -145,6 +167,10 @@ export interface ChatCompletionCreateParamsBase {
   prompt_cache_key?: string | null | undefined;
   /** How long the provider keeps the cached prompt. */
   prompt_cache_retention?: OpenString<'in_memory' | '24h'> | null | undefined;
+  /** How the provider keeps prompts in its cache. */
+  prompt_cache_options?: ChatCompletionPromptCacheOptions | undefined;
+  /** Has the request and the answer reviewed. */
+  moderation?: ChatCompletionModerationParam | null | undefined;
   /** The processing tier. Dropped by most gateways. */
   service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
   /** Whether the answer is streamed. */

@@ -77,6 +77,8 @@ export interface ChatCompletionChunk {
   object: OpenString<'chat.completion.chunk'>;
   service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
   system_fingerprint?: string | undefined;
+  /** What the review found that `moderation` asked for. */
+  moderation?: { input?: unknown; output?: unknown } | null | undefined;
   /** The token usage so far; most providers send it once, at the end. */
   usage?: CompletionUsage | null | undefined;
 }

@@ -67,9 +67,10 @@ export interface ChatCompletionLogprobs {
   refusal: ChatCompletionTokenLogprob[] | null;
 }
 
-/** A web page that the answer cites. */
+/** A web page that the answer cites, or a file that was read for it. */
 export interface ChatCompletionAnnotation {
-  type: OpenString<'url_citation'>;
+  type: OpenString<'url_citation' | 'file'>;
+  /** Where `type` is `"url_citation"`; missing otherwise. */
   url_citation: {
     /** Where the citation ends in the text. */
     end_index: number;
@@ -78,6 +79,8 @@ export interface ChatCompletionAnnotation {
     title: string;
     url: string;
   };
+  /** Where `type` is `"file"`: what the provider read, so that it need not be read again. */
+  file?: { hash?: string | undefined; name?: string | undefined; content?: unknown } | undefined;
 }
 
 /** A spoken answer. */
@@ -150,6 +153,8 @@ export interface ChatCompletion extends WithRequestId {
   object: OpenString<'chat.completion'>;
   service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
   system_fingerprint?: string | undefined;
+  /** What the review found that `moderation` asked for. */
+  moderation?: { input?: unknown; output?: unknown } | null | undefined;
   /** The token usage; `undefined` when the gateway gave none. */
   usage?: CompletionUsage | undefined;
 }

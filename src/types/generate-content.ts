@@ -45,16 +45,43 @@ export interface FunctionResponse {
   id?: string | undefined;
   name?: string | undefined;
   response?: Record<string, unknown> | undefined;
+  /** Media of the result. */
+  parts?: FunctionResponsePart[] | undefined;
+  /** Whether more results of the same call follow. */
+  willContinue?: boolean | undefined;
+  scheduling?: OpenString<'SILENT' | 'WHEN_IDLE' | 'INTERRUPT'> | undefined;
+}
+
+/** A medium within the result of a function call. */
+export interface FunctionResponsePart {
+  inlineData?: InlineData | undefined;
+  fileData?: FileData | undefined;
+}
+
+/** The provider called a tool of its own. To be sent back as it came. */
+export interface ToolCall {
+  id?: string | undefined;
+  toolType?: OpenString<'GOOGLE_SEARCH_WEB' | 'URL_CONTEXT' | 'FILE_SEARCH'> | undefined;
+  args?: Record<string, unknown> | undefined;
+}
+
+/** What that tool gave. To be sent back as it came. */
+export interface ToolResponse extends Omit<ToolCall, 'args'> {
+  response?: Record<string, unknown> | undefined;
 }
 
 /** Code that the model wrote and ran. */
 export interface ExecutableCode {
+  /** Stands in its result, too. */
+  id?: string | undefined;
   code?: string | undefined;
   language?: OpenString<'PYTHON'> | undefined;
 }
 
 /** What that code gave. */
 export interface CodeExecutionResult {
+  /** That of the code. */
+  id?: string | undefined;
   outcome?: OpenString<'OUTCOME_OK' | 'OUTCOME_FAILED' | 'OUTCOME_DEADLINE_EXCEEDED'> | undefined;
   output?: string | undefined;
 }
@@ -81,6 +108,8 @@ export interface Part {
   functionResponse?: FunctionResponse | undefined;
   executableCode?: ExecutableCode | undefined;
   codeExecutionResult?: CodeExecutionResult | undefined;
+  toolCall?: ToolCall | undefined;
+  toolResponse?: ToolResponse | undefined;
   videoMetadata?: VideoMetadata | undefined;
   /** How closely the model looks at the medium, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
   mediaResolution?: Record<string, unknown> | undefined;

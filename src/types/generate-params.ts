@@ -92,6 +92,16 @@ export interface Tool {
   googleSearch?: Record<string, unknown> | undefined;
   codeExecution?: Record<string, unknown> | undefined;
   urlContext?: Record<string, unknown> | undefined;
+  /** Searches documents that were stored at the provider. */
+  fileSearch?:
+    | {
+        /** For example `"fileSearchStores/my-store"`. */
+        fileSearchStoreNames?: string[] | undefined;
+        metadataFilter?: string | undefined;
+        /** How many passages are found. */
+        topK?: number | undefined;
+      }
+    | undefined;
 }
 
 /** Whether, and which, functions are called. */
@@ -112,8 +122,15 @@ export interface ContentInput extends Omit<Content, 'parts'> {
   parts?: Part | readonly Part[] | undefined;
 }
 
-/** Contents in every form that is understood: text, one turn, or a list of turns. */
-export type ContentsInput = string | ContentInput | readonly (string | ContentInput)[];
+/**
+ * Contents in every form that is understood: text, a part, a turn, or a list of those. Texts and parts
+ * that follow each other are one turn of the user.
+ */
+export type ContentsInput =
+  | string
+  | Part
+  | ContentInput
+  | readonly (string | Part | ContentInput)[];
 
 /** A system instruction: text, parts, or a whole turn. Only text counts in it. */
 export type SystemInstructionInput = string | readonly Part[] | ContentInput;
@@ -126,7 +143,7 @@ export type SystemInstructionInput = string | readonly Part[] | ContentInput;
 export interface GenerateContentParams {
   /** A model id, as `models.list()` gives it. It goes into the path, not into the body. */
   model: string;
-  /** The conversation. Text becomes one turn of the user; one turn becomes a list of one. */
+  /** The conversation: turns, or the texts and parts of one turn of the user. */
   contents: ContentsInput;
   /** Settings of the generation. */
   generationConfig?: GenerationConfig | undefined;
@@ -140,4 +157,10 @@ export interface GenerateContentParams {
   toolConfig?: ToolConfig | undefined;
   /** The name of content cached at the provider. */
   cachedContent?: string | undefined;
+  /** Your own labels, for the provider's bill. */
+  labels?: Record<string, string> | undefined;
+  /** Templates of Model Armor that review prompt and answer, by their resource names. */
+  modelArmorConfig?:
+    | { promptTemplateName?: string | undefined; responseTemplateName?: string | undefined }
+    | undefined;
 }
