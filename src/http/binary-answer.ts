@@ -21,10 +21,12 @@ function describe(problem: BodyProblem): string {
 function guard(call: LogicalCall, answer: Answer, body: OpenBody): Response {
   const { response } = answer;
   call.scope.endAttempt();
+  call.scope.keepAlive(false);
   const guarded = guardBody(body, {
     idleTimeout: call.settings.idleTimeout,
     expectedBytes: promisedLength(response.headers),
     controller: call.scope.controller,
+    keepAlive: (isWanted) => call.scope.keepAlive(isWanted),
     release: () => call.release(),
     toError(problem) {
       const cause = problem.type === 'broken' ? problem.error : undefined;

@@ -1,4 +1,5 @@
 import { delay } from '../time/delay.ts';
+import { keepAlive } from '../time/keep-alive.ts';
 import { monotonicNow } from '../time/now.ts';
 
 /** Why an attempt was stopped from our side. */
@@ -60,6 +61,12 @@ export class CallScope {
   /** Takes the attempt's time limit off: its answer is there, or is a stream with limits of its own. */
   endAttempt(): void {
     clearTimeout(this.#attemptTimer);
+  }
+
+  /** Whether the limits keep the process alive: not while an answer waits for somebody to read it. */
+  keepAlive(isWanted: boolean): void {
+    keepAlive(this.#attemptTimer, isWanted);
+    keepAlive(this.#totalTimer, isWanted);
   }
 
   /** Takes every limit of ours off, because a stream takes over with limits of its own. */

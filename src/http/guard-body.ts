@@ -10,6 +10,8 @@ export interface BodyGuard {
   readonly controller: AbortController;
   /** Makes the error for a body that broke, fell silent or ended early. */
   toError(problem: BodyProblem): unknown;
+  /** Says whether somebody waits for bytes now. */
+  keepAlive(isWanted: boolean): void;
   /** Called once when the body has ended in any way. */
   release(): void;
 }
@@ -40,15 +42,18 @@ export function guardBody(
     guard.release();
   };
   const readWithLimit = async (): Promise<ReadableStreamReadResult<Uint8Array>> => {
-    if (guard.idleTimeout === null) return reader.read();
-    silence = setTimeout(() => {
-      isSilent = true;
-      guard.controller.abort();
-    }, guard.idleTimeout);
+    guard.keepAlive(true);
+    if (guard.idleTimeout !== null) {
+      silence = setTimeout(() => {
+        isSilent = true;
+        guard.controller.abort();
+      }, guard.idleTimeout);
+    }
     try {
       return await reader.read();
     } finally {
       clearTimeout(silence);
+      guard.keepAlive(false);
     }
   };
 

@@ -68,7 +68,9 @@ export class LogicalCall {
   /** Sends until there is an answer with a success status, or throws. */
   async send(): Promise<Answer> {
     try {
-      return await this.#sendUntilAnswered();
+      const answer = await this.#sendUntilAnswered();
+      this.scope.keepAlive(false);
+      return answer;
     } catch (error) {
       this.release();
       throw error;
@@ -80,6 +82,7 @@ export class LogicalCall {
    * anything.
    */
   async read<T>(answer: Answer, readBody: BodyReader<T>): Promise<T> {
+    this.scope.keepAlive(true);
     try {
       for (;;) {
         const result = await readBody(answer);

@@ -1,3 +1,4 @@
+import { keepAlive } from '../time/keep-alive.ts';
 import { monotonicNow } from '../time/now.ts';
 import type { StreamLimits } from './protocol.ts';
 
@@ -47,7 +48,9 @@ export class Watchdog {
 
   /** The caller has begun to read. */
   noteReader(): void {
+    if (!this.#isUnread) return;
     this.#isUnread = false;
+    this.#keepAlive();
   }
 
   /** A read of the network begins. */
@@ -55,7 +58,7 @@ export class Watchdog {
     this.#waitingSince = monotonicNow();
     this.#hungrySince ??= this.#waitingSince;
     if (this.#timer === undefined && !this.#isStopped) this.#check();
-    else keepAlive(this.#timer, true);
+    else this.#keepAlive();
   }
 
   /** A read of the network has given bytes, and maybe events. */
@@ -64,7 +67,7 @@ export class Watchdog {
     // No clock is asked: silence counts from the read that waits, which begins after this.
     this.#hasBytes = true;
     if (hasEvents) this.#hungrySince = undefined;
-    keepAlive(this.#timer, false);
+    this.#keepAlive();
   }
 
   /** The terminator has come, so the connection should end soon. */
@@ -98,8 +101,13 @@ export class Watchdog {
     }
     if (wait === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(this.#check, Math.ceil(wait));
-    keepAlive(this.#timer, this.#waitingSince !== undefined);
+    this.#keepAlive();
   };
+
+  /** The timer keeps a process alive only while a reader waits for bytes. */
+  #keepAlive(): void {
+    keepAlive(this.#timer, this.#waitingSince !== undefined && !this.#isUnread);
+  }
 
   /** The limits that count now, and since when. */
   *#clocks(): Generator<readonly [Expiry['limit'], number | null, number]> {
@@ -113,11 +121,4 @@ export class Watchdog {
     if (this.#hasBytes) yield ['idleTimeout', idleTimeout, waiting];
     else yield ['firstByteTimeout', firstByteTimeout, this.#openedAt];
   }
-}
-
-/** Whether the timer keeps a Node process alive: only while somebody waits for bytes. */
-function keepAlive(timer: ReturnType<typeof setTimeout> | undefined, isWanted: boolean): void {
-  if (typeof timer !== 'object') return;
-  if (isWanted) timer.ref();
-  else timer.unref();
 }

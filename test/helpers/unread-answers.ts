@@ -1,0 +1,43 @@
+// Makes one call, and says so when nothing holds the process any more.
+import { Gateway } from '../../src/index.ts';
+
+const ask = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
+const asStream = { ...ask, stream: true as const };
+const long = { totalTimeout: 500_000 };
+const short = { totalTimeout: 50 };
+
+/** Answers with headers, and with a body that never ends and holds nothing open. */
+function silent(type: string): () => Promise<Response> {
+  const headers = { 'content-type': type };
+  return () => Promise.resolve(new Response(new ReadableStream(), { headers }));
+}
+
+const client = new Gateway({ apiKey: 'sk-test' });
+const json = client.withOptions({ fetch: silent('application/json') });
+const events = client.withOptions({ fetch: silent('text/event-stream') });
+const sound = client.withOptions({ fetch: () => Promise.resolve(new Response('ID3')) });
+
+const calls: Readonly<Record<string, () => unknown>> = {
+  'a call': () => void client.chat.completions.create(ask),
+  'a call with a limit for all of it': () => void client.chat.completions.create(ask, long),
+  'a call whose body is silent': () => void json.chat.completions.create(ask, long),
+  'a call for a stream': () => void events.chat.completions.create(asStream, long),
+  'an answer': async () => void (await client.chat.completions.create(ask, long).asResponse()),
+  'a silent answer': async () => void (await json.chat.completions.create(ask, long).asResponse()),
+  'a file': async () => void (await sound.audio.speech.create({ model: 'm', input: 'hi' }, long)),
+  'a silent stream': async () => void (await events.chat.completions.create(asStream, long)),
+  'a body that somebody waits for': () => json.chat.completions.create(ask, short),
+  'an answer that somebody waits for': async () =>
+    (await json.chat.completions.create(ask, short).asResponse()).text(),
+  'a stream that somebody waits for': async () =>
+    (await events.chat.completions.create(asStream, short))[Symbol.asyncIterator]().next(),
+};
+
+const call = calls[process.env['CALL'] ?? ''];
+if (call === undefined) throw new Error('There is no such call.');
+process.on('exit', () => console.log('over'));
+try {
+  await call();
+} catch (error) {
+  console.log(String(error));
+}
