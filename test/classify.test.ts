@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { classifyStatus } from '../src/http/classify-status.ts';
 import { classifyThrown } from '../src/http/classify-throw.ts';
 import { readErrorText } from '../src/schemas/error-body.ts';
-import { outcomeOf, type FailureKind } from '../src/http/failure.ts';
+import { failures, type FailureKind } from '../src/http/failure.ts';
 
 function kindOfStatus(status: number, text: string, headers: Record<string, string> = {}) {
   return classifyStatus(status, readErrorText(text), new Headers(headers));
@@ -15,6 +15,12 @@ function withCode(code: string | number | null): string {
 
 function taskError(code: string): string {
   return JSON.stringify({ code, message: 'no', data: null });
+}
+
+/** A task error that repeats what a provider said. */
+function vendorSaid(said: object | string): string {
+  const message = typeof said === 'string' ? said : JSON.stringify(said);
+  return JSON.stringify({ code: 'fail_to_fetch_task', message, data: null });
 }
 
 describe('classifyStatus()', () => {
@@ -29,8 +35,8 @@ describe('classifyStatus()', () => {
     'pre_consume_token_quota_failed',
   ])('rule 9, trap 6: %s never heals, whatever the status', (code) => {
     for (const status of [400, 403, 408, 429, 500, 502, 503]) {
-      expect(kindOfStatus(status, withCode(code))).toBe('cannot_heal');
-      expect(kindOfStatus(status, taskError(code))).toBe('cannot_heal');
+      expect(kindOfStatus(status, withCode(code))).toBe('refused');
+      expect(kindOfStatus(status, taskError(code))).toBe('refused');
     }
   });
 
@@ -39,7 +45,7 @@ describe('classifyStatus()', () => {
     ['{"error":{"message":"no","type":"x","code":"insufficient_quota"}}'],
     ['{"error":{"message":"no","type":"x","code":"billing_hard_limit_reached"}}'],
   ])('a 429 about a quota is no rate limit: %s', (text) => {
-    expect(kindOfStatus(429, text)).toBe('cannot_heal');
+    expect(kindOfStatus(429, text)).toBe('refused');
   });
 
   test.each<[number, string, string, FailureKind]>([
@@ -52,8 +58,8 @@ describe('classifyStatus()', () => {
     [500, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'task_refused'],
     [403, withCode('access_denied'), 'a refusal', 'refused'],
     [404, withCode(''), 'an unknown route', 'refused'],
-    [408, '', 'a request timeout', 'request_timeout'],
-    [409, withCode('idempotency_conflict'), 'a conflict', 'refused'],
+    [408, '', 'a request timeout', 'interrupted'],
+    [409, withCode('idempotency_conflict'), 'a conflict', 'conflict'],
     [413, withCode('read_request_body_failed'), 'a body too large', 'refused'],
     [422, '{"detail":"no"}', 'a refusal', 'refused'],
     [425, '', 'too early', 'too_early'],
@@ -72,26 +78,66 @@ describe('classifyStatus()', () => {
       'the same under a remapped status',
       'task_refused',
     ],
-    [500, '{"message":"Internal server error"}', 'JSON of no gateway', 'bad_gateway'],
-    [500, '<html></html>', 'a page', 'bad_gateway'],
-    [500, '', 'nothing', 'bad_gateway'],
-    [501, withCode('api_not_implemented'), 'a missing route', 'not_implemented'],
-    [505, '', 'a missing version', 'not_implemented'],
-    [502, '<html></html>', 'a proxy', 'bad_gateway'],
-    [502, withCode('bad_response_status_code'), 'a relayed status', 'bad_gateway'],
-    [503, withCode('system_cpu_overloaded'), 'an overloaded gateway', 'unavailable'],
-    [503, '<html></html>', 'a proxy', 'bad_gateway'],
-    [504, '', 'a proxy', 'bad_gateway'],
-    [524, 'error code: 524', 'Cloudflare', 'bad_gateway'],
-    [529, withCode('bad_response_status_code'), 'a relayed status', 'bad_gateway'],
+    [500, '{"message":"Internal server error"}', 'JSON of no gateway', 'interrupted'],
+    [500, '<html></html>', 'a page', 'interrupted'],
+    [500, '', 'nothing', 'interrupted'],
+    [501, withCode('api_not_implemented'), 'a missing route', 'refused'],
+    [505, '', 'a missing version', 'refused'],
+    [502, '<html></html>', 'a proxy', 'interrupted'],
+    [502, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],
+    [503, withCode('system_cpu_overloaded'), 'an overloaded gateway', 'interrupted'],
+    [503, '<html></html>', 'a proxy', 'interrupted'],
+    [504, '', 'a proxy', 'interrupted'],
+    [524, 'error code: 524', 'Cloudflare', 'interrupted'],
+    [529, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],
     [400, taskError('fail_to_fetch_task'), 'a provider that refused', 'refused'],
-    [429, taskError('fail_to_fetch_task'), 'a provider that refused', 'refused'],
+    [401, taskError('fail_to_fetch_task'), 'a provider that refused its key', 'refused'],
+    [429, taskError('fail_to_fetch_task'), 'a provider that is busy', 'rate_limited'],
+    [429, vendorSaid({ error: 'busy', request_id: 'r' }), 'a busy provider', 'rate_limited'],
+    [429, vendorSaid({ error: 'busy', id: null }), 'a busy provider', 'rate_limited'],
+    [429, vendorSaid({ data: { task_id: 'made' } }), 'a task that was made', 'task_refused'],
+    [429, vendorSaid({ taskId: 7 }), 'a task that was made', 'task_refused'],
+    [400, vendorSaid('{"id": "cut'), 'a task that was made, in cut words', 'task_refused'],
+    [424, taskError('fail_to_fetch_task'), 'a provider that depends on others', 'task_refused'],
+    [499, taskError('fail_to_fetch_task'), 'a provider that was left alone', 'task_refused'],
     [408, taskError('fail_to_fetch_task'), 'a provider that timed out', 'task_refused'],
     [500, taskError('fail_to_fetch_task'), 'a provider that broke', 'task_refused'],
     [304, '', 'not modified', 'redirected_after_work'],
   ])('%i %s (%s): %s', (status, text, _, expected) => {
     expect(kindOfStatus(status, text)).toBe(expected);
   });
+
+  const named = [
+    400, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 426,
+    428, 431, 451,
+  ];
+  const bodies = ['', '<html></html>', 'error', '{}', '{"message":"no"}', withCode('x')];
+
+  test('is the table of all other 4xx, whoever answers', () => {
+    const ofTheirOwn = [401, 408, 409, 425, 429, 460, 499];
+    for (let status = 400; status < 500; status += 1) {
+      if (ofTheirOwn.includes(status)) continue;
+      for (const text of bodies) {
+        const isOwn = text === withCode('x') && status !== 424 && status !== 444;
+        const expected = named.includes(status) || isOwn ? 'refused' : 'undecided';
+        expect([status, text, kindOfStatus(status, text)]).toEqual([status, text, expected]);
+      }
+    }
+  });
+
+  test.each([408, 460, 499])('%i says that somebody gave up, and no more', (status) => {
+    for (const text of [...bodies, taskError('x')]) {
+      expect(kindOfStatus(status, text)).toBe('interrupted');
+    }
+  });
+
+  test.each(['build_request_failed', 'convert_request_failed'])(
+    '500 %s means that no provider was asked',
+    (code) => {
+      expect(kindOfStatus(500, withCode(code))).toBe('refused');
+      expect(kindOfStatus(500, taskError(code))).toBe('refused');
+    },
+  );
 
   test('a 429 with nothing but a hint is a rate limit', () => {
     expect(kindOfStatus(429, '', { 'retry-after': '3' })).toBe('rate_limited');
@@ -100,7 +146,7 @@ describe('classifyStatus()', () => {
     expect(kindOfStatus(429, '', { 'retry-after': 'soon' })).toBe('bare_rate_limited');
   });
 
-  test('no 5xx but a missing route and a hopeless code says that nothing was charged', () => {
+  test('no 5xx but a missing route and a code that cannot heal says that nothing was charged', () => {
     const body = fc.oneof(
       fc.constantFrom('', '<html></html>', 'error', '{}'),
       fc.jsonValue().map((code) => JSON.stringify({ error: { message: 'no', code } })),
@@ -108,9 +154,8 @@ describe('classifyStatus()', () => {
     fc.assert(
       fc.property(fc.integer({ min: 500, max: 599 }), body, (status, text) => {
         const kind = kindOfStatus(status, text);
-        return (
-          outcomeOf[kind] === 'unknown' || kind === 'not_implemented' || kind === 'cannot_heal'
-        );
+        const isMissing = status === 501 || status === 505;
+        return failures[kind].outcome === (isMissing ? 'rejected' : 'unknown');
       }),
     );
   });
@@ -132,7 +177,11 @@ describe('classifyThrown()', () => {
   test('does not know which redirect it was that Node refused to follow with an upload', () => {
     const { kind, phase } = classifyThrown(fetchFailed(failure('unexpected redirect')));
 
-    expect([kind, phase, outcomeOf[kind]]).toEqual(['redirected_after_work', 'headers', 'unknown']);
+    expect([kind, phase, failures[kind].outcome]).toEqual([
+      'redirected_after_work',
+      'headers',
+      'unknown',
+    ]);
   });
 
   test.each<[string, unknown, FailureKind]>([
@@ -220,7 +269,7 @@ describe('classifyThrown()', () => {
     [
       'REFUSED_STREAM',
       fetchFailed(failure('', { code: 'UND_ERR_INFO', http2ErrorCode: 7 })),
-      'refused_stream',
+      'cannot_connect',
     ],
     [
       'all addresses refused',
@@ -246,7 +295,7 @@ describe('classifyThrown()', () => {
       fetchFailed(
         failure('stream error received: refused stream before processing any application logic'),
       ),
-      'refused_stream',
+      'cannot_connect',
     ],
     [
       'Deno: refused',
@@ -401,7 +450,7 @@ describe('classifyThrown()', () => {
     const found = classifyThrown(error);
 
     expect(found.kind).toBe('connection_lost');
-    expect(outcomeOf[found.kind]).toBe('unknown');
+    expect(failures[found.kind].outcome).toBe('unknown');
   });
 
   test('keeps the code of the runtime as evidence', () => {
@@ -468,7 +517,7 @@ describe('classifyThrown()', () => {
     })).node;
     fc.assert(
       fc.property(fc.oneof(garbage, fc.anything()), (error) => {
-        return outcomeOf[classifyThrown(error).kind] === 'unknown';
+        return failures[classifyThrown(error).kind].outcome === 'unknown';
       }),
       { numRuns: 1_000 },
     );

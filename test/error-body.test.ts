@@ -262,8 +262,7 @@ describe('readErrorInSuccess()', () => {
   ])('rule 2: %s is an error', (_, text, message) => {
     const found = readErrorInSuccess(JSON.parse(text), 'chat.completions.create');
 
-    expect(found?.body.message).toBe(message);
-    expect(found?.hasId).toBe(false);
+    expect(found?.message).toBe(message);
   });
 
   test.each([
@@ -307,20 +306,23 @@ describe('readErrorInSuccess()', () => {
     },
   );
 
-  test('an error next to an id says that work may have been done', () => {
-    const value = { id: 'chatcmpl-1', choices: [], error: { message: 'no' } };
-
-    const found = readErrorInSuccess(value, 'chat.completions.create');
-
-    expect(found?.hasId).toBe(true);
-    expect(found?.body.message).toBe('no');
+  test('an error next to an id is an error, but of a submission', () => {
+    const errors = [
+      { id: 'chatcmpl-1', choices: [], error: { message: 'no' } },
+      { success: false, message: 'no', data: { task_id: 't' } },
+    ];
+    for (const error of errors) {
+      expect(readErrorInSuccess(error, 'chat.completions.create')?.message).toBe('no');
+      expect(readErrorInSuccess(error, 'videos.create')).toBeUndefined();
+      expect(readErrorInSuccess(error, 'videos.remix')).toBeUndefined();
+    }
   });
 
   test('never throws, whatever was parsed', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const found = readErrorInSuccess(value, 'videos.create');
-        return found === undefined || found.body.envelope !== 'empty';
+        return found === undefined || found.envelope !== 'empty';
       }),
     );
   });

@@ -128,7 +128,7 @@ describe('images.generate()', () => {
     await expect(client.images.generate({ model, prompt })).rejects.toMatchObject({
       status: 200,
       code: 'DataInspectionFailed',
-      outcome: 'rejected',
+      outcome: 'unknown',
     });
     expect(requests).toHaveLength(1);
   });

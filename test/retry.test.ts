@@ -1,38 +1,33 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ChargeClass } from '../src/endpoints.ts';
-import type { Phase } from '../src/errors/gateway-error.ts';
-import { outcomeOf, type FailureKind } from '../src/http/failure.ts';
-import { decide, retryTable, type RetryState, type Rule } from '../src/http/retry.ts';
+import type { Outcome, Phase } from '../src/errors/gateway-error.ts';
+import { failures, type FailureKind, type Rule } from '../src/http/failure.ts';
+import { decide, type RetryState } from '../src/http/retry.ts';
 
-const rows: readonly [FailureKind, Rule, Rule, Rule][] = [
-  ['invalid_input', 'throw', 'throw', 'throw'],
-  ['aborted_before_send', 'throw', 'throw', 'throw'],
-  ['timed_out_before_send', 'throw', 'throw', 'throw'],
-  ['cannot_connect', 'retry', 'retry', 'retry'],
-  ['host_not_found', 'once', 'once', 'once'],
-  ['tls_failed', 'throw', 'throw', 'throw'],
-  ['refused_stream', 'retry', 'retry', 'retry'],
-  ['connection_lost', 'retry', 'retry', 'throw'],
-  ['timed_out', 'retry', 'retry', 'throw'],
-  ['aborted', 'throw', 'throw', 'throw'],
-  ['redirected', 'throw', 'throw', 'throw'],
-  ['redirected_after_work', 'throw', 'throw', 'throw'],
-  ['refused', 'throw', 'throw', 'throw'],
-  ['unauthorized', 'refresh', 'refresh', 'refresh'],
-  ['request_timeout', 'retry', 'retry', 'throw'],
-  ['too_early', 'retry', 'retry', 'once'],
-  ['rate_limited', 'retry', 'retry', 'retry'],
-  ['bare_rate_limited', 'retry', 'retry', 'once'],
-  ['task_refused', 'retry', 'throw', 'throw'],
-  ['cannot_heal', 'throw', 'throw', 'throw'],
-  ['server_error', 'retry', 'retry', 'throw'],
-  ['not_implemented', 'throw', 'throw', 'throw'],
-  ['bad_gateway', 'retry', 'retry', 'throw'],
-  ['unavailable', 'retry', 'retry', 'throw'],
-  ['unusable_answer', 'retry', 'throw', 'throw'],
-  ['error_in_success', 'throw', 'throw', 'throw'],
-  ['error_with_id', 'throw', 'throw', 'throw'],
+const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule][] = [
+  ['invalid_input', 'not_sent', 'throw', 'throw', 'throw'],
+  ['aborted_before_send', 'not_sent', 'throw', 'throw', 'throw'],
+  ['timed_out_before_send', 'not_sent', 'throw', 'throw', 'throw'],
+  ['cannot_connect', 'not_sent', 'retry', 'retry', 'retry'],
+  ['host_not_found', 'not_sent', 'once', 'once', 'once'],
+  ['tls_failed', 'not_sent', 'throw', 'throw', 'throw'],
+  ['connection_lost', 'unknown', 'retry', 'retry', 'throw'],
+  ['timed_out', 'unknown', 'retry', 'retry', 'throw'],
+  ['aborted', 'unknown', 'throw', 'throw', 'throw'],
+  ['redirected', 'rejected', 'throw', 'throw', 'throw'],
+  ['redirected_after_work', 'unknown', 'throw', 'throw', 'throw'],
+  ['refused', 'rejected', 'throw', 'throw', 'throw'],
+  ['conflict', 'rejected', 'throw', 'throw', 'throw'],
+  ['unauthorized', 'rejected', 'refresh', 'refresh', 'refresh'],
+  ['too_early', 'rejected', 'retry', 'retry', 'once'],
+  ['rate_limited', 'rejected', 'retry', 'retry', 'retry'],
+  ['bare_rate_limited', 'rejected', 'retry', 'retry', 'once'],
+  ['server_error', 'unknown', 'retry', 'retry', 'throw'],
+  ['interrupted', 'unknown', 'retry', 'retry', 'throw'],
+  ['task_refused', 'unknown', 'retry', 'throw', 'throw'],
+  ['unusable_answer', 'unknown', 'retry', 'throw', 'throw'],
+  ['undecided', 'unknown', 'throw', 'throw', 'throw'],
 ];
 
 const kinds = rows.map(([kind]) => kind);
@@ -65,47 +60,54 @@ const anyState = fc.record({
   replayable: fc.boolean(),
 });
 
-describe('retryTable', () => {
+describe('failures', () => {
   test('has a row for every kind of failure, and no other', () => {
-    expect(Object.keys(retryTable).toSorted()).toEqual(kinds.toSorted());
-    expect(Object.keys(outcomeOf).toSorted()).toEqual(kinds.toSorted());
+    expect(Object.keys(failures).toSorted()).toEqual(kinds.toSorted());
   });
 
-  test.each(rows)('%s: free %s, metered %s, charged %s', (kind, free, metered, charged) => {
-    expect(retryTable[kind]).toMatchObject({ free, metered, charged });
+  test.each(rows)('%s: %s, free %s, metered %s, charged %s', (kind, outcome, ...rules) => {
+    const [free, metered, charged] = rules;
+    expect(failures[kind]).toEqual({ outcome, free, metered, charged });
   });
 
   test('rule 15, trap 7: no row of a charged call repeats an unknown outcome', () => {
-    const unsafe = kinds.filter(
-      (kind) => outcomeOf[kind] === 'unknown' && retryTable[kind].charged !== 'throw',
-    );
+    const unsafe = kinds.filter((kind) => {
+      const { outcome, charged } = failures[kind];
+      return outcome === 'unknown' && charged !== 'throw';
+    });
 
     expect(unsafe).toEqual([]);
   });
 });
 
 describe('decide()', () => {
-  test.each(rows)('walks the row %s for every class and every option', (kind, ...rules) => {
-    const phase = outcomeOf[kind] === 'not_sent' ? 'connect' : 'headers';
-    for (const [index, charge] of charges.entries()) {
-      for (const retryUnknownOutcome of [undefined, true, false]) {
-        const column = { undefined: index, true: Math.min(index, 1), false: index === 0 ? 0 : 2 };
-        const rule = rules[column[`${retryUnknownOutcome}`]];
+  test.each(rows)(
+    'walks the row %s for every class and every option',
+    (kind, outcome, ...rules) => {
+      const phase = outcome === 'not_sent' ? 'connect' : 'headers';
+      for (const [index, charge] of charges.entries()) {
+        for (const retryUnknownOutcome of [undefined, true, false]) {
+          const column = { undefined: index, true: Math.min(index, 1), false: index === 0 ? 0 : 2 };
+          const rule = rules[column[`${retryUnknownOutcome}`]];
 
-        const first = decide({ kind, phase }, stateOf({ charge, retryUnknownOutcome }));
-        const second = decide(
-          { kind, phase },
-          stateOf({ charge, retryUnknownOutcome, retries: 1 }),
-        );
-        const third = decide({ kind, phase }, stateOf({ charge, retryUnknownOutcome, retries: 2 }));
+          const first = decide({ kind, phase }, stateOf({ charge, retryUnknownOutcome }));
+          const second = decide(
+            { kind, phase },
+            stateOf({ charge, retryUnknownOutcome, retries: 1 }),
+          );
+          const third = decide(
+            { kind, phase },
+            stateOf({ charge, retryUnknownOutcome, retries: 2 }),
+          );
 
-        expect(first.action).toBe(rule === 'once' ? 'retry' : rule);
-        expect(second.action).toBe(rule === 'once' ? 'throw' : rule);
-        expect(third.action).toBe(rule === 'refresh' ? 'refresh' : 'throw');
-        expect(first.outcome).toBe(outcomeOf[kind]);
+          expect(first.action).toBe(rule === 'once' ? 'retry' : rule);
+          expect(second.action).toBe(rule === 'once' ? 'throw' : rule);
+          expect(third.action).toBe(rule === 'refresh' ? 'refresh' : 'throw');
+          expect(first.outcome).toBe(outcome);
+        }
       }
-    }
-  });
+    },
+  );
 
   test('rule 15: no charged call is repeated on an unknown outcome unless the caller says so', () => {
     fc.assert(
@@ -141,10 +143,10 @@ describe('decide()', () => {
     );
   });
 
-  test('trap 6: a code that cannot heal is never sent again', () => {
+  test('trap 6: what was refused is never sent again', () => {
     fc.assert(
       fc.property(anyPhase, anyStatus, anyState, (phase, status, state) => {
-        return decide({ kind: 'cannot_heal', phase, status }, state).action === 'throw';
+        return decide({ kind: 'refused', phase, status }, state).action === 'throw';
       }),
     );
   });

@@ -16,7 +16,10 @@ import {
   list,
   models,
   named,
+  remix,
+  speak,
   text,
+  translate,
 } from './helpers/transport.ts';
 
 describe('answers', () => {
@@ -70,20 +73,53 @@ describe('answers', () => {
     ['no wrapper', { code: null, type: 'x', param: null, message: 'no' }],
     ['Google', { error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }],
     ['Google in a list', [{ error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }]],
-  ])('rule 2: status 200 with %s is an error that was refused', async (_, body) => {
-    const { client, requests } = scripted([json(body)]);
+    ['no type, but a price', { error: { code: 502, message: 'no' }, usage: { total_tokens: 17 } }],
+    ['an id', { id: 'chatcmpl-1', choices: [], error: { message: 'no' } }],
+  ])('rule 2: status 200 with %s is an error that may have been charged', async (_, body) => {
+    const calls = [draw, chat, speak, translate].map(async (call) => {
+      const { client, requests } = scripted([json(body)]);
 
-    const failure = await apiErrorOf(draw(client));
+      const failure = await apiErrorOf(call(client));
 
-    expect(requests).toHaveLength(1);
-    expect(failure.status).toBe(200);
-    expect(failure.outcome).toBe('rejected');
-    expect(failure.message).toContain('no');
+      expect(requests).toHaveLength(1);
+      expect(failure).toMatchObject({ status: 200, outcome: 'unknown' });
+      expect(failure.message).toContain('no');
+      expect(failure.advice).toContain('may have been accepted and charged');
+    });
+    await Promise.all(calls);
   });
 
-  test('rule 2: a 201 that says that the task was refused does not prove it', async () => {
-    const body = { code: 'fail_to_fetch_task', message: '{"id":"made"}', data: null };
-    const { client, requests } = scripted([json(body, 201)]);
+  test('rule 46: a list that is refused with status 200 costs nothing', async () => {
+    const { client, requests } = scripted([json({ success: false, message: 'no' })]);
+
+    expect(await apiErrorOf(list(client))).toMatchObject({ status: 200, outcome: 'rejected' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['of the gateway', { code: 'ali_api_error', message: 'Throttling.RateQuota', data: null }],
+    ['with a request', { code: 'ali_api_error', message: '{"request_id":"r"}', data: null }],
+    ['with an empty id', { code: 'x', message: '{"task_id":""}', data: null, task_id: null }],
+  ])('rule 2: a submission is refused by a task error %s', async (_, body) => {
+    const { client, requests } = scripted([json(body)]);
+
+    const failures = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
+
+    expect(requests).toHaveLength(2);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ status: 200, outcome: 'rejected' });
+      expect(failure.advice).toContain('no charge is expected');
+    }
+  });
+
+  test.each([
+    [201, 'fail_to_fetch_task', 'Created'],
+    [201, 'fail_to_fetch_task', '{"code":0,"message":"SUCCEED","data":{"task_id":"800000001530"}}'],
+    [200, 'x', '{"id":"made"}'],
+    [200, 'x', 'status_code=201, {"job":{"uuid": 7}}'],
+    [200, 'x', '{\\"id\\":\\"made\\"'],
+  ])('rule 2: a task error of a task that was made: %i %s %s', async (status, code, message) => {
+    const { client, requests } = scripted([json({ code, message, data: null }, status)]);
 
     const failure = await apiErrorOf(film(client));
 
@@ -92,13 +128,14 @@ describe('answers', () => {
     expect(failure.outcome).toBe('unknown');
   });
 
-  test('a body that holds an error and an id does not say that nothing was charged', async () => {
-    const { client } = scripted([
-      json({ id: 'chatcmpl-1', choices: [], error: { message: 'no' } }),
-    ]);
+  test.each([{ error: { message: 'no', type: 'x' } }, { success: false, message: 'no' }])(
+    'an error of another envelope does not prove that no task was made: %j',
+    async (body) => {
+      const { client } = scripted([json(body)]);
 
-    expect((await apiErrorOf(chat(client))).outcome).toBe('unknown');
-  });
+      expect(await apiErrorOf(film(client))).toBeInstanceOf(VideoSubmitUnknownError);
+    },
+  );
 
   test('rule 4: an empty error gets its message from the status', async () => {
     const { client } = scripted([text('', { status: 429 })], { maxRetries: 0 });

@@ -164,6 +164,62 @@ describe('videos.create() with a ledger', () => {
     expect(told).toEqual(['claim: claimed', 'not_submitted', 'claim: claimed', 'accept']);
   });
 
+  test.each([
+    ['429 fail_to_fetch_task', 429, 'fail_to_fetch_task'],
+    ['500 build_request_failed', 500, 'build_request_failed'],
+    ['500 convert_request_failed', 500, 'convert_request_failed'],
+    ['a task error with status 200', 200, 'ali_api_error'],
+  ])('%s gives the claim back', async (_, status, code) => {
+    const refusal = Response.json({ code, message: 'no', data: null }, { status });
+    const { requests, videos } = answeredVideos(inTurn(refusal, { id: 'made', status: 'queued' }), {
+      maxRetries: 0,
+    });
+    const { ledger, told } = watchedLedger();
+    const options = { ledger, callId: 'a' };
+
+    const error = await failureOf(videos.create(order, options));
+    const task = await videos.create(order, options);
+
+    expect(error).toMatchObject({ status, code, outcome: 'rejected' });
+    expect(task.id).toBe('made');
+    expect(told).toEqual(['claim: claimed', 'not_submitted', 'claim: claimed', 'accept']);
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each([499, 460, 424, 444])('%i does not give the claim back', async (status) => {
+    const refusal = Response.json({ error: { message: 'cancelled' } }, { status });
+    const { requests, videos } = answeredVideos(inTurn(refusal));
+    const { ledger, told } = watchedLedger();
+    const options = { ledger, callId: 'a' };
+
+    const first = await failureOf(videos.create(order, options));
+    const second = await failureOf(videos.create(order, options));
+
+    expect(VideoSubmitUnknownError.isInstance(first)).toBe(true);
+    expect(VideoSubmitUnknownError.isInstance(second)).toBe(true);
+    expect(told).toEqual(['claim: claimed', 'unknown', 'claim: unknown']);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('success: false beside a task id is a task: a job that starts again waits for it', async () => {
+    const { requests, videos } = answeredVideos(
+      inTurn(
+        { success: false, message: 'busy', data: { task_id: 'made' } },
+        { id: 'made', status: 'completed' },
+      ),
+    );
+    const { ledger, told } = watchedLedger();
+    const options = { ledger, callId: 'a' };
+
+    const first = await videos.create(order, options);
+    const second = await videos.create(order, options);
+
+    expect(first.ref).toMatchObject({ id: 'made', callId: 'a' });
+    expect(second).toMatchObject({ id: 'made', status: 'completed' });
+    expect(told).toEqual(['claim: claimed', 'accept', 'claim: accepted']);
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
   test('a submission that never left may be made again', async () => {
     const { videos } = emulatedVideos();
     const { ledger, told } = watchedLedger();

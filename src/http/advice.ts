@@ -1,7 +1,7 @@
 import type { ChargeClass } from '../endpoints.ts';
 import type { Outcome } from '../errors/gateway-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
-import { outcomeOf, type FailureKind } from './failure.ts';
+import { failures, type FailureKind } from './failure.ts';
 
 /** What the advice depends on. */
 export interface AdviceInput {
@@ -26,7 +26,7 @@ export function adviceFor(
     if (kind === 'redirected_after_work') {
       return `Usually baseURL is wrong and nothing was done, but some servers answer so after the work; ${check}`;
     }
-    if (outcomeOf[kind] !== 'unknown') {
+    if (failures[kind].outcome !== 'unknown') {
       return `An earlier attempt may have been accepted and charged; ${check}`;
     }
   }
@@ -51,8 +51,6 @@ export function adviceFor(
       return 'It was refused before any work; wait before you send it again.';
     case 'server_error':
       return `The gateway reports that the work failed and usually refunds it; ${check}`;
-    case 'error_in_success':
-      return `The gateway answered with an error, which is usually not charged; ${check}`;
     default:
       return undefined;
   }

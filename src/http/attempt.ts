@@ -141,7 +141,8 @@ async function settle(
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
     requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
-  return { response, requestId, operation: spec.operation, call, signal: request.signal };
+  const { operation, charge } = spec;
+  return { response, requestId, operation, charge, call, signal: request.signal };
 }
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */

@@ -1,5 +1,5 @@
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
-import { outcomeOf } from './failure.ts';
+import { failures } from './failure.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 const severity: Readonly<Record<Outcome, number>> = { not_sent: 0, rejected: 1, unknown: 2 };
@@ -19,7 +19,7 @@ export class CallHistory {
 
   /** Takes note of an attempt that failed. */
   record({ kind, phase, code, status, requestId, body }: FailedAttempt): void {
-    this.#worst = worseOf(this.#worst, outcomeOf[kind]);
+    this.#worst = worseOf(this.#worst, failures[kind].outcome);
     this.#attempts.push({ phase, code: body?.code ?? code, status, requestId });
   }
 

@@ -1,11 +1,13 @@
 import { retryAfterFrom } from './backoff.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
-import type { FailureKind } from './failure.ts';
+import { failures, type FailureKind } from './failure.ts';
 
-/** Codes that the same request will meet again, whatever the HTTP status says. */
+/** Codes that the same request will meet again before any work, whatever the HTTP status says. */
 const codesThatCannotHeal = new Set([
   'model_not_found',
   'invalid_request',
+  'build_request_failed',
+  'convert_request_failed',
   'sensitive_words_detected',
   'count_token_failed',
   'model_price_error',
@@ -22,23 +24,60 @@ const codesAfterWork = new Set(['read_response_body_failed', 'bad_response_body'
 /** The provider may have been paid, whatever the HTTP status says. */
 const settlementUnknown = 'blockrun_settlement_unknown';
 
+/** Statuses that refuse a request, whoever answers so. */
+const refusals = new Set([
+  400, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 426,
+  428, 431, 451, 501, 505,
+]);
+
 /** The kind of failure that an error answer stands for. */
 export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
   const { code, type } = body;
-  const isHopeless = [code, type].some((word) => codesThatCannotHeal.has(word ?? ''));
-  if (isHopeless) return 'cannot_heal';
+  if ([code, type].some((word) => codesThatCannotHeal.has(word ?? ''))) return 'refused';
   if (code === settlementUnknown) return 'task_refused';
   if (status < 500 && codesAfterWork.has(code ?? '')) return 'task_refused';
+  const kind = ofStatus(status, body, headers);
+  if (code !== 'fail_to_fetch_task') return kind;
   // The gateway repeats the provider's status here, whatever it was.
-  if (code === 'fail_to_fetch_task') {
-    return status < 500 && status !== 408 ? 'refused' : 'task_refused';
+  const isRefusal = status < 500 && failures[kind].outcome === 'rejected' && !holdsId(body);
+  if (!isRefusal) return 'task_refused';
+  return status === 429 ? 'rate_limited' : 'refused';
+}
+
+/** Whether the id of anything but a request is in a body, also within JSON that it tells as text. */
+export function holdsId({ error }: ErrorBody): boolean {
+  const text = JSON.stringify(error ?? null).replaceAll('\\', '');
+  const ids = text.replaceAll(/(?:request|trace|log)_?id"/gi, '');
+  return /id"\s*:\s*(?:"[^"\s]|[1-9])/i.test(ids);
+}
+
+function ofStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
+  if (status < 400) return 'redirected_after_work';
+  if (refusals.has(status)) return 'refused';
+  if (status > 500) return 'interrupted';
+  // Proxies answer in JSON too; only the gateway's own envelopes are its word.
+  const isOwn = isJSON(body) && body.envelope !== 'other';
+  switch (status) {
+    case 401:
+      return 'unauthorized';
+    case 408:
+    case 460:
+    case 499:
+      return 'interrupted';
+    case 409:
+      return 'conflict';
+    case 424:
+    case 444:
+      return 'undecided';
+    case 425:
+      return 'too_early';
+    case 429:
+      return ofRateLimit(body, headers);
+    case 500:
+      return isOwn ? 'server_error' : 'interrupted';
+    default:
+      return isOwn ? 'refused' : 'undecided';
   }
-  if (status >= 500) return ofServerError(status, body);
-  if (status === 429) return ofRateLimit(body, headers);
-  if (status === 401) return 'unauthorized';
-  if (status === 408) return 'request_timeout';
-  if (status === 425) return 'too_early';
-  return status >= 300 && status < 400 ? 'redirected_after_work' : 'refused';
 }
 
 /** Whether the body is JSON, as the gateway answers, and not the page or the text of a proxy. */
@@ -49,13 +88,4 @@ function isJSON({ envelope }: ErrorBody): boolean {
 function ofRateLimit(body: ErrorBody, headers: Headers): FailureKind {
   const hasHint = retryAfterFrom(headers, 429, 0) !== undefined;
   return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
-}
-
-function ofServerError(status: number, body: ErrorBody): FailureKind {
-  if (status === 501 || status === 505) return 'not_implemented';
-  if (status === 500) {
-    // Proxies answer in JSON too; only the gateway's own envelopes are its word.
-    return isJSON(body) && body.envelope !== 'other' ? 'server_error' : 'bad_gateway';
-  }
-  return status === 503 && isJSON(body) ? 'unavailable' : 'bad_gateway';
 }

@@ -100,7 +100,7 @@ function chainOf(error: unknown): object[] {
  */
 function kindFromDeno(message: string): FailureKind | undefined {
   if (message.includes('refused stream before processing any application logic')) {
-    return 'refused_stream';
+    return 'cannot_connect';
   }
   if (!message.includes('client error (Connect)')) return undefined;
   if (message.includes('dns error')) return 'host_not_found';
@@ -127,7 +127,7 @@ function kindFromCode(code: string, { syscall, message, bytesWritten }: Signs): 
 
 /** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
 function kindFromSigns(signs: Signs, levels: number): FailureKind | undefined {
-  if (signs.http2Code === refusedStreamCode) return 'refused_stream';
+  if (signs.http2Code === refusedStreamCode) return 'cannot_connect';
   if (signs.errors.length > 0) return kindOfAll(signs.errors, levels);
   if (signs.code !== undefined) return kindFromCode(signs.code, signs);
   // Node hides which redirect it was when an upload may not be followed.

@@ -1,14 +1,6 @@
 import { messageOf, readErrorValue, type ErrorBody } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
-
-/** An error that came with a success status. */
-export interface ErrorInSuccess {
-  readonly body: ErrorBody;
-  /** Whether there is an id next to the error: the work may have been done. */
-  readonly hasId: boolean;
-}
-
-const idFields = ['id', 'task_id', 'video_id'];
+import { findId } from '../schemas/video-fields.ts';
 
 /** Fields that only an answer with something usable in it carries. */
 const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
@@ -30,6 +22,11 @@ function isContent(field: string, value: unknown): boolean {
   return (typeof value === 'object' || field === 'text') && holdsSomething(value);
 }
 
+/** Whether an operation makes a task, which its answer names. */
+export function isSubmission(operation: string): boolean {
+  return operation === 'videos.create' || operation === 'videos.remix';
+}
+
 /** Whether an operation, or any undocumented route, may answer with a failed task. */
 function answersWithTasks(operation: string): boolean {
   return operation.startsWith('videos.') || operation.includes(' ');
@@ -39,18 +36,20 @@ function answersWithTasks(operation: string): boolean {
  * Reads a parsed 2xx body as an error, or gives `undefined` when it is an answer.
  *
  * The gateway answers 200 with `{error}`, with a task error, with `success: false` and with a bare
- * message. A failed video task also has an `error`, next to its id or its status, and is an answer.
+ * message. A failed video task also has an `error`, next to its id or its status, and is an answer; a
+ * submission that names a task has made it, whatever else it says.
  */
-export function readErrorInSuccess(value: unknown, operation: string): ErrorInSuccess | undefined {
+export function readErrorInSuccess(value: unknown, operation: string): ErrorBody | undefined {
   const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (!isObject(body)) return undefined;
-  const hasId = idFields.some((field) => holdsSomething(body[field]));
-  if (body['success'] === false) return { body: readErrorValue(value), hasId };
+  const hasId = findId(body) !== undefined;
+  if (hasId && isSubmission(operation)) return undefined;
+  if (body['success'] === false) return readErrorValue(value);
   if (contentFields.some((field) => isContent(field, body[field]))) return undefined;
   const isTask = hasId || (typeof body['status'] === 'string' && body['status'] !== '');
   if (isTask && answersWithTasks(operation)) return undefined;
   const isError = holdsSomething(body['error']) || (!hasId && hasErrorCode(body));
-  return isError ? { body: readErrorValue(value), hasId } : undefined;
+  return isError ? readErrorValue(value) : undefined;
 }
 
 function hasErrorCode(body: Readonly<Record<string, unknown>>): boolean {

@@ -1,3 +1,4 @@
+import type { ChargeClass } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
 /** An answer whose headers have come, and what is known of it. */
@@ -6,6 +7,7 @@ export interface Answer {
   response: Response;
   requestId: string | undefined;
   readonly operation: string;
+  readonly charge: ChargeClass;
   readonly call: { readonly id: string };
   /** Aborted when the attempt is stopped, by the caller or by a time limit. */
   signal: AbortSignal;

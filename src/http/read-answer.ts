@@ -1,8 +1,8 @@
 import { readErrorText } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
-import { readErrorInSuccess, type ErrorInSuccess } from './error-in-success.ts';
-import type { FailureKind } from './failure.ts';
+import { holdsId } from './classify-status.ts';
+import { isSubmission, readErrorInSuccess } from './error-in-success.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readAll } from './read-text.ts';
 import { attachRequestId, requestIdOf } from './request-id.ts';
@@ -35,18 +35,17 @@ export async function readText(answer: Answer): Promise<TextReading> {
 
 /** Reads an error answer that came with a success status. */
 export function errorInSuccess(value: unknown, answer: Answer): FailedAttempt | undefined {
-  const error = readErrorInSuccess(value, answer.operation);
-  if (error === undefined) return undefined;
-  const { body } = error;
+  const { operation, charge } = answer;
+  const body = readErrorInSuccess(value, operation);
+  if (body === undefined) return undefined;
   const { status, headers } = answer.response;
   const requestId = requestIdOf(headers, body.requestId);
-  return { kind: kindOf(error), phase: 'body', status, headers, body, requestId };
-}
-
-function kindOf({ body, hasId }: ErrorInSuccess): FailureKind {
-  // The gateway repeats a provider's 201 here, although the provider has created the job.
-  if (body.code === 'fail_to_fetch_task') return 'task_refused';
-  return hasId ? 'error_with_id' : 'error_in_success';
+  // Gateways charge for most errors that come so. They give back what a task cost that was not made;
+  // but this code repeats a success of the provider, who has made it.
+  const isMade = body.code === 'fail_to_fetch_task' || holdsId(body);
+  const isTaskError = isSubmission(operation) && body.envelope === 'task' && !isMade;
+  const kind = charge === 'free' || isTaskError ? 'refused' : 'undecided';
+  return { kind, phase: 'body', status, headers, body, requestId };
 }
 
 /** Says why text is not the JSON that was promised. */

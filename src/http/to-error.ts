@@ -11,8 +11,9 @@ import { UnexpectedResponseError, type ResponseIssue } from '../errors/response-
 import { VideoSubmitUnknownError } from '../errors/video-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
-import type { Failure } from './failure.ts';
 import { adviceFor } from './advice.ts';
+import { isSubmission } from './error-in-success.ts';
+import type { Failure } from './failure.ts';
 import { specialErrorOf } from './operation-errors.ts';
 
 /** A failure together with what was read of the answer. */
@@ -122,7 +123,6 @@ function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
       );
     case 'cannot_connect':
     case 'host_not_found':
-    case 'refused_stream':
       return new APIConnectionError(`${target} could not connect${codeSuffix(failed)}.`, init);
     case 'tls_failed':
       return new APIConnectionError(
@@ -178,13 +178,10 @@ export function toError(
         );
   }
   const error = makeError(failed, context);
-  const isSubmission =
-    context.operation === 'videos.create' || context.operation === 'videos.remix';
   // An answer that is only too odd for strict mode is there, with its task.
   const hasAnswer = isObject(failed.data);
-  if (!isSubmission || context.outcome !== 'unknown' || failed.kind === 'aborted' || hasAnswer) {
-    return error;
-  }
+  const isUnknown = context.outcome === 'unknown' && failed.kind !== 'aborted' && !hasAnswer;
+  if (!isUnknown || !isSubmission(context.operation)) return error;
   return new VideoSubmitUnknownError(
     `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
     {

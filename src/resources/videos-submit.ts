@@ -127,6 +127,7 @@ export function submit(
     response: Response.json(data.raw, response),
     requestId: requestId ?? undefined,
     operation,
+    charge: 'charged' as const,
     call: { id: options.callId ?? '' },
     signal: new AbortController().signal,
   }));

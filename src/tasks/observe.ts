@@ -1,6 +1,6 @@
 import { APIError } from '../errors/api-error.ts';
 import { APIConnectionError } from '../errors/connection-error.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { InvalidInputError, type Outcome } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import { isObject } from '../schemas/objects.ts';
 import { findComplaint, isCausedByInput } from '../schemas/video-failure.ts';
@@ -21,10 +21,10 @@ export type PollResult = {
   | { readonly task?: undefined; readonly error: unknown }
 );
 
-/** Statuses of answers that pass by themselves. 501 and 505 mean that the route does not exist. */
-function passes(status: number): boolean {
-  if (status === 408 || status === 425 || status === 429) return true;
-  return status >= 500 && status !== 501 && status !== 505;
+/** Whether an answer passes by itself. 501 and 505 mean that the route does not exist. */
+function passes(status: number, outcome: Outcome): boolean {
+  if (status >= 500) return status !== 501 && status !== 505;
+  return status < 300 || status === 425 || status === 429 || outcome === 'unknown';
 }
 
 /** Whether the gateway says that it has no such task; most say so with status 400. */
@@ -35,9 +35,8 @@ function saysMissing(error: APIError): boolean {
 
 function classifyAnswer(error: APIError): 'missing' | 'transient' | 'fatal' {
   if (saysMissing(error)) return 'missing';
-  const { status } = error;
-  if (status === undefined) return 'fatal';
-  return status < 300 || passes(status) ? 'transient' : 'fatal';
+  const { status, outcome } = error;
+  return status !== undefined && passes(status, outcome) ? 'transient' : 'fatal';
 }
 
 /** Sorts the error of a poll. */

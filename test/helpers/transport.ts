@@ -9,6 +9,11 @@ export const chat = (client: Gateway) =>
   client.chat.completions.create({ model: 'm', messages: [...messages] });
 export const draw = (client: Gateway) => client.images.generate({ model: 'm', prompt: 'a cat' });
 export const film = (client: Gateway) => client.videos.create({ model: 'm', prompt: 'a cat' });
+export const remix = (client: Gateway) => client.videos.remix('task_1', { prompt: 'a cat' });
+export const speak = (client: Gateway) =>
+  client.audio.speech.create({ model: 'm', input: 'hi', voice: 'v' });
+export const translate = (client: Gateway) =>
+  client.audio.translations.create({ model: 'm', file: new File(['x'], 'a.mp3') });
 export const list = (client: Gateway) => client.models.list();
 
 export const completion = {
