@@ -110,7 +110,7 @@ export const endpoints = {
   'videos.create': {
     method: 'POST',
     path: '/v1/videos',
-    bodies: ['json', 'multipart'],
+    bodies: ['multipart', 'json'],
     responses: ['json'],
     charge: 'charged',
   },
@@ -131,7 +131,7 @@ export const endpoints = {
   'videos.remix': {
     method: 'POST',
     path: '/v1/videos/{video_id}/remix',
-    bodies: ['json', 'multipart'],
+    bodies: ['multipart', 'json'],
     responses: ['json'],
     charge: 'charged',
   },

@@ -161,6 +161,15 @@ export interface GatewayOptions extends SharedOptions {
    * @defaultValue false
    */
   dangerouslyAllowBrowser?: boolean | undefined;
+  /**
+   * How video submissions travel, unless a call says otherwise: as a form, or as JSON for gateways that
+   * want it. Nothing is sent again in the other form by itself.
+   *
+   * Many gateways ignore `seconds` in JSON, and charge for the length that the vendor then takes by
+   * itself. JSON cannot hold files.
+   * @defaultValue "form"
+   */
+  bodyFormat?: 'form' | 'json' | undefined;
   /** Called once for each place where answers of an operation differ from what is expected. */
   onDrift?: ((drift: Drift) => void) | undefined;
 }

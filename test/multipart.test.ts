@@ -78,7 +78,8 @@ describe('encodeMultipart() with text', () => {
     ['metadata', { negative_prompt: 'a "b"', nested: [1, null] }],
     ['missing', undefined],
     ['nothing', null],
-    ['tags', ['a', undefined, 3, { b: 1 }]],
+    ['tags', ['a', undefined, 3]],
+    ['content', [{ b: 1 }, 'c']],
     ['tags', 'again'],
     ['empty', ''],
   ];
@@ -90,7 +91,7 @@ describe('encodeMultipart() with text', () => {
     ['metadata', '{"negative_prompt":"a \\"b\\"","nested":[1,null]}'],
     ['tags', 'a'],
     ['tags', '3'],
-    ['tags', '{"b":1}'],
+    ['content', '[{"b":1},"c"]'],
     ['tags', 'again'],
     ['empty', ''],
   ];

@@ -90,6 +90,7 @@ describe('options of the client', () => {
     ['defaultHeaders', [{ 'bad name': 'x' }, { 'x-a': 'line\nbreak' }]],
     ['defaultQuery', ['a=1', 1]],
     ['onDrift', ['log', {}]],
+    ['bodyFormat', ['multipart', false, null]],
     ['baseURL', [7, 'gw.example', '', {}]],
     ['apiKey', ['', ' ', 7, {}, true]],
   ])('%s is refused when it cannot work', (field, values) => {

@@ -4,6 +4,7 @@ import { APIUserAbortError } from '../src/errors/connection-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../src/errors/video-error.ts';
 import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
+import type { VideoSubmitOptions } from '../src/tasks/wait-options.ts';
 import type { FaultRule } from '../src/testing/index.ts';
 import type { VideoCreateParams } from '../src/types/videos.ts';
 import {
@@ -18,22 +19,26 @@ import {
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
 
-/** The JSON that a submission sends. */
-async function jsonOf(params: VideoCreateParams) {
+/** The one request that a submission makes. */
+async function requestOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
   const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
-  await videos.create(params);
-  const [request] = requests;
-  expect(request?.headers.get('content-type')).toBe('application/json');
-  return request?.json();
+  await videos.create(params, options);
+  expect(requests).toHaveLength(1);
+  return requests[0] ?? new Request('https://gateway.test');
 }
 
-/** The form that a submission sends. */
-async function formOf(params: VideoCreateParams) {
-  const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
-  await videos.create(params);
-  const [request] = requests;
-  expect(request?.headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/);
-  return (await request?.formData()) ?? new FormData();
+/** The JSON that a submission sends. */
+async function jsonOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
+  const request = await requestOf(params, { bodyFormat: 'json', ...options });
+  expect(request.headers.get('content-type')).toBe('application/json');
+  return request.json();
+}
+
+/** The fields of the form that a submission sends, in their order. */
+async function formOf(params: VideoCreateParams, options: VideoSubmitOptions = {}) {
+  const request = await requestOf(params, options);
+  expect(request.headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/);
+  return [...(await request.formData())];
 }
 
 describe('videos.create()', () => {
@@ -102,75 +107,174 @@ describe('videos.create()', () => {
   );
 
   describe('rule 36, trap 15, trap 16: what it sends', () => {
-    test('seconds as text, metadata as an object, unknown fields as they are', async () => {
-      const params = { ...order, seconds: 8, size: '1280x720', metadata: { seed: 1 }, mode: 'pro' };
+    const reference = 'https://images.example/a.png';
+    const many = ['https://images.example/a.png', 'https://images.example/b.png'];
 
-      expect(await jsonOf(params)).toEqual({
+    test('a form, with seconds as text and metadata as JSON text; unknown fields as they are', async () => {
+      const metadata = { seed: 1, negative_prompt: 'rain' };
+      const params = {
         ...order,
-        seconds: '8',
+        seconds: 8,
         size: '1280x720',
-        metadata: { seed: 1 },
+        metadata,
         mode: 'pro',
-      });
+        watermark: false,
+      };
+
+      expect(await formOf(params)).toEqual([
+        ['model', order.model],
+        ['prompt', order.prompt],
+        ['seconds', '8'],
+        ['size', '1280x720'],
+        ['metadata', '{"seed":1,"negative_prompt":"rain"}'],
+        ['mode', 'pro'],
+        ['watermark', 'false'],
+      ]);
+    });
+
+    test('JSON when the call says so, with seconds as text and metadata as an object', async () => {
+      const params = { ...order, seconds: 8, metadata: { seed: 1 }, mode: 'pro' };
+
+      expect(await jsonOf(params)).toEqual({ ...params, seconds: '8' });
+    });
+
+    test('what the client says, unless the call says otherwise', async () => {
+      const { requests, videos } = answeredVideos(inTurn({ id: 'a' }), { bodyFormat: 'json' });
+
+      await videos.create(order);
+      await videos.create(order, { bodyFormat: 'form' });
+      await videos.remix('task_1', { prompt: 'At night' });
+      await videos.remix('task_1', { prompt: 'At night' }, { bodyFormat: 'form' });
+
+      expect(requests.map(({ headers }) => headers.get('content-type')?.split(';')[0])).toEqual([
+        'application/json',
+        'multipart/form-data',
+        'application/json',
+        'multipart/form-data',
+      ]);
     });
 
     test('seconds that are text already', async () => {
+      expect(await formOf({ ...order, seconds: '5' })).toContainEqual(['seconds', '5']);
       expect(await jsonOf({ ...order, seconds: '5' })).toEqual({ ...order, seconds: '5' });
     });
 
     test.each([
-      ['a URL', 'https://images.example/a.png', 'https://images.example/a.png'],
+      ['a URL', reference, reference],
       ['a data URL', 'data:image/png;base64,AAAA', 'data:image/png;base64,AAAA'],
-      [
-        "OpenAI's object",
-        { image_url: 'https://images.example/a.png' },
-        'https://images.example/a.png',
-      ],
-    ])('trap 30: a reference that is %s as text in JSON', async (_, reference, sent) => {
-      expect(await jsonOf({ ...order, input_reference: reference })).toEqual({
-        ...order,
-        input_reference: sent,
-      });
+      ["OpenAI's object", { image_url: reference }, reference],
+    ])('trap 30: a reference that is %s as text', async (_, given, sent) => {
+      const params = { ...order, input_reference: given };
+
+      expect(await formOf(params)).toContainEqual(['input_reference', sent]);
+      expect(await jsonOf(params)).toEqual({ ...order, input_reference: sent });
     });
 
-    test('trap 30: a reference that is a file as multipart, with seconds and metadata as text', async () => {
-      const file = new File([png], 'boat.png', { type: 'image/png' });
-      const form = await formOf({
-        input_reference: file,
-        ...order,
-        seconds: 8,
-        metadata: { negative_prompt: 'rain' },
-      });
+    test.each<[string, Partial<VideoCreateParams>, [string, string][]]>([
+      ['one in image', { image: reference }, [['image', reference]]],
+      ['one in a list', { images: [reference] }, [['image', reference]]],
+      [
+        'several in a list',
+        { images: many },
+        [
+          ['images', many[0] ?? ''],
+          ['images', many[1] ?? ''],
+        ],
+      ],
+      [
+        'one in a list beside another',
+        { image: many[1], images: [reference] },
+        [
+          ['image', many[1] ?? ''],
+          ['images', reference],
+        ],
+      ],
+      [
+        "a vendor's own field",
+        { metadata: { image_tail: reference } },
+        [['metadata', `{"image_tail":"${reference}"}`]],
+      ],
+    ])('references under the field that was used: %s', async (_, params, sent) => {
+      expect(await formOf({ ...order, ...params })).toEqual([...Object.entries(order), ...sent]);
+      expect(await jsonOf({ ...order, ...params })).toEqual({ ...order, ...params });
+    });
 
-      expect([...form.keys()]).toEqual([
-        'model',
-        'prompt',
-        'seconds',
-        'metadata',
-        'input_reference',
-      ]);
-      expect(form.get('seconds')).toBe('8');
-      expect(form.get('metadata')).toBe('{"negative_prompt":"rain"}');
-      const sent = form.get('input_reference');
-      expect(sent).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
+    test('a reference that is a file behind the text fields', async () => {
+      const file = new File([png], 'boat.png', { type: 'image/png' });
+      const form = await formOf({ input_reference: file, ...order, seconds: 8 });
+
+      expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'seconds', 'input_reference']);
+      expect(form[3]?.[1]).toMatchObject({ name: 'boat.png', type: 'image/png', size: png.length });
+    });
+
+    test('files in a list, each under the name of the list', async () => {
+      const form = await formOf({ images: [png, new Blob([png])], ...order });
+
+      expect(form.map(([name]) => name)).toEqual(['model', 'prompt', 'images', 'images']);
+      expect(form[3]?.[1]).toMatchObject({ type: 'image/png', size: png.length });
     });
 
     test('trap 22: bytes without a name get one that fits them', async () => {
       const form = await formOf({ ...order, input_reference: png });
 
-      expect(form.get('input_reference')).toMatchObject({ type: 'image/png' });
-      expect(form.get('input_reference')).toHaveProperty('name', 'input_reference.png');
+      expect(form[2]?.[1]).toMatchObject({ name: 'input_reference.png', type: 'image/png' });
     });
 
-    test('fields of extraBody, which win', async () => {
+    test('fields of extraBody, which win, by the same rules', async () => {
+      const extraBody = { size: '480p', content: [{ type: 'text' }], images: [reference] };
+      const params = { ...order, size: '720p' };
+
+      expect(await formOf(params, { extraBody })).toEqual([
+        ...Object.entries(order),
+        ['size', '480p'],
+        ['content', '[{"type":"text"}]'],
+        ['image', reference],
+      ]);
+      expect(await jsonOf(params, { extraBody })).toEqual({ ...order, ...extraBody });
+    });
+
+    test.each<[string, object, object]>([
+      ['input_reference', { input_reference: png }, {}],
+      ['images', { images: [reference, png] }, {}],
+      ['image', {}, { extraBody: { image: new Blob([png]) } }],
+    ])('no file in JSON: %s is refused before anything is sent', async (field, params, more) => {
+      const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
+      const options = { bodyFormat: 'json', ...more } as const;
+
+      const error = await failureOf(videos.create({ ...order, ...params }, options));
+
+      expect(error).toMatchObject({ name: 'InvalidInputError', field, outcome: 'not_sent' });
+      expect(String(error)).toMatch(/is a file, which JSON cannot hold; .*bodyFormat: "json"/);
+      expect(requests).toHaveLength(0);
+    });
+
+    test.each(['form', 'json'] as const)('no file in metadata, sent as %s', async (bodyFormat) => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a' }));
 
-      await videos.create(
-        { ...order, size: '720p' },
-        { extraBody: { size: '480p', ratio: '1:1' } },
+      const error = await failureOf(
+        videos.create({ ...order, metadata: { image: png } }, { bodyFormat }),
       );
 
-      expect(await requests[0]?.json()).toEqual({ ...order, size: '480p', ratio: '1:1' });
+      expect(error).toMatchObject({ name: 'InvalidInputError', field: 'metadata.image' });
+      expect(requests).toHaveLength(0);
+    });
+
+    test.each([415, 422])('a %i names the option, and nothing is sent again', async (status) => {
+      for (const bodyFormat of ['form', 'json'] as const) {
+        const answer = Response.json({ detail: 'Input should be an object' }, { status });
+        const { requests, videos } = answeredVideos(inTurn(answer));
+
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        const created = await failureOf(videos.create(order, { bodyFormat }));
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        const remixed = await failureOf(videos.remix('a', { prompt: 'x' }, { bodyFormat }));
+
+        for (const error of [created, remixed]) {
+          expect(error).toMatchObject({ status, outcome: 'rejected' });
+          expect(String(error)).toContain('bodyFormat');
+        }
+        expect(requests).toHaveLength(2);
+      }
     });
 
     test('a multipart submission is accepted and charged once', async () => {
@@ -200,6 +304,10 @@ describe('videos.create()', () => {
     ['input_reference', { ...order, input_reference: { file_id: 'file_1' } }],
     ['input_reference.image_url', { ...order, input_reference: { image_url: '' } }],
     ['input_reference', { ...order, input_reference: 7 }],
+    ['image', { ...order, image: '' }],
+    ['image', { ...order, image: { image_url: 'https://images.example/a.png' } }],
+    ['images', { ...order, images: Promise.resolve([png]) }],
+    ['images[1]', { ...order, images: [png, 7] }],
   ])('refuses a bad %s in %o before anything is sent', async (field, params) => {
     const { emulator, videos } = emulatedVideos();
 

@@ -73,6 +73,8 @@ const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['onUnknown', { onUnknown: 'always' }, submissions],
   ['onUnknown', { onUnknown: true, ledger, callId: 'a' }, submissions],
   ['extraBody', { extraBody: 7 }, submissions],
+  ['bodyFormat', { bodyFormat: 'multipart' }, submissions],
+  ['bodyFormat', { bodyFormat: null }, submissions],
 ];
 
 describe('bad options are refused before anything is sent', () => {

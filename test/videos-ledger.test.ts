@@ -1,3 +1,5 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
@@ -6,9 +8,13 @@ import {
   VideoSubmitUnknownError,
   VideoWaitError,
 } from '../src/errors/video-error.ts';
+import { fileLedger } from '../src/node/index.ts';
 import { memoryLedger } from '../src/tasks/memory-ledger.ts';
+import type { VideoSubmitOptions } from '../src/tasks/wait-options.ts';
 import type { SubmitLedger } from '../src/types/submit-ledger.ts';
-import type { VideoTaskRef } from '../src/types/videos.ts';
+import type { VideoCreateParams, VideoTaskRef } from '../src/types/videos.ts';
+import { root } from './helpers/run-program.ts';
+import { temporaryFolder } from './helpers/temporary-folder.ts';
 import { untyped } from './helpers/untyped.ts';
 import {
   answeredVideos,
@@ -44,6 +50,13 @@ function watchedLedger(overrides: Partial<SubmitLedger> = {}) {
     },
   };
   return { ledger: watched, told };
+}
+
+/** A copy of a folder that the client wrote when it sent JSON. */
+async function oldLedger() {
+  const folder = await temporaryFolder();
+  await cp(join(root, 'test', 'fixtures', 'ledger'), folder, { recursive: true });
+  return fileLedger(folder);
 }
 
 describe('videos.create() with a ledger', () => {
@@ -329,6 +342,92 @@ describe('videos.create() with a ledger', () => {
 
     expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ref.createdAt' });
     expect(emulator.requests).toHaveLength(0);
+  });
+});
+
+describe('what is the same submission', () => {
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
+  const image = 'https://images.example/a.png';
+
+  test('the same parameters, however they travel', async () => {
+    const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
+    const ledger = memoryLedger();
+    const params = { ...order, seconds: 8, metadata: { seed: 1 }, images: [image] };
+
+    await videos.create(params, { ledger, callId: 'a', bodyFormat: 'json' });
+    await videos.create({ ...params, seconds: '8' }, { ledger, callId: 'a' });
+    const other = await failureOf(
+      videos.create({ ...params, seconds: 9 }, { ledger, callId: 'a' }),
+    );
+
+    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(other).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+  });
+
+  test('one that cannot be sent as JSON is not claimed', async () => {
+    const { requests, videos } = answeredVideos(inTurn({ id: 'task_1' }));
+    const ledger = memoryLedger();
+    const params = { ...order, input_reference: png };
+
+    const error = await failureOf(
+      videos.create(params, { ledger, callId: 'a', bodyFormat: 'json' }),
+    );
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'input_reference' });
+    expect(await ledger.claim('a', '')).toEqual({ status: 'claimed' });
+    expect(requests).toHaveLength(0);
+  });
+
+  /** The calls that wrote the folder, with the client that sent JSON unless there was a file. */
+  const written: readonly [string, VideoCreateParams, VideoSubmitOptions?][] = [
+    ['plain', order],
+    [
+      'settings',
+      { ...order, metadata: { negative_prompt: 'rain', seed: 1 }, size: '1280x720', seconds: 8 },
+    ],
+    [
+      'reference',
+      { ...order, input_reference: { image_url: image } },
+      { extraBody: { mode: 'pro' } },
+    ],
+    ['images', { ...order, images: [image] }],
+    ['file', { ...order, input_reference: png, seconds: 8, metadata: { seed: 1 } }],
+  ];
+
+  test.each(written)('a ledger of before knows %s', async (callId, params, more) => {
+    const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
+    const options = { ledger: await oldLedger(), callId, ...more };
+
+    const task = await videos.create(params, options);
+    const changed = await failureOf(videos.create({ ...params, prompt: 'A ship' }, options));
+
+    expect(task.ref).toMatchObject({ id: expect.stringMatching(/^task_[1-5]$/), callId });
+    expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test('a ledger of before knows a remix', async () => {
+    const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
+    const options = { ledger: await oldLedger(), callId: 'remix' };
+
+    const task = await videos.remix('task_0', { prompt: 'At night' }, options);
+    const changed = await failureOf(videos.remix('task_1', { prompt: 'At night' }, options));
+
+    expect(task.ref).toMatchObject({ id: 'task_6', remixOf: 'task_0' });
+    expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+    expect(requests.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  test.each(['unknown', 'killed'])('a ledger of before knows one that is %s', async (callId) => {
+    const { requests, videos } = answeredVideos(inTurn({ id: 'task_7' }));
+    const options = { ledger: await oldLedger(), callId };
+
+    const error = await failureOf(videos.create(order, options));
+    const changed = await failureOf(videos.create({ ...order, seconds: 4 }, options));
+
+    expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
+    expect(changed).toMatchObject({ name: 'InvalidInputError', field: 'callId' });
+    expect(requests).toHaveLength(0);
   });
 });
 

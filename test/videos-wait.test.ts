@@ -135,7 +135,10 @@ describe('videos.createAndWait()', () => {
 
     expect(requests.map(({ url }) => new URL(url).search)).toEqual(['?region=eu', '?region=eu']);
     expect(requests.map(({ headers }) => headers.get('x-tenant'))).toEqual(['7', '7']);
-    expect(await requests[0]?.json()).toEqual({ ...order, seed: 1 });
+    expect([...((await requests[0]?.formData()) ?? [])]).toEqual([
+      ...Object.entries(order),
+      ['seed', '1'],
+    ]);
     expect(requests[1]?.body).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { isUploadable } from './files/kinds.ts';
  * One field of a form.
  *
  * - Text, numbers and booleans become text; `undefined` and `null` are left out.
- * - A list repeats the field, under the same name.
+ * - A list repeats the field, under the same name; one that holds objects becomes JSON text.
  * - A file becomes a file part. A purpose says that the field is for files: then only text and files
  *   may stand in it, and name and MIME type are made to fit the purpose.
  * - Any other object becomes JSON text.
@@ -41,7 +41,7 @@ export function toParts(fields: FormFields): FormPart[] {
 
   const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {
     if (value === undefined || value === null) return;
-    if (Array.isArray(value)) {
+    if (Array.isArray(value) && (purpose !== undefined || !value.some(isPlainObject))) {
       for (const item of value) add(name, item, purpose);
       return;
     }
@@ -65,6 +65,10 @@ export function toParts(fields: FormFields): FormPart[] {
 
   for (const [name, value, purpose] of fields) add(name, value, purpose);
   return parts;
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !isUploadable(value);
 }
 
 function toText(field: string, value: unknown): string {

@@ -27,6 +27,13 @@ export function specialErrorOf(
       };
     }
   }
+  const isSubmission = operation === 'videos.create' || operation === 'videos.remix';
+  if (isSubmission && (status === 415 || status === 422)) {
+    return {
+      advice:
+        'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.',
+    };
+  }
   if (operation === 'embeddings.createForEngine' && /contents is required/i.test(message)) {
     return {
       advice:

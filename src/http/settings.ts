@@ -52,6 +52,7 @@ export interface ClientSettings {
   readonly log: Log;
   readonly drift: DriftReporter;
   readonly budget: RetryBudget;
+  readonly bodyFormat: 'form' | 'json';
   readonly call: CallSettings;
 }
 
@@ -204,6 +205,7 @@ export function resolveSettings(options: GatewayOptions): ClientSettings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidInputError('options', 'must be an object such as { apiKey, baseURL }.');
   }
+  const { bodyFormat = 'form' } = options;
   const log = resolveLog(options);
   checkFunction('fetch', options.fetch);
   checkFunction('onDrift', options.onDrift);
@@ -220,6 +222,7 @@ export function resolveSettings(options: GatewayOptions): ClientSettings {
     log,
     drift: new DriftReporter(options.onDrift, log),
     budget: new RetryBudget(),
+    bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
   };
 }

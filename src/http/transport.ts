@@ -62,6 +62,11 @@ export class Transport {
     return this.#client.base.root;
   }
 
+  /** How this client's video submissions travel. */
+  get bodyFormat(): 'form' | 'json' {
+    return this.#client.bodyFormat;
+  }
+
   /**
    * Checks the options of calls that are made later, if at all.
    *

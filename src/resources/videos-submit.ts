@@ -2,6 +2,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import { VideoSubmitAnswerError } from '../errors/video-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
+import { checkObject, checkWord } from '../http/option-checks.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import { isObject } from '../schemas/objects.ts';
@@ -9,8 +10,10 @@ import { findId } from '../schemas/video-fields.ts';
 import { makeRef } from '../tasks/task-ref.ts';
 import { adviceToWait } from '../tasks/wait-errors.ts';
 import type { VideoSubmitOptions } from '../tasks/wait-options.ts';
+import type { JsonObject } from '../types/common.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 import { submissionAnswer } from './videos-answers.ts';
+import { bodyOf, comparable } from './videos-body.ts';
 import { accept, checkLedger, claim, digestOf, finish } from './videos-ledger.ts';
 import { ownTask, readTask } from './videos-read.ts';
 
@@ -22,37 +25,50 @@ export interface Submission {
    *
    * @throws `InvalidInputError` when it cannot work
    */
-  readonly content: () => unknown;
+  readonly content: (options: VideoSubmitOptions) => unknown;
 }
 
 /** What the caller said of a task besides what is sent. */
 type About = Pick<VideoTaskRef, 'model' | 'remixOf'>;
 
-/** A submission of an operation. `makeRequest` may throw. */
+/**
+ * A submission of an operation.
+ *
+ * @param fields - What it says. May throw.
+ * @param address - Adds the path parameters to the body. May throw.
+ */
 export function submissionFor<Name extends 'videos.create' | 'videos.remix'>(
   transport: Transport,
   operation: Name,
-  makeRequest: () => OperationRequest<Name>,
+  fields: () => JsonObject,
+  address: (body: OperationRequest<'videos.create'>) => OperationRequest<Name>,
   about: () => About,
 ): Submission {
+  const requestOf = (options: VideoSubmitOptions): OperationRequest<Name> => {
+    const { bodyFormat = transport.bodyFormat, extraBody } = options;
+    checkWord('bodyFormat', bodyFormat, ['form', 'json']);
+    checkObject('extraBody', extraBody);
+    return address(bodyOf({ ...fields(), ...extraBody }, bodyFormat));
+  };
   return {
     send(options) {
       const answer = submissionAnswer(about);
       const request = (): OperationRequest<Name> => {
         checkLedger(options);
-        return makeRequest();
+        return requestOf(options);
       };
-      const call = transport.sendJSON(operation, request, answer, options);
+      // These fields are in the body already.
+      const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };
+      const call = transport.sendJSON(operation, request, answer, rest);
       const parse: typeof call.reader.parse = (received) =>
         call.reader.parse(received).catch((error: unknown) => {
           throw withRef(error, transport.baseURL, about);
         });
       return new GatewayPromise(call.answer, { ...call.reader, parse });
     },
-    content() {
-      const { params, json, form } = makeRequest();
-      const texts = form?.map(([name, value, purpose]) => [name, purpose === undefined && value]);
-      return [operation, params, json, texts];
+    content(options) {
+      const { params } = requestOf(options);
+      return [operation, params, ...comparable(fields())];
     },
   };
 }
@@ -89,7 +105,7 @@ export async function submitOnce(
     const answer = await submission.send(request).withResponse();
     return { ref: answer.data.ref, answer };
   }
-  const content = [submission.content(), options.extraBody];
+  const content = [submission.content(options), options.extraBody];
   const known = await claim(call, await digestOf(content), onUnknown);
   if (known !== undefined) return { ref: known };
   const answer = await submission

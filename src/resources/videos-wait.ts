@@ -170,9 +170,9 @@ export async function submitAndWait(
   // Checked before anything is paid for.
   const given = optionsOf(options);
   const plan = planOf(transport, given);
-  const { extraBody, ledger, callId, onUnknown, onSubmitted } = given;
+  const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = given;
   const { signal } = plan;
-  const request = { ...plan.request, signal, extraBody, ledger, callId, onUnknown };
+  const request = { ...plan.request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
   const tell = async (ref: VideoTaskRef): Promise<void> => {
     if (onSubmitted === undefined) return;
     await handOver('onSubmitted', ref, () => onSubmitted(ref), signal);

@@ -19,7 +19,7 @@ import type {
   VideoTaskLike,
   VideoVendorParams,
 } from '../types/videos.ts';
-import { remixBodyOf, submissionOf } from './videos-body.ts';
+import { creationFields, remixFields } from './videos-body.ts';
 import { checkDownload, ownTask, readTask } from './videos-read.ts';
 import { submissionFor, submit, type Submission } from './videos-submit.ts';
 import { stepTask, submitAndWait, waitAll, waitFor, watch } from './videos-wait.ts';
@@ -51,7 +51,8 @@ export class Videos {
    * Submits a video task. Returns when the gateway has accepted it; the video is not there yet.
    *
    * Consumes credit. Sent once: it is repeated only when it provably never left or was refused before
-   * any work. Sent as JSON, or as multipart when `input_reference` is a file.
+   * any work. Sent as a form, because many gateways ignore `seconds` in JSON and charge for another
+   * length; see the option `bodyFormat`.
    *
    * @throws `InvalidInputError` before anything is sent, when model or prompt are missing or the
    * reference is no usable file or text
@@ -280,7 +281,8 @@ export class Videos {
     return submissionFor(
       this.#transport,
       'videos.create',
-      () => submissionOf(params),
+      () => creationFields(params),
+      (body) => body,
       () => ({ model: params.model }),
     );
   }
@@ -289,10 +291,8 @@ export class Videos {
     return submissionFor(
       this.#transport,
       'videos.remix',
-      () => {
-        const { id } = ownTask(this.#transport, task);
-        return { params: { video_id: id }, json: remixBodyOf(params) };
-      },
+      () => remixFields(params),
+      (body) => ({ ...body, params: { video_id: ownTask(this.#transport, task).id } }),
       () => {
         const { id, ref } = nameTask(task);
         return { remixOf: id, model: ref?.model };

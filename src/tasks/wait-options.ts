@@ -1,6 +1,6 @@
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { VideoFailedError } from '../errors/video-error.ts';
-import type { RequestOptions } from '../options.ts';
+import type { GatewayOptions, RequestOptions } from '../options.ts';
 import type { SubmitLedger } from '../types/submit-ledger.ts';
 import type {
   VideoStatus,
@@ -115,11 +115,19 @@ export interface VideoSubmitOptions extends RequestOptions {
    * @defaultValue "fail": `VideoSubmitUnknownError`
    */
   onUnknown?: 'fail' | 'resubmit' | undefined;
+  /**
+   * How the submission travels: as a form, or as JSON for gateways that want it. It is never sent again
+   * in the other form by itself; a ledger takes both for the same submission. JSON cannot hold files.
+   * @defaultValue the `bodyFormat` of the client
+   */
+  bodyFormat?: GatewayOptions['bodyFormat'];
 }
 
 /** Options of a submission together with the wait for it. */
 export interface VideoCreateAndWaitOptions
-  extends VideoWaitOptions, Pick<VideoSubmitOptions, 'ledger' | 'callId' | 'onUnknown'> {
+  extends
+    VideoWaitOptions,
+    Pick<VideoSubmitOptions, 'ledger' | 'callId' | 'onUnknown' | 'bodyFormat'> {
   /**
    * Called with the handle of the task as soon as the gateway has accepted it, and awaited before
    * the first poll. Save the handle here. If it throws, the error carries the handle.

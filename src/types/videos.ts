@@ -11,17 +11,25 @@ export interface VideoCreateParams {
   /** What the video shows. May not be blank. */
   prompt: string;
   /**
-   * A reference image: a file (sent as multipart), or a URL or data URL (sent as JSON text).
+   * A reference image: a file, or a URL or data URL as text.
    *
-   * Which form works depends on the model. A reference that a model cannot use is dropped by the
-   * gateway without an error, and the text-only video is charged.
+   * References travel under the field that you use, and each vendor reads its own: Sora, Veo and Jimeng
+   * a file here, Sora and Ali text here; Kling, Vidu, Ali and Jimeng text in `image`. What a vendor does
+   * not read is dropped by the gateway without an error, and the text-only video is charged.
    */
   input_reference?: Uploadable | string | VideoImageReference | undefined;
+  /** A reference image for vendors that read this field, as Kling, Vidu, Ali and Jimeng do: best as text. */
+  image?: Uploadable | string | undefined;
+  /** Several reference images, for vendors that take them, as Vidu does. A single one is sent as `image`. */
+  images?: readonly (Uploadable | string)[] | undefined;
   /** Duration in seconds. Numbers are sent as text, which every gateway of this family wants. */
   seconds?: string | number | undefined;
   /** Width and height, for example `"1280x720"`. The allowed values depend on the model. */
   size?: string | undefined;
-  /** Settings of the vendor behind the model, for example `{ negative_prompt: "..." }`. */
+  /**
+   * Settings of the vendor behind the model, for example `{ negative_prompt: "..." }`, with its own names
+   * for references too: `image_tail`, `img_url`. In a form it travels as JSON text. It cannot hold files.
+   */
   metadata?: Record<string, unknown> | undefined;
 }
 

@@ -96,6 +96,18 @@ export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown>
 /** What became of a promise. */
 type Settled<T> = { readonly value: T } | { readonly error: unknown };
 
+const realImmediate = setImmediate;
+
+/** Lets happen what needs no time but a turn of the event loop, as reading a form does. */
+async function takeTurns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    // eslint-disable-next-line no-await-in-loop -- one after the other
+    await new Promise<void>((resolve) => {
+      realImmediate(resolve);
+    });
+  }
+}
+
 /**
  * Lets faked time pass until a promise settles, in steps of a second.
  *
@@ -108,6 +120,8 @@ async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Settled<T>
     (error: unknown) => (settled = { error }),
   );
   for (let second = 0; second < limit; second += 1) {
+    // eslint-disable-next-line no-await-in-loop -- time passes step by step
+    if (second < 2) await takeTurns();
     // eslint-disable-next-line no-await-in-loop -- time passes step by step
     await vi.advanceTimersByTimeAsync(second === 0 ? 0 : 1_000);
     if (settled !== undefined) return settled;
