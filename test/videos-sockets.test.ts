@@ -104,7 +104,7 @@ describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () 
     const onSubmitted = ({ id }: { id: string }) => gateway.emulator.videos.forget(id);
 
     const error = await failureOf(
-      gateway.videos.createAndWait(order, { ...quick, onSubmitted, notFoundGrace: 800 }),
+      gateway.videos.createAndWait(order, { ...quick, onSubmitted, notFoundGrace: 2_000 }),
     );
 
     expect(error).toMatchObject({ name: 'VideoWaitError', cause: { code: 'task_not_exist' } });
