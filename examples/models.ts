@@ -4,5 +4,5 @@ import { Gateway } from 'model-gateway';
 const client = new Gateway();
 
 for await (const model of client.models.list()) {
-  console.log(model.id, model.supported_endpoint_types?.join(', ') ?? '');
+  console.log(model.id, model.owned_by);
 }

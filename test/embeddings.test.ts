@@ -291,7 +291,7 @@ describe('embeddings.createForEngine()', () => {
   });
 
   test('gives the vectors that create() gives', async () => {
-    const { client } = emulated();
+    const { client } = emulated({}, { quirks: { enginePath: 'embeddings' } });
 
     const engine = await client.embeddings.createForEngine({ model, input: ['a', 'b'] });
     const general = await client.embeddings.create({ model, input: ['a', 'b'] });
@@ -378,6 +378,7 @@ describe('through the fetch of the runtime', () => {
   const { client, emulator } = intercepted();
 
   test('both paths answer', async () => {
+    emulator.quirks.enginePath = 'embeddings';
     const general = await client.embeddings.create({ model, input: 'a' });
     const engine = await client.embeddings.createForEngine({ model, input: 'a' });
 

@@ -35,6 +35,8 @@ describe('chat completions', () => {
           message: {
             role: 'assistant',
             content: 'You said: "What is tea?" This is the answer of m-large.',
+            refusal: null,
+            annotations: [],
           },
           logprobs: null,
           finish_reason: 'stop',
@@ -44,9 +46,16 @@ describe('chat completions', () => {
         prompt_tokens: 7,
         completion_tokens: 19,
         total_tokens: 26,
-        prompt_tokens_details: { cached_tokens: 0 },
-        completion_tokens_details: { reasoning_tokens: 0 },
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+        completion_tokens_details: {
+          reasoning_tokens: 0,
+          audio_tokens: 0,
+          accepted_prediction_tokens: 0,
+          rejected_prediction_tokens: 0,
+        },
       },
+      service_tier: 'default',
+      system_fingerprint: 'fp_emulator',
     });
   });
 
@@ -243,7 +252,11 @@ describe('streamed chat completions', () => {
 
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(data.at(-1)).toBe('[DONE]');
-    expect(chunks[0].choices[0].delta).toEqual({ role: 'assistant', content: '' });
+    expect(chunks[0].choices[0].delta).toEqual({
+      role: 'assistant',
+      content: '',
+      refusal: null,
+    });
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(
       'You said: "Hi" This is the answer of m-large.',
     );
@@ -262,7 +275,7 @@ describe('streamed chat completions', () => {
     emulator.quirks.chatUsage = 'finish-chunk';
     const swallowed = JSON.stringify(await eventObjects(await chat('Hi', quiet)));
 
-    expect(plain).not.toContain('usage');
+    expect(plain).not.toContain('prompt_tokens');
     expect(plain).toContain('"finish_reason":"stop"');
     expect(swallowed).not.toContain('"finish_reason":"stop"');
   });
@@ -340,8 +353,15 @@ describe('streamed chat completions', () => {
     expect(chunks[0]).toMatchObject({ id: '', choices: null });
     expect(chunks[3]).toEqual({
       choices: [
-        { index: 0, delta: { content: [{ type: 'text', text: ' said' }] }, finish_reason: null },
+        {
+          index: 0,
+          delta: { content: [{ type: 'text', text: ' said' }] },
+          logprobs: null,
+          finish_reason: null,
+        },
       ],
+      usage: null,
+      obfuscation: 'a1b2c3',
     });
     expect(chunks.filter((chunk) => chunk.choices?.[0]?.finish_reason === 'stop')).toHaveLength(2);
     expect(chunks.at(-1).choices).toBeNull();

@@ -31,7 +31,12 @@ describe('generateContent', () => {
           index: 0,
         },
       ],
-      usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 19, totalTokenCount: 23 },
+      usageMetadata: {
+        promptTokenCount: 4,
+        candidatesTokenCount: 19,
+        totalTokenCount: 23,
+        promptTokensDetails: [{ modality: 'TEXT', tokenCount: 4 }],
+      },
       modelVersion: 'm-flash',
       responseId: expect.any(String),
     });
@@ -118,9 +123,10 @@ describe('generateContent', () => {
     const blocked = await (await generate(marked(markers.block))).json();
     const filtered = await (await generate(marked(markers.filter))).json();
 
-    expect(blocked).toMatchObject({ promptFeedback: { blockReason: 'SAFETY' } });
+    expect(blocked).toMatchObject({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
     expect(blocked).not.toHaveProperty('candidates');
-    expect(filtered.candidates).toEqual([{ finishReason: 'SAFETY', index: 0 }]);
+    expect(filtered.candidates).toMatchObject([{ finishReason: 'SAFETY', index: 0 }]);
+    expect(filtered.candidates[0]).not.toHaveProperty('content');
     expect(client.emulator.charges).toHaveLength(2);
   });
 });
@@ -179,6 +185,6 @@ describe('streamGenerateContent', () => {
 
     const chunks = await eventObjects(await stream(marked(markers.block)));
 
-    expect(chunks).toMatchObject([{ promptFeedback: { blockReason: 'SAFETY' } }]);
+    expect(chunks).toMatchObject([{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }]);
   });
 });

@@ -107,7 +107,7 @@ describe('an emulator', () => {
     const { emulator, post } = newClient();
 
     await post('/v1/embeddings', { model: 'm-embedding' });
-    await post('/v1/images/generations', { model: 'm-image', prompt: '' });
+    await post('/v1/images/generations', { model: 'm-image', prompt: 'x', size: 'big' });
     await post('/v1/videos', { model: 'm-video', prompt: 'x', seconds: 8 });
 
     expect(emulator.requests.map(({ status }) => status)).toEqual([400, 400, 400]);
@@ -266,7 +266,6 @@ describe('authentication', () => {
         error: {
           message: expect.stringContaining(`(request id: ${id})`),
           type: 'new_api_error',
-          param: '',
           code: '',
         },
       });
@@ -367,7 +366,7 @@ describe('bodies', () => {
 
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
-      error: { message: expect.stringContaining('model name not specified') },
+      error: { message: expect.stringContaining('Model name not specified') },
     });
     expect(emulator.requests[0]?.body.kind).toBe('unread');
   });

@@ -19,7 +19,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   generate: /Why do leaves turn red\?[\s\S]*Describe a forest\./,
   'image-edit': /Saved .*room-with-plant\.png/,
   'image-generate': /Saved .*lighthouse\.png/,
-  models: /m-video openai-video/,
+  models: /m-video custom/,
   parse:
     /3 days in Lisbon, \d+ stops[\s\S]*so far: \{"city":"Porto","days":2,"stops":\[\{\}\]\}[\s\S]*checked: Porto/,
   'raw-response': /200 application\/json\ntrue 1\ntrue\nobject/,
@@ -63,7 +63,7 @@ describe.concurrent('examples', () => {
     });
 
     expect(output).toMatch(/\n  \d+ tokens; the stream is complete\./);
-    expect(output).toMatch(/boat\.mp4 +the video\n.* 10 of them charged, each once\./);
+    expect(output).toMatch(/boat\.mp4 +the video\n.* 11 of them charged, each once\./);
     expect(output).not.toMatch(/undefined|NaN|Skipped/);
     expect(code).toBe(0);
   });

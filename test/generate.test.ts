@@ -178,7 +178,7 @@ describe('generate.content()', () => {
     const response = await client.generate.content({ model, contents: markers.block });
 
     expect(response.text).toBeUndefined();
-    expect(response.blockReason).toBe('SAFETY');
+    expect(response.blockReason).toBe('PROHIBITED_CONTENT');
   });
 
   test('rule 28: keys in snake case are understood', async () => {

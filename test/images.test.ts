@@ -32,7 +32,6 @@ describe('images.generate()', () => {
     expect(response.data).toHaveLength(2);
     expect(response.data[0]).toMatchObject({ url: expect.stringMatching(/^http/) });
     expect(response.created).toBeGreaterThan(0);
-    expect(response.usage).toMatchObject({ output_tokens: 2000 });
     expect(response).toHaveProperty('_request_id', emulator.requests[0]?.id);
     expect(emulator.charges).toHaveLength(1);
   });
@@ -323,7 +322,7 @@ describe('images as a stream', () => {
     async (imageFormat) => {
       const quirks = { imageStream: 'json', imageFormat, imageKeys: 'all' } as const;
       const { client } = emulated({}, { quirks });
-      const params = { model, prompt, n: 2, size: '64x64', stream: true } as const;
+      const params = { model: 'gpt-image-1', prompt, n: 2, size: '64x64', stream: true } as const;
 
       const stream = await client.images.generate(params);
       const images = await collect(stream);

@@ -19,7 +19,8 @@ describe('models.list()', () => {
       object: 'model',
       created: 1626777600,
       owned_by: 'openai',
-      supported_endpoint_types: ['openai', 'gemini'],
+      supported_endpoint_types: [],
+      type: 'text',
     });
     expect(page).toHaveProperty('_request_id', emulator.requests[0]?.id);
   });

@@ -14,7 +14,11 @@ import { steps, type DemoContext } from './steps.ts';
 const isReal = process.env['GATEWAY_BASE_URL'] !== undefined;
 const emulator = isReal
   ? undefined
-  : createEmulator({ videoDuration: 9_000, quirks: { eventDelay: 30 } });
+  : createEmulator({
+      videoDuration: 9_000,
+      // Few gateways still serve the engine-style path; this one does, so that it can be tried.
+      quirks: { eventDelay: 30, enginePath: 'embeddings' },
+    });
 const server = await emulator?.listen();
 
 async function run(): Promise<void> {

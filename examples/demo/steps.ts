@@ -102,14 +102,17 @@ const embeddings: Step = {
       'A cat is asleep on the couch.',
       'The stock market fell today.',
     ];
-    const { data } = await context.client.embeddings.create({
-      model: modelFor(context, 'embeddings'),
-      input,
-    });
+    const params = { model: modelFor(context, 'embeddings'), input };
+    const { data } = await context.client.embeddings.create(params);
     for (const { index, embedding } of data) {
       const row = data.map((other) => cosine(embedding, other.embedding).toFixed(2).padStart(5));
       print.note(`${row.join('  ')}  ${input[index]}`);
     }
+    if (context.emulator === undefined) return;
+    const engine = await context.client.embeddings.createForEngine(params);
+    print.note(
+      `The engine-style path gives ${engine.data.length} vectors too, where it is served.`,
+    );
   },
 };
 

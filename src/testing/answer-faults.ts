@@ -3,6 +3,7 @@ import { fieldsOf, fileURL, type Call } from './call.ts';
 import { ConnectionLoss } from './connection-loss.ts';
 import { contentRefusal, errorBody, refusal, taskRefusal, withRequestId } from './errors.ts';
 import type { AnswerFault } from './faults.ts';
+import { gatewayUsage } from './usage.ts';
 import { wait, waitForever } from './waiting.ts';
 
 const page = (title: string): string =>
@@ -33,8 +34,9 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
     call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
   const envelope = fault.envelope ?? (isTask ? 'task' : 'openai');
   const words = message ?? 'The emulator was told to fail.';
-  const full = envelope === 'task' ? words : withRequestId(words, call.requestId);
-  const body = errorBody(envelope, status, { message: full, type: fault.errorType, code, param });
+  const details = { message: words, type: fault.errorType, code, param };
+  const full = withRequestId(envelope, details, call.requestId);
+  const body = errorBody(envelope, status, { ...details, message: full });
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': contentType, ...headers },
@@ -42,10 +44,9 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
 }
 
 /** Whether the books of a real gateway showed a charge for an error inside of a 200. */
-function isChargedInside({ operation }: Call, model: string, isTyped: boolean, isStream: boolean) {
+function isChargedInside({ operation }: Call, model: string, isTyped: boolean): boolean {
   switch (operation) {
     case 'chat.completions.create':
-      return isStream || !isTyped;
     case 'embeddings.create':
     case 'embeddings.createForEngine':
       return !isTyped;
@@ -61,30 +62,29 @@ function isChargedInside({ operation }: Call, model: string, isTyped: boolean, i
   }
 }
 
-const events = (text: string): Response =>
-  new Response(text, { headers: { 'content-type': 'text/event-stream' } });
-
 async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Response>) {
   const { operation } = call;
   const fields = fieldsOf(call);
   const isStream = operation === 'chat.completions.create' && fields.raw('stream') === true;
-  if (isChargedInside(call, fields.string('model') ?? '', isTyped, isStream)) await work();
-  if (operation === 'generate.contentStream') return events('');
+  // Of a stream only the gateway's own count is left.
+  if (isStream) return work();
+  if (isChargedInside(call, fields.string('model') ?? '', isTyped)) await work();
+  if (operation === 'generate.contentStream') {
+    return new Response('', { headers: { 'content-type': 'text/event-stream' } });
+  }
   if (operation.startsWith('videos.')) {
     const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
     return Response.json(errorBody('task', 200, { message, code: 'ali_api_error' }));
   }
-  const usage = { prompt_tokens: 16, completion_tokens: 0, total_tokens: 16 };
-  if (isStream) {
-    const chunk = { id: '', object: 'chat.completion.chunk', created: 0, choices: [], usage };
-    return events(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
-  }
   const message = 'Provider returned error';
   if (isTyped) {
-    const details = { message, type: 'provider_error', code: 'provider_failed' };
+    // Where the gateway reads the body it writes the error anew, and without a `null`.
+    const param = /^(chat|embeddings)\./.test(operation) ? '' : null;
+    const details = { message, type: 'provider_error', param, code: 'provider_failed' };
     return Response.json(errorBody('openai', 200, details));
   }
   const error = { code: 502, message, metadata: { provider_name: 'x' } };
+  const usage = gatewayUsage({ prompt: 16, completion: 0, reasoning: 0 }, undefined);
   return Response.json(operation.startsWith('chat.') ? { error, usage } : { error });
 }
 

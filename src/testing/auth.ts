@@ -1,4 +1,4 @@
-import { refusal } from './errors.ts';
+import { routingRefusal } from './errors.ts';
 
 const googlePaths = /^\/v1beta\/models|^\/v1beta\/openai\/models|^\/v1\/models\//;
 const anthropicPaths = /\/v1\/messages|\/v1\/models/;
@@ -37,7 +37,7 @@ const bare = (key: string): string => key.trim().replace(/^sk-/, '');
 export function authenticate(request: Request, apiKey: string): void {
   const key = effectiveKey(request);
   if (key === undefined || bare(key) === '') {
-    throw refusal(401, '', 'No API key provided, use Authorization: Bearer <key>');
+    throw routingRefusal(401, '', 'Token not provided');
   }
-  if (bare(key) !== bare(apiKey)) throw refusal(401, '', 'Invalid token');
+  if (bare(key) !== bare(apiKey)) throw routingRefusal(401, '', 'Invalid token');
 }

@@ -1,6 +1,6 @@
 import type { Operation } from '../endpoints.ts';
 import type { EmulatorClock } from './clock.ts';
-import { refusal, taskRefusal } from './errors.ts';
+import { refusal, routingRefusal, taskRefusal } from './errors.ts';
 import type { Fault } from './faults.ts';
 import { Fields } from './fields.ts';
 import type { Files } from './files.ts';
@@ -62,7 +62,7 @@ export function invalid(
 export function fieldsOf(call: Call): Fields {
   const { body } = call;
   if (body.kind === 'unread' && body.contentType?.startsWith('application/json') === true) {
-    throw refusal(400, '', 'Invalid request: the body is not valid JSON');
+    throw routingRefusal(400, '', 'Invalid request: invalid JSON request body');
   }
   const code = isVideo(call.operation) ? 'invalid_json' : 'invalid_request';
   return new Fields(body, (message) => invalid(call, message, code));
@@ -72,12 +72,12 @@ export function fieldsOf(call: Call): Fields {
 export function modelOf(call: Call, named: string | undefined): string {
   const { models, strictModels } = call.world;
   if (named === undefined || named === '') {
-    throw refusal(400, '', 'model name not specified, model name cannot be empty');
+    throw routingRefusal(400, '', 'Model name not specified, model name cannot be empty');
   }
   const known = !strictModels || models.some((model) => model.id === named);
   if (!known || named === missingModel) {
     const message = `No available channel for model ${named} under group default (distributor)`;
-    throw refusal(503, 'model_not_found', message);
+    throw routingRefusal(503, 'model_not_found', message);
   }
   return named;
 }
@@ -88,6 +88,12 @@ export function checkVendor({ world }: Call, model: string, ...unable: readonly 
   if (vendor !== undefined && unable.includes(vendor)) {
     throw refusal(500, 'convert_request_failed', 'not implemented');
   }
+}
+
+/** The model of a route that checks it itself, after the checks of the others. */
+export function requiredModelOf(call: Call, named: string | undefined): string {
+  if (named === undefined || named === '') throw invalid(call, 'model is required');
+  return modelOf(call, named);
 }
 
 /** Charges the account for the work of a request, or refuses it when the credit is used up. */

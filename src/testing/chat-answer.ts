@@ -3,8 +3,10 @@ import type { ChatRequest, Tool } from './chat-request.ts';
 import { hash } from './hash.ts';
 import type { Ids } from './ids.ts';
 import { markers } from './markers.ts';
+import type { Vendor } from './models.ts';
 import { SchemaValues } from './schema-values.ts';
 import { countTokens, tokensOf } from './tokens.ts';
+import type { TokenCount } from './usage.ts';
 
 /** A call of a tool, with its arguments as an object. */
 export interface ToolCall {
@@ -28,19 +30,11 @@ export interface ChatChoice {
 export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
+  readonly vendor: Vendor | undefined;
   /** Seconds since 1970. */
   readonly created: number;
   readonly choices: readonly ChatChoice[];
-  readonly usage: ChatUsage;
-}
-
-/** The tokens of a chat answer. */
-interface ChatUsage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-  readonly prompt_tokens_details: { readonly cached_tokens: number };
-  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+  readonly count: TokenCount;
 }
 
 /** The tools that the prompt names, or the first ones. */
@@ -103,10 +97,18 @@ function sizeOf({ tokens, refusal = '', toolCalls }: ChatChoice): number {
   return tokens.length + countTokens(refusal) + calls.reduce((sum, size) => sum + size, 0);
 }
 
+/** What else than the request an answer is made from. */
+interface Making {
+  readonly vendor: Vendor | undefined;
+  readonly ids: Ids;
+  readonly now: number;
+  readonly toolCount: number;
+}
+
 /** Answers a chat request. */
 export function answerChat(
   request: ChatRequest,
-  { ids, now, toolCount }: { ids: Ids; now: number; toolCount: number },
+  { vendor, ids, now, toolCount }: Making,
 ): ChatAnswer {
   const count = Math.max(1, request.n);
   const choices = Array.from({ length: count }, (_, index) =>
@@ -115,17 +117,12 @@ export function answerChat(
   const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
   const completion = choices.reduce((sum, choice) => sum + sizeOf(choice), reasoning);
   return {
-    id: ids.next('chatcmpl-', 24),
+    id: ids.next(vendor === 'anthropic' ? 'msg_' : 'chatcmpl-', 24),
     model: request.question.model,
+    vendor,
     created: Math.floor(now / 1000),
     choices,
-    usage: {
-      prompt_tokens: request.promptTokens,
-      completion_tokens: completion,
-      total_tokens: request.promptTokens + completion,
-      prompt_tokens_details: { cached_tokens: 0 },
-      completion_tokens_details: { reasoning_tokens: reasoning },
-    },
+    count: { prompt: request.promptTokens, completion, reasoning },
   };
 }
 

@@ -1,24 +1,29 @@
+import type { JsonObject } from '../types/common.ts';
 import { charge, type Call } from './call.ts';
 import { answerChat, logprobOf, type ChatAnswer, type ChatChoice } from './chat-answer.ts';
 import { readChat, type ChatRequest } from './chat-request.ts';
-import { chatEvents } from './chat-stream.ts';
+import { chatEvents, passedFields } from './chat-stream.ts';
 import { createdField } from './created.ts';
-import { refusal } from './errors.ts';
+import { relayed } from './errors.ts';
 import { eventResponse } from './event-stream.ts';
 import { present } from './json.ts';
 import { markers } from './markers.ts';
+import { vendorOf } from './models.ts';
 import type { Quirks } from './quirks.ts';
+import { chatUsage, isConverted } from './usage.ts';
 
-function messageBody(choice: ChatChoice, quirks: Quirks): unknown {
+function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
   const { thoughts, toolCalls, refusal: refused } = choice;
-  const answer = choice.tokens.join('');
+  // Gemini withholds the whole answer that it filters, and the gateway then has no text.
+  const isWithheld = vendor === 'google' && choice.finishReason === 'content_filter';
+  const answer = isWithheld ? '' : choice.tokens.join('');
   const isTagged = quirks.chatReasoning === 'think-tags' && thoughts !== '';
   const whole = isTagged ? `<think>${thoughts}</think>${answer}` : answer;
   const parts = quirks.chatContent === 'parts' ? [{ type: 'text', text: whole }] : whole;
   return present({
     role: 'assistant',
     content: whole === '' && (toolCalls.length > 0 || refused !== undefined) ? null : parts,
-    refusal: refused,
+    ...(isConverted(vendor) ? {} : { refusal: refused ?? null, annotations: [] }),
     [isTagged ? 'reasoning' : quirks.chatReasoning]:
       thoughts === '' || isTagged ? undefined : thoughts,
     tool_calls:
@@ -35,13 +40,21 @@ function messageBody(choice: ChatChoice, quirks: Quirks): unknown {
   });
 }
 
+function logprobsOf(
+  { tokens }: ChatChoice,
+  { vendor }: ChatAnswer,
+  { logprobs, topLogprobs }: ChatRequest,
+): JsonObject {
+  if (logprobs)
+    return { logprobs: { content: tokens.map((token) => logprobOf(token, topLogprobs)) } };
+  return isConverted(vendor) ? {} : { logprobs: null };
+}
+
 function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks): unknown {
   const choices = answer.choices.map((choice) => ({
     index: choice.index,
-    message: messageBody(choice, quirks),
-    logprobs: request.logprobs
-      ? { content: choice.tokens.map((token) => logprobOf(token, request.topLogprobs)) }
-      : null,
+    message: messageBody(choice, answer, quirks),
+    ...logprobsOf(choice, answer, request),
     finish_reason: choice.finishReason,
   }));
   return present({
@@ -50,7 +63,8 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
     created: createdField(answer.created, quirks),
     model: answer.model,
     choices,
-    usage: quirks.chatUsage === 'missing' ? undefined : answer.usage,
+    usage: quirks.chatUsage === 'missing' ? undefined : chatUsage(answer.count, answer.vendor),
+    ...(isConverted(answer.vendor) ? {} : passedFields),
   });
 }
 
@@ -62,17 +76,20 @@ function isStreamed({ fault, world }: Call, wanted: boolean): boolean {
 
 /** `POST /v1/chat/completions`. */
 export function completeChat(call: Call): Response {
-  const { quirks, ids, clock } = call.world;
+  const { quirks, ids, clock, models } = call.world;
   const request = readChat(call);
   const { model, prompt } = request.question;
   const toolCount = quirks.chatToolCallCount;
-  const answer = answerChat(request, { ids, now: clock.now(), toolCount });
-  charge(call, model, answer.usage.total_tokens);
-  if (prompt.includes(markers.block)) {
-    throw refusal(400, 'prompt_blocked', 'request blocked by the provider: SAFETY');
+  const vendor = vendorOf(models, model);
+  const answer = answerChat(request, { vendor, ids, now: clock.now(), toolCount });
+  charge(call, model, answer.count.prompt + answer.count.completion);
+  const isBlocked = prompt.includes(markers.block);
+  const asEvents = isStreamed(call, request.stream);
+  if (isBlocked && !(asEvents && vendor === 'google')) {
+    const message = 'request blocked by Gemini API: PROHIBITED_CONTENT';
+    throw relayed(400, { type: 'prompt_blocked', code: 'prompt_blocked', message });
   }
-  if (isStreamed(call, request.stream))
-    return eventResponse(call, chatEvents(answer, request, quirks));
+  if (asEvents) return eventResponse(call, chatEvents(answer, request, quirks));
   const isEmpty = call.fault?.type === 'empty';
   return Response.json(
     completionBody(isEmpty ? { ...answer, choices: [] } : answer, request, quirks),

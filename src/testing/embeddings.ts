@@ -3,7 +3,9 @@ import { charge, checkVendor, fieldsOf, invalid, modelOf, type Call } from './ca
 import type { Fields } from './fields.ts';
 import { checkWords } from './markers.ts';
 import { refusal } from './errors.ts';
+import { vendorOf } from './models.ts';
 import { countTokens } from './tokens.ts';
+import { gatewayUsage } from './usage.ts';
 import { embed } from './vectors.ts';
 
 type Input = string | readonly number[];
@@ -19,8 +21,7 @@ function isTokens(value: unknown): value is readonly number[] {
 function readInput(call: Call, value: unknown): Input[] {
   if (typeof value === 'string') return [value];
   if (isTokens(value)) return [value];
-  const isFilled = Array.isArray(value) && value.length > 0;
-  if (!isFilled) throw invalid(call, 'field input is required');
+  if (!Array.isArray(value)) throw invalid(call, 'input is empty');
   return value.map((item: unknown, index) => {
     if (typeof item === 'string' || isTokens(item)) return item;
     throw invalid(call, `invalid type for field "input[${index}]": expected string`);
@@ -42,8 +43,9 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
     throw invalid(call, `dimensions must be from 1 to ${maxDimensions}`);
   }
   for (const input of inputs) if (typeof input === 'string') checkWords(input);
-  const isBase64 =
-    fields.string('encoding_format') === 'base64' && quirks.embeddingEncoding === 'honoured';
+  const isConverted = vendorOf(call.world.models, model) === 'google';
+  const isHonoured = quirks.embeddingEncoding === 'honoured' && !isConverted;
+  const isBase64 = fields.string('encoding_format') === 'base64' && isHonoured;
   const isSkipping = quirks.embeddingTokens === 'skipped';
   const embedded = inputs.filter((input) => typeof input === 'string' || !isSkipping);
   const data = embedded.map((input, index) => {
@@ -60,7 +62,9 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
     object: 'list',
     data: call.fault?.type === 'empty' ? [] : ordered,
     model,
-    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    usage: isConverted
+      ? gatewayUsage({ prompt: tokens, completion: 0, reasoning: 0 }, 'google')
+      : { prompt_tokens: tokens, total_tokens: tokens },
   });
 }
 

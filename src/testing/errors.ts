@@ -4,6 +4,8 @@ import { present } from './json.ts';
  * The shapes in which gateways of this family wrap an error.
  *
  * - `openai`: `{ error: { message, type, param, code } }`, the form of all direct calls.
+ * - `openai-routing`: `{ error: { code, message, type } }`, the form of what is refused before a model
+ *   is asked: keys, unknown models, broken JSON.
  * - `openai-short`: `{ error: { message, type } }`, the form of the content route.
  * - `task`: `{ code, message, data: null }`, the form of the video routes.
  * - `console`: `{ success: false, message }`, the form of the model list.
@@ -14,6 +16,7 @@ import { present } from './json.ts';
  */
 export type ErrorEnvelope =
   | 'openai'
+  | 'openai-routing'
   | 'openai-short'
   | 'task'
   | 'console'
@@ -51,6 +54,8 @@ export function errorBody(
   switch (envelope) {
     case 'openai':
       return { error: { message, type, param, code } };
+    case 'openai-routing':
+      return { error: { code, message, type } };
     case 'openai-short':
       return { error: { message, type } };
     case 'task':
@@ -70,9 +75,17 @@ export function errorBody(
   }
 }
 
-/** The message as the gateway sends it: with the request id, which browsers cannot read elsewhere. */
-export function withRequestId(message: string, requestId: string): string {
-  return `${message} (request id: ${requestId})`;
+/**
+ * The message as the gateway sends it. Its own words end with the request id, which browsers cannot
+ * read elsewhere; those of a vendor, of tasks and of the content route do not.
+ */
+export function withRequestId(
+  envelope: ErrorEnvelope,
+  { message, type = 'new_api_error' }: ErrorDetails,
+  requestId: string,
+): string {
+  const isOwn = type === 'new_api_error' && envelope !== 'task';
+  return isOwn ? `${message} (request id: ${requestId})` : message;
 }
 
 /** Thrown by a handler that refuses the request; becomes the answer. */
@@ -90,11 +103,7 @@ export class Refusal extends Error {
 
   /** The answer that says so. */
   toResponse(requestId: string): Response {
-    // Task errors are built elsewhere in the gateway, and that place adds no request id.
-    const message =
-      this.envelope === 'task'
-        ? this.details.message
-        : withRequestId(this.details.message, requestId);
+    const message = withRequestId(this.envelope, this.details, requestId);
     return Response.json(errorBody(this.envelope, this.status, { ...this.details, message }), {
       status: this.status,
     });
@@ -104,6 +113,16 @@ export class Refusal extends Error {
 /** A refusal in the form of the direct calls. */
 export function refusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, 'openai', { code, message });
+}
+
+/** A refusal of a request that reaches no model: for its key, its model's name or broken JSON. */
+export function routingRefusal(status: number, code: string, message: string): Refusal {
+  return new Refusal(status, 'openai-routing', { code, message });
+}
+
+/** An error of the vendor, passed on in its own words. */
+export function relayed(status: number, details: ErrorDetails): Refusal {
+  return new Refusal(status, 'openai', details);
 }
 
 /** A refusal in the form of the video routes. */

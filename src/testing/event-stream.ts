@@ -53,7 +53,7 @@ async function* written(
 export function eventResponse(call: Call, events: readonly StreamEvent[]): Response {
   // The quirks of the moment: a test may change them while the stream is still read.
   const quirks = { ...call.world.quirks };
-  const steps = withStreamFault(events, call.fault);
+  const steps = withStreamFault(events, call);
   const body = byteStream(call.request.signal, (signal) => {
     const pieces = written(steps, quirks, signal);
     return quirks.pieceBytes > 0 ? resized(pieces, quirks.pieceBytes) : pieces;

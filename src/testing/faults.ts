@@ -136,21 +136,23 @@ export type StreamFault =
   | {
       /**
        * An error after some events:
-       * `error-data` is `data: {"error":...}` and `[DONE]`, `blank-chunk` a chunk with every field
-       * empty, `error-event` an `event: error`, `typed-data` is `data: {"type":"error",...}` and
+       * `error-data` is `data: {"error":...}`, after which chat goes on with usage and `[DONE]`,
+       * `no-choices` a chunk without choices, as the gateway makes of an error of Gemini,
+       * `blank-chunk` a chunk with every field empty, `error-event` an `event: error`, `typed-data` is `data: {"type":"error",...}` and
        * `[DONE]`, `bare-json` a JSON line without `data:`, `plain-text` a line of text.
        */
       readonly type: 'stream-error';
       readonly after: number;
       readonly shape:
         | 'error-data'
+        | 'no-choices'
         | 'blank-chunk'
         | 'error-event'
         | 'typed-data'
         | 'bare-json'
         | 'plain-text';
       readonly message?: string | undefined;
-      /** The code in the error. @defaultValue "server_error" */
+      /** The code in the error. @defaultValue null */
       readonly code?: string | number | null | undefined;
     }
   | {

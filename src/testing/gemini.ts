@@ -1,11 +1,12 @@
 import type { JsonObject } from '../types/common.ts';
 import { answerText, thoughtsOf } from './answers.ts';
 import { base64 } from './bytes.ts';
-import { charge, type Call, type Handler } from './call.ts';
+import { charge, checkVendor, type Call, type Handler } from './call.ts';
 import { eventResponse } from './event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
 import { isRecord, present } from './json.ts';
 import { markers } from './markers.ts';
+import { vendorOf } from './models.ts';
 import { paint } from './painting.ts';
 import { encodePng } from './png.ts';
 import type { Quirks } from './quirks.ts';
@@ -40,7 +41,8 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
   }
   const tokens = tokensOf(answerOf(request));
   if (question.prompt.includes(markers.filter)) {
-    return { thoughts, tokens: [], whole: [], finishReason: 'SAFETY' };
+    const half = tokens.slice(0, Math.ceil(tokens.length / 2));
+    return { thoughts, tokens: half, whole: [], finishReason: 'SAFETY' };
   }
   const whole: JsonObject[] = [];
   if (request.wantsImage) {
@@ -78,51 +80,88 @@ function partsOf({ thoughts, tokens, whole }: Candidate): JsonObject[] {
   ];
 }
 
+const harassment = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH', blocked: true };
+
+/** A candidate of an answer that is not streamed, from which a filter has taken the text. */
+function wholeBody(index: number, candidate: Candidate, isConverted: boolean): JsonObject {
+  const { finishReason } = candidate;
+  if (finishReason === 'SAFETY' && !isConverted) {
+    return { finishReason, index, safetyRatings: [harassment] };
+  }
+  return candidateBody(index, partsOf(candidate), isConverted, finishReason);
+}
+
 function candidateBody(
   index: number,
   parts: readonly JsonObject[],
+  isConverted: boolean,
   finishReason?: string,
-): unknown {
-  const content = finishReason === 'SAFETY' ? undefined : { role: 'model', parts };
-  return present({ content, finishReason, index });
+): JsonObject {
+  const content = { role: 'model', parts };
+  return isConverted
+    ? { content, finishReason: finishReason ?? null, index, safetyRatings: [] }
+    : present({ content, finishReason, index });
 }
 
 function candidateEvents(
   candidate: Candidate,
   index: number,
+  isConverted: boolean,
   quirks: Quirks,
-): [EventRole, unknown][] {
+): [EventRole, JsonObject][] {
   const pieces: JsonObject[] = [
     ...tokensOf(candidate.thoughts).map(thoughtPart),
     ...candidate.tokens.map((token) => ({ text: token })),
     ...candidate.whole,
   ];
   const { finishReason } = candidate;
-  if (quirks.generateFinish === 'extra-chunk' || pieces.length === 0) {
-    const deltas = pieces.map((part): [EventRole, unknown] => [
-      'delta',
-      candidateBody(index, [part]),
-    ]);
-    return [...deltas, ['finish', candidateBody(index, [], finishReason)]];
+  const body = (parts: JsonObject[], reason?: string): JsonObject =>
+    candidateBody(index, parts, isConverted, reason);
+  const isExtra = quirks.generateFinish === 'extra-chunk' || isConverted;
+  if (isExtra || pieces.length === 0) {
+    const deltas = pieces.map((part): [EventRole, JsonObject] => ['delta', body([part])]);
+    return [...deltas, ['finish', body([], finishReason)]];
   }
   return pieces.map((part, position) =>
     position === pieces.length - 1
-      ? ['finish', candidateBody(index, [part], finishReason)]
-      : ['delta', candidateBody(index, [part])],
+      ? ['finish', body([part], finishReason)]
+      : ['delta', body([part])],
   );
 }
 
 interface Generated {
   readonly candidates: readonly Candidate[];
   readonly promptFeedback?: unknown;
+  /** Whether the gateway makes the answer of one in OpenAI's format. */
+  readonly isConverted: boolean;
   /** Fields that every body and every chunk ends with. */
   readonly tail: JsonObject;
   readonly usage: JsonObject;
+  /** The usage of a chunk before the last. */
+  readonly usageSoFar: JsonObject;
+}
+
+/** The usage of an answer that the gateway converted: every field, and no list of modalities. */
+function convertedUsage(prompt: number, answered: number, thought: number): JsonObject {
+  return {
+    promptTokenCount: prompt,
+    toolUsePromptTokenCount: 0,
+    candidatesTokenCount: answered,
+    totalTokenCount: prompt + answered + thought,
+    thoughtsTokenCount: thought,
+    cachedContentTokenCount: 0,
+    promptTokensDetails: null,
+    toolUsePromptTokensDetails: null,
+    candidatesTokensDetails: null,
+  };
 }
 
 async function generate(call: Call): Promise<Generated> {
   const request = readGenerate(call);
+  const { promptTokens } = request;
   const { model, prompt } = request.question;
+  checkVendor(call, model, 'anthropic');
+  const isConverted = vendorOf(call.world.models, model) === 'openai';
   const isBlocked = prompt.includes(markers.block);
   const count = isBlocked ? 0 : Math.max(1, request.candidateCount);
   const candidates = await Promise.all(
@@ -130,39 +169,43 @@ async function generate(call: Call): Promise<Generated> {
   );
   const answered = candidates.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const thought = candidates.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
-  const total = request.promptTokens + answered + thought;
+  const total = promptTokens + answered + thought;
   charge(call, model, total);
   return {
     candidates: call.fault?.type === 'empty' ? [] : candidates,
-    promptFeedback: isBlocked ? { blockReason: 'SAFETY' } : undefined,
-    tail: { modelVersion: model, responseId: call.world.ids.next('', 22) },
-    usage: present({
-      promptTokenCount: request.promptTokens,
-      candidatesTokenCount: isBlocked ? undefined : answered,
-      thoughtsTokenCount: thought === 0 ? undefined : thought,
-      totalTokenCount: total,
-    }),
+    promptFeedback: isBlocked ? { blockReason: 'PROHIBITED_CONTENT' } : undefined,
+    isConverted,
+    tail: isConverted ? {} : { modelVersion: model, responseId: call.world.ids.next('', 22) },
+    usage: isConverted
+      ? convertedUsage(promptTokens, answered, thought)
+      : present({
+          promptTokenCount: promptTokens,
+          candidatesTokenCount: isBlocked ? undefined : answered,
+          thoughtsTokenCount: thought === 0 ? undefined : thought,
+          totalTokenCount: total,
+          promptTokensDetails: isBlocked
+            ? undefined
+            : [{ modality: 'TEXT', tokenCount: promptTokens }],
+        }),
+    usageSoFar: isConverted
+      ? convertedUsage(promptTokens, 0, 0)
+      : { promptTokenCount: promptTokens, totalTokenCount: promptTokens },
   };
 }
 
 /** `POST /v1beta/models/{model}:streamGenerateContent`. */
 export const generateContentStream: Handler = async (call) => {
   const { quirks } = call.world;
-  const { candidates, promptFeedback, tail, usage } = await generate(call);
-  const bodies =
-    promptFeedback === undefined
-      ? candidates.flatMap((candidate, index) => candidateEvents(candidate, index, quirks))
-      : [];
-  const chunks: [EventRole, JsonObject][] = bodies.map(([role, body]) => [
-    role,
-    { candidates: [body] },
-  ]);
+  const { candidates, promptFeedback, isConverted, tail, usage, usageSoFar } = await generate(call);
+  const chunks = candidates
+    .flatMap((candidate, index) => candidateEvents(candidate, index, isConverted, quirks))
+    .map(([role, body]): [EventRole, JsonObject] => [role, { candidates: [body] }]);
   if (promptFeedback !== undefined) chunks.push(['finish', { promptFeedback }]);
   const events: StreamEvent[] = chunks.map(([role, body], position) => {
     const isLast = position === chunks.length - 1;
     const hasUsage = quirks.generateUsage === 'every-chunk' || isLast;
     const isCounted = hasUsage && quirks.generateUsage !== 'missing';
-    const counted = isCounted ? { usageMetadata: usage } : {};
+    const counted = isCounted ? { usageMetadata: isLast ? usage : usageSoFar } : {};
     return { role, data: inKeys({ ...body, ...counted, ...tail }, quirks) };
   });
   return eventResponse(call, quirks.generateDone ? [...events, doneEvent] : events);
@@ -172,13 +215,11 @@ export const generateContentStream: Handler = async (call) => {
 export const generateContent: Handler = async (call) => {
   if (call.url.searchParams.get('alt') === 'sse') return generateContentStream(call);
   const { quirks } = call.world;
-  const { candidates, promptFeedback, tail, usage } = await generate(call);
+  const { candidates, promptFeedback, isConverted, tail, usage } = await generate(call);
   const body = present({
     candidates:
       promptFeedback === undefined
-        ? candidates.map((candidate, index) =>
-            candidateBody(index, partsOf(candidate), candidate.finishReason),
-          )
+        ? candidates.map((candidate, index) => wholeBody(index, candidate, isConverted))
         : undefined,
     promptFeedback,
     usageMetadata: quirks.generateUsage === 'missing' ? undefined : usage,

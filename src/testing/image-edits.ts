@@ -1,5 +1,6 @@
-import { invalid, type Call } from './call.ts';
+import type { Call } from './call.ts';
 import { readDataURL } from './data-url.ts';
+import { refusal } from './errors.ts';
 import type { Fields } from './fields.ts';
 import { list, record, text } from './json.ts';
 import { paint } from './painting.ts';
@@ -62,7 +63,7 @@ async function readForm(fields: Fields): Promise<Edit | undefined> {
   };
 }
 
-async function readJson(call: Call, fields: Fields): Promise<Edit | undefined> {
+async function readJson(call: Call, fields: Fields): Promise<Edit> {
   const named = [fields.raw('image'), fields.raw('images')].flatMap((value) =>
     Array.isArray(value) ? list(value) : [value],
   );
@@ -70,19 +71,21 @@ async function readJson(call: Call, fields: Fields): Promise<Edit | undefined> {
   const parts = messages.flatMap((message) => list(record(message)['content']));
   const inMessages = parts.map((part) => record(part)['image']);
   const [address] = [...named, ...inMessages].flatMap((value) => addressOf(value) ?? []);
-  if (address === undefined) return undefined;
   return {
     image: await readAddress(call, address),
     mask: await readAddress(call, addressOf(fields.raw('mask'))),
-    seed: address,
+    seed: address ?? '',
   };
 }
 
-/** Reads the pictures of an edit request, or refuses it when there are none. */
+/**
+ * Reads the pictures of an edit request. A form without any cannot be built for the vendor; JSON is
+ * passed on as it is.
+ */
 export async function readEdit(call: Call, fields: Fields): Promise<Edit> {
-  const isForm = call.body.kind === 'multipart';
-  const edit = isForm ? await readForm(fields) : await readJson(call, fields);
-  if (edit === undefined) throw invalid(call, 'image is required');
+  if (call.body.kind !== 'multipart') return readJson(call, fields);
+  const edit = await readForm(fields);
+  if (edit === undefined) throw refusal(500, 'convert_request_failed', 'image is required');
   return edit;
 }
 

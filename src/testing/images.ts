@@ -1,3 +1,4 @@
+import type { JsonObject } from '../types/common.ts';
 import { base64, type Bytes } from './bytes.ts';
 import { charge, fieldsOf, fileURL, invalid, modelOf, type Call, type Handler } from './call.ts';
 import { dataURL } from './data-url.ts';
@@ -5,8 +6,8 @@ import { refusal } from './errors.ts';
 import { eventResponse } from './event-stream.ts';
 import type { Fields } from './fields.ts';
 import { editedPicture, readEdit } from './image-edits.ts';
-import { present } from './json.ts';
 import { checkWords } from './markers.ts';
+import { vendorOf } from './models.ts';
 import { paint } from './painting.ts';
 import { encodePng } from './png.ts';
 import { doneEvent, type StreamEvent } from './stream-events.ts';
@@ -15,6 +16,7 @@ import { countTokens } from './tokens.ts';
 /** What both image operations read. */
 interface ImageOrder {
   readonly model: string;
+  readonly family: 'gpt-image' | 'google' | 'other';
   readonly prompt: string;
   readonly n: number;
   readonly size: { readonly width: number; readonly height: number } | undefined;
@@ -24,6 +26,8 @@ interface ImageOrder {
 }
 
 type Painter = (index: number) => Promise<Bytes>;
+
+const standardSize = { width: 1024, height: 1024 };
 
 const bounded = (pixels: number): number => Math.min(Math.max(pixels, 16), 2048);
 
@@ -36,10 +40,15 @@ function readSize(call: Call, size: string | undefined): ImageOrder['size'] {
   return { width: bounded(Number(width)), height: bounded(Number(height)) };
 }
 
+function familyOf({ world }: Call, model: string): ImageOrder['family'] {
+  if (model.startsWith('gpt-image')) return 'gpt-image';
+  return vendorOf(world.models, model) === 'google' ? 'google' : 'other';
+}
+
 function readOrder(call: Call, fields: Fields): ImageOrder {
   const model = modelOf(call, fields.string('model'));
-  const prompt = fields.string('prompt');
-  if (prompt === undefined || prompt === '') throw invalid(call, 'prompt is required');
+  // A prompt that is missing is the vendor's to refuse, and not each of them does.
+  const prompt = fields.string('prompt') ?? '';
   checkWords(prompt);
   const format = fields.string('response_format');
   if (format !== undefined && call.world.quirks.imageFormatRefused) {
@@ -47,6 +56,7 @@ function readOrder(call: Call, fields: Fields): ImageOrder {
   }
   return {
     model,
+    family: familyOf(call, model),
     prompt,
     n: Math.max(1, fields.integer('n') ?? 1),
     size: readSize(call, fields.string('size')),
@@ -67,7 +77,9 @@ async function imageItem(
   painter: Painter,
 ): Promise<unknown> {
   const { quirks, files } = call.world;
-  const kind = order.format ?? quirks.imageFormat;
+  const { family } = order;
+  const own = family === 'other' ? 'url' : 'b64_json';
+  const kind = order.format ?? (quirks.imageFormat === 'vendor' ? own : quirks.imageFormat);
   const item: { url?: string; b64_json?: string } = {};
   if (kind === 'b64_json') item.b64_json = base64(await painter(index));
   else if (kind === 'data-url') item.url = dataURL('image/png', await painter(index));
@@ -75,10 +87,11 @@ async function imageItem(
     const bytes = (): Promise<Bytes> => painter(index);
     item.url = fileURL(call, files.add('png', { type: 'image/png', bytes }));
   }
-  const revised = { revised_prompt: order.prompt };
-  return quirks.imageKeys === 'all'
-    ? { url: '', b64_json: '', ...revised, ...item }
-    : { ...item, ...revised };
+  const revised = { revised_prompt: family === 'google' ? '' : order.prompt };
+  if (quirks.imageKeys === 'all' || family === 'google') {
+    return { url: '', b64_json: '', ...revised, ...item };
+  }
+  return family === 'gpt-image' ? item : { ...item, ...revised };
 }
 
 function usageOf(order: ImageOrder, count: number): unknown {
@@ -112,25 +125,35 @@ async function streamedImages(call: Call, order: ImageOrder, painter: Painter): 
   return eventResponse(call, [...events, doneEvent]);
 }
 
+/** What answers of `gpt-image-…` hold besides the pictures. */
+function gptImageFields(order: ImageOrder, count: number): JsonObject {
+  const { width, height } = order.size ?? standardSize;
+  return {
+    background: 'opaque',
+    output_format: 'png',
+    quality: 'low',
+    size: `${width}x${height}`,
+    usage: usageOf(order, count),
+  };
+}
+
 async function answer(call: Call, order: ImageOrder, painter: Painter): Promise<Response> {
   const { quirks, clock } = call.world;
   charge(call, order.model, 1000 * order.n);
   if (order.stream && quirks.imageStream !== 'json') return streamedImages(call, order, painter);
   const count = call.fault?.type === 'empty' ? 0 : Math.max(0, order.n - quirks.imagesFiltered);
   const items = Array.from({ length: count }, (_, index) => imageItem(call, order, index, painter));
-  return Response.json(
-    present({
-      created: Math.floor(clock.now() / 1000),
-      data: await Promise.all(items),
-      usage: usageOf(order, count),
-    }),
-  );
+  return Response.json({
+    created: Math.floor(clock.now() / 1000),
+    data: await Promise.all(items),
+    ...(order.family === 'gpt-image' ? gptImageFields(order, count) : {}),
+  });
 }
 
 /** `POST /v1/images/generations`. */
 export const generateImages: Handler = (call) => {
   const order = readOrder(call, fieldsOf(call));
-  const { width, height } = order.size ?? { width: 1024, height: 1024 };
+  const { width, height } = order.size ?? standardSize;
   return answer(call, order, (index) =>
     encodePng(paint(variant(order.prompt, index), width, height)),
   );

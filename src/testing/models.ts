@@ -1,27 +1,19 @@
 import { present } from './json.ts';
 
 /** Whose API stands behind a model. How the gateway answers depends on it. */
-export type Vendor =
-  | 'openai'
-  | 'google'
-  | 'anthropic'
-  | 'kling'
-  | 'ali'
-  | 'vidu'
-  | 'hailuo'
-  | 'jimeng'
-  | 'doubao';
+export type Vendor = 'openai' | 'google' | 'anthropic';
 
 /** A model in the list of the emulator. */
 export interface EmulatorModel {
   readonly id: string;
   /**
-   * Whose API stands behind it. @defaultValue the vendor that the id names (`gemini-…`, `claude-…`,
-   * `gpt-…`, `kling-…`), otherwise on each route the one whose format the route has
+   * Whose API stands behind it; which vendor makes its videos is told by its name. @defaultValue the
+   * vendor that the id names (`gpt-…`, `gemini-…`, `claude-…`), otherwise on each route the one whose
+   * format the route has
    */
   readonly vendor?: Vendor | undefined;
   readonly owned_by?: string | undefined;
-  /** Which kinds of route it serves; `null` is sent as it stands. */
+  /** Which kinds of route it serves; `null` is sent as it stands. @defaultValue `[]` */
   readonly supported_endpoint_types?: readonly string[] | null | undefined;
   readonly type?: string | undefined;
 }
@@ -31,26 +23,20 @@ export const missingModel = 'missing-model';
 
 /** The models that are listed unless the options name others. */
 export const defaultModels: readonly EmulatorModel[] = [
-  { id: 'm-large', owned_by: 'openai', supported_endpoint_types: ['openai', 'gemini'] },
-  { id: 'm-reasoning', owned_by: 'custom', supported_endpoint_types: ['openai'] },
-  { id: 'm-flash', owned_by: 'google', supported_endpoint_types: ['gemini', 'openai'] },
-  { id: 'm-embedding', owned_by: 'openai', supported_endpoint_types: ['embeddings'] },
-  { id: 'm-image', owned_by: 'custom', supported_endpoint_types: ['image-generation'] },
-  { id: 'm-speech', owned_by: 'openai', supported_endpoint_types: null },
-  { id: 'm-translation', owned_by: 'openai' },
-  { id: 'm-video', owned_by: 'custom', supported_endpoint_types: ['openai-video'], type: 'video' },
+  { id: 'm-large', owned_by: 'openai', type: 'text' },
+  { id: 'm-reasoning', owned_by: 'custom', type: 'text' },
+  { id: 'm-flash', owned_by: 'google', type: 'text' },
+  { id: 'm-embedding', owned_by: 'openai', type: 'text' },
+  { id: 'm-image', owned_by: 'custom', type: 'image' },
+  { id: 'm-speech', owned_by: 'openai', type: 'audio' },
+  { id: 'm-translation', owned_by: 'openai', type: 'audio' },
+  { id: 'm-video', owned_by: 'custom', type: 'video' },
 ];
 
 const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
   [/^(gpt|o\d|sora|dall-e|tts|whisper|text-embedding-(3|ada))/i, 'openai'],
   [/^(gemini|imagen|veo)/i, 'google'],
   [/^claude/i, 'anthropic'],
-  [/^kling/i, 'kling'],
-  [/^(qwen|wan|text-embedding-v\d)/i, 'ali'],
-  [/^vidu/i, 'vidu'],
-  [/^(minimax|hailuo)/i, 'hailuo'],
-  [/^jimeng/i, 'jimeng'],
-  [/^doubao/i, 'doubao'],
 ];
 
 /** Whose API stands behind a model, as far as the list or its name says so. */
@@ -69,14 +55,22 @@ export const modelsCreated = 1626777600;
 
 /** One model in the general form. */
 export function modelBody(model: EmulatorModel): unknown {
+  const { supported_endpoint_types: kinds = [] } = model;
   return present({
     id: model.id,
     object: 'model',
     created: modelsCreated,
     owned_by: model.owned_by ?? 'custom',
-    supported_endpoint_types: model.supported_endpoint_types,
+    supported_endpoint_types: kinds,
     type: model.type,
   });
+}
+
+/** One model when it is asked for by name: from a table in which no kind of route is filled in. */
+export function knownModelBody(models: readonly EmulatorModel[], id: string): unknown {
+  const model = models.find((known) => known.id === id);
+  if (model === undefined && vendorOf(models, id) === undefined) return undefined;
+  return modelBody({ id, owned_by: model?.owned_by, supported_endpoint_types: null });
 }
 
 /** The list in the Gemini form: names without prefix, every other field empty. */
@@ -91,6 +85,11 @@ export function geminiModels(models: readonly EmulatorModel[]): unknown {
       inputTokenLimit: null,
       outputTokenLimit: null,
       supportedGenerationMethods: null,
+      thinking: null,
+      temperature: null,
+      maxTemperature: null,
+      topP: null,
+      topK: null,
     })),
     nextPageToken: null,
   };

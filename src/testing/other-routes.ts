@@ -1,8 +1,7 @@
 import { consolePage } from './answer-faults.ts';
 import { authenticate } from './auth.ts';
 import type { World } from './call.ts';
-import { refusal } from './errors.ts';
-import { geminiModels, modelBody } from './models.ts';
+import { geminiModels, knownModelBody } from './models.ts';
 
 const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
@@ -22,12 +21,15 @@ export function answerOtherRoute(request: Request, world: World, apiKey: string)
   }
   const id = request.method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(pathname)?.[1] : undefined;
   if (id !== undefined) {
-    const model = world.models.find((known) => known.id === decodeURIComponent(id));
-    if (model !== undefined) return Response.json(modelBody(model));
+    const model = knownModelBody(world.models, decodeURIComponent(id));
+    if (model !== undefined) return Response.json(model);
     const error = { message: `The model '${id}' does not exist`, code: 'model_not_found' };
     return Response.json({ error: { ...error, type: 'invalid_request_error', param: 'model' } });
   }
-  if (absent.test(pathname)) throw refusal(501, 'api_not_implemented', 'API not implemented');
+  if (absent.test(pathname)) {
+    const error = { message: 'API not implemented', type: 'new_api_error', param: '' };
+    return Response.json({ error: { ...error, code: 'api_not_implemented' } }, { status: 501 });
+  }
   return notFound(request);
 }
 

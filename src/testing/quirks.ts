@@ -18,7 +18,7 @@ export interface Quirks extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQ
   embeddingOrder: 'by-index' | 'reversed';
   /** What becomes of inputs that are tokens; converting channels skip them without a word. @defaultValue "embedded" */
   embeddingTokens: 'embedded' | 'skipped';
-  /** What the engine path does; recent builds reject its body. @defaultValue "embeddings" */
+  /** What the engine path does; only old builds serve it. @defaultValue "contents-required" */
   enginePath: 'embeddings' | 'contents-required';
 }
 
@@ -81,13 +81,19 @@ export interface GenerateQuirks {
 
 /** How image and audio answers look. */
 export interface MediaQuirks {
-  /** What an image item holds unless `response_format` asks for something. @defaultValue "url" */
-  imageFormat: 'url' | 'b64_json' | 'data-url';
-  /** Whether items carry every key, with empty strings for what is missing. @defaultValue "present" */
+  /**
+   * What an image item holds unless `response_format` asks for something; `vendor` is `b64_json` for
+   * `gpt-image-…` and models of Google, otherwise an address. @defaultValue "vendor"
+   */
+  imageFormat: 'vendor' | 'url' | 'b64_json' | 'data-url';
+  /**
+   * Whether items carry every key, with empty strings for what is missing, as those of Google always
+   * do. @defaultValue "present"
+   */
   imageKeys: 'present' | 'all';
   /** How many images are left out of each answer, as a safety filter does. @defaultValue 0 */
   imagesFiltered: number;
-  /** What `stream: true` gives for images. @defaultValue "completed" */
+  /** What `stream: true` gives for images; most builds do not pass it on. @defaultValue "json" */
   imageStream: 'completed' | 'partial' | 'json';
   /** Whether `response_format` is refused as an unknown parameter. @defaultValue false */
   imageFormatRefused: boolean;
@@ -199,7 +205,7 @@ export const defaultQuirks: Quirks = {
   embeddingEncoding: 'honoured',
   embeddingOrder: 'by-index',
   embeddingTokens: 'embedded',
-  enginePath: 'embeddings',
+  enginePath: 'contents-required',
   lineEnding: 'lf',
   heartbeatEvery: 0,
   heartbeatText: ': PING',
@@ -221,10 +227,10 @@ export const defaultQuirks: Quirks = {
   generateUsage: 'every-chunk',
   generateFinish: 'with-text',
   generateDone: false,
-  imageFormat: 'url',
+  imageFormat: 'vendor',
   imageKeys: 'present',
   imagesFiltered: 0,
-  imageStream: 'completed',
+  imageStream: 'json',
   imageFormatRefused: false,
   speechType: 'true',
   speechDelivery: 'body',

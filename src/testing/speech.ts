@@ -5,7 +5,7 @@ import {
   fieldsOf,
   fileURL,
   invalid,
-  modelOf,
+  requiredModelOf,
   type Call,
   type Handler,
 } from './call.ts';
@@ -53,20 +53,19 @@ function speechEvents(bytes: Bytes, input: string): StreamEvent[] {
 export const createSpeech: Handler = (call: Call) => {
   const { quirks, files } = call.world;
   const fields = fieldsOf(call);
-  const model = modelOf(call, fields.string('model') ?? 'tts-1');
+  const model = requiredModelOf(call, fields.string('model'));
   checkVendor(call, model, 'anthropic');
   const input = fields.string('input') ?? '';
   fields.string('voice');
   fields.string('instructions');
   const format = fields.string('response_format') ?? 'mp3';
   const speed = fields.number('speed') ?? 1;
-  if (input === '') throw invalid(call, 'input is required');
   if (input.length > longest) throw invalid(call, `input is longer than ${longest} characters`);
   if (!formats.has(format)) throw invalid(call, `invalid response_format "${format}"`);
   if (speed < 0.25 || speed > 4) throw invalid(call, 'speed must be from 0.25 to 4');
   checkWords(input);
   const isEvents = fields.string('stream_format') === 'sse';
-  charge(call, model, input.length);
+  charge(call, model, Math.max(1, input.length));
   const { bytes, type, extension } = makeSound(input, format, speed);
   if (isEvents) return eventResponse(call, speechEvents(bytes, input));
   if (quirks.speechDelivery === 'redirect') {

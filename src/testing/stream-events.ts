@@ -1,5 +1,8 @@
-/** What an event is for. Stream faults look for the finishing one. */
-export type EventRole = 'delta' | 'finish' | 'usage' | 'done';
+/**
+ * What an event is for. Stream faults look for the finishing one. A `count` is what the gateway
+ * counts itself, written only where the vendor's own usage did not come.
+ */
+export type EventRole = 'delta' | 'finish' | 'usage' | 'count' | 'done';
 
 /** One event of a stream before it is written. */
 export interface StreamEvent {

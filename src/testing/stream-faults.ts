@@ -1,4 +1,8 @@
-import type { Fault, StreamFault } from './faults.ts';
+import type { JsonObject } from '../types/common.ts';
+import type { Call } from './call.ts';
+import { errorBody } from './errors.ts';
+import type { StreamFault } from './faults.ts';
+import { record } from './json.ts';
 import { doneEvent, type Step, type StreamEvent } from './stream-events.ts';
 
 const writes = (events: readonly StreamEvent[]): Step[] =>
@@ -13,20 +17,35 @@ const doneStep: Step = { do: 'write', event: doneEvent };
 
 type StreamError = Extract<StreamFault, { type: 'stream-error' }>;
 
-function errorSteps({
-  shape,
-  message = 'The model stopped unexpectedly.',
-  code,
-}: StreamError): Step[] {
-  const error = {
-    message,
-    type: 'upstream_error',
-    param: '',
-    code: code === undefined ? 'server_error' : code,
-  };
+/** How the gateway goes on after the vendor has stopped: with its own count, if it was asked for. */
+function rest(events: readonly StreamEvent[], fields: JsonObject = {}): Step[] {
+  const last = events.filter(({ role }) => role === 'count' || role === 'done');
+  return writes(
+    last.map((event) =>
+      event.role === 'count' ? { ...event, data: { ...record(event.data), ...fields } } : event,
+    ),
+  );
+}
+
+const noChunk = { id: '', created: 0, system_fingerprint: '' };
+
+function errorSteps(
+  { shape, message = 'The model stopped unexpectedly.', code = null }: StreamError,
+  events: readonly StreamEvent[],
+  { operation }: Call,
+): Step[] {
+  const error = { message, type: 'server_error', param: null, code };
   switch (shape) {
-    case 'error-data':
-      return [dataStep({ error }), doneStep];
+    case 'error-data': {
+      const isGoogle = operation.startsWith('generate.');
+      const body = isGoogle ? errorBody('google', 503, { message }) : { error };
+      return [dataStep(body), ...rest(events, { ...noChunk, model: '' })];
+    }
+    case 'no-choices': {
+      const count = record(events.find(({ role }) => role === 'count')?.data);
+      const chunk = { ...count, system_fingerprint: null, choices: [], usage: null };
+      return [dataStep(chunk), ...rest(events)];
+    }
     case 'blank-chunk':
       return [
         dataStep({
@@ -52,26 +71,29 @@ function errorSteps({
 }
 
 /** The steps of a stream with a fault in it. Other faults than those of streams change nothing. */
-export function withStreamFault(events: readonly StreamEvent[], fault: Fault | undefined): Step[] {
+export function withStreamFault(all: readonly StreamEvent[], call: Call): Step[] {
+  const { fault } = call;
+  const events = all.filter(({ role }) => role !== 'count');
   switch (fault?.type) {
     case 'empty':
-      return writes(events.filter(({ role }) => role === 'usage' || role === 'done'));
+    case 'error-in-200':
+      return rest(all, noChunk);
     case 'stall-events': {
-      const rest: Step =
+      const silence: Step =
         fault.heartbeat === undefined
           ? { do: 'nothing' }
           : { do: 'heartbeats', every: fault.heartbeat };
-      return [...writes(events.slice(0, fault.after)), rest];
+      return [...writes(events.slice(0, fault.after)), silence];
     }
     case 'cut-events':
       return [...writes(events.slice(0, fault.after)), { do: 'reset' }];
     case 'no-finish': {
       const deltas = events.filter(({ role }) => role === 'delta').slice(0, fault.after);
-      return [...writes(deltas), ...(fault.done ? [doneStep] : [])];
+      return [...writes(deltas), ...(fault.done ? rest(all) : [])];
     }
     case 'stream-error': {
       const deltas = events.filter(({ role }) => role === 'delta').slice(0, fault.after);
-      return [...writes(deltas), ...errorSteps(fault)];
+      return [...writes(deltas), ...errorSteps(fault, all, call)];
     }
     case 'garbled-event':
       return [

@@ -1,5 +1,5 @@
 import { readSound, type SoundFacts } from './audio-reader.ts';
-import { charge, checkVendor, fieldsOf, invalid, modelOf, type Handler } from './call.ts';
+import { charge, checkVendor, fieldsOf, invalid, requiredModelOf, type Handler } from './call.ts';
 import { refusal } from './errors.ts';
 
 // The gateway works out the duration by the extension, and knows only these, in lower case.
@@ -12,6 +12,15 @@ interface Segment {
   readonly end: number;
   readonly text: string;
 }
+
+/** What a transcribing model says about each of its segments. */
+const certainty = {
+  tokens: [1],
+  temperature: 0,
+  avg_logprob: -0.2,
+  compression_ratio: 1,
+  no_speech_prob: 0.01,
+};
 
 function textOf(filename: string, { duration, title }: SoundFacts): string {
   // The emulator's own speech carries its words, so speech and translation fit together.
@@ -52,14 +61,14 @@ function plain(body: string): Response {
 /** `POST /v1/audio/translations`. */
 export const createTranslation: Handler = async (call) => {
   const fields = fieldsOf(call);
-  const model = modelOf(call, fields.string('model'));
+  const model = requiredModelOf(call, fields.string('model'));
   checkVendor(call, model, 'anthropic', 'google');
   const upload = fields.files.find(({ field }) => field === 'file');
-  if (upload === undefined) throw invalid(call, 'file is required');
+  if (upload === undefined) throw refusal(500, 'convert_request_failed', 'file is required');
   fields.number('temperature');
   const extension = /\.[^.]*$/.exec(upload.filename)?.[0] ?? '';
   if (!extensions.has(extension)) {
-    const message = `count token failed: unsupported audio format: ${extension || 'no extension'}`;
+    const message = `error getting audio duration: unsupported audio format: ${extension}`;
     throw refusal(500, 'count_token_failed', message);
   }
   const format = fields.string('response_format') ?? 'json';
@@ -70,9 +79,9 @@ export const createTranslation: Handler = async (call) => {
   const segments = segmentsOf(text, duration);
   switch (format) {
     case 'json':
-      return Response.json({ text });
+      return Response.json({ text, usage: { type: 'duration', seconds: Math.ceil(duration) } });
     case 'verbose_json': {
-      const parts = segments.map((segment, id) => ({ id, ...segment }));
+      const parts = segments.map((segment, id) => ({ id, seek: 0, ...segment, ...certainty }));
       return Response.json({
         task: 'translate',
         language: 'english',

@@ -165,7 +165,8 @@ function requestOf(emulator: Emulator, recorded: Recording['request'], taskId: u
 export async function replay(recording: Recording, setup: Setup): Promise<readonly string[]> {
   const emulator = createEmulator({ videoDuration: 0, ...setup.options });
   const taskId = await setup.prepare?.(emulator, recording);
-  const answer = await emulator.fetch(requestOf(emulator, recording.request, taskId));
+  const request = requestOf(emulator, recording.request, taskId);
+  const answer = await emulator.fetch(request);
   const { status, type = 'none' } = recording.answer;
   const answeredType = answer.headers.get('content-type')?.split(';')[0] ?? 'none';
   return [
