@@ -166,7 +166,11 @@ describe('rule 15: images are paid for once', () => {
           : client.images.edit({ model, prompt, image: png });
 
       const failed = failureOf(call);
-      await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+      // The form is read in real time, and the time-out must not come before that.
+      await vi.waitFor(() => {
+        expect(emulator.requests).toHaveLength(1);
+        expect(emulator.charges).toHaveLength(charges);
+      });
       await vi.advanceTimersByTimeAsync(120_000);
 
       const error = await failed;
