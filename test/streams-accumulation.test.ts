@@ -277,6 +277,14 @@ describe('a streamed chat completion', () => {
     expect(completion.choices[0]?.finish_reason).toBe('stop');
   });
 
+  test('a choice whose index is text in between', async () => {
+    const text = { ...chunk({}), choices: [{ index: '0', delta: { content: 'b' } }] };
+
+    const completion = await chatOf(chunk({ content: 'a' }), text, chunk({}, 'stop'));
+
+    expect(completion.choices.map(({ message }) => message.content)).toEqual(['ab']);
+  });
+
   test('a finish reason that is empty until the end', async () => {
     const completion = await chatOf(chunk({ content: 'a' }, ''), chunk({ content: 'b' }, 'length'));
 
@@ -333,6 +341,33 @@ describe('rule 23: streamed tool calls', () => {
       [
         [first('find', '{"q":1}', { index: 0, ...c1 })],
         [first('list', '{"n":2}', { index: 0, ...c2 })],
+      ],
+      two,
+    ],
+    [
+      'two with the same index, begun before either is whole',
+      [
+        [first('find', '', { index: 0, ...c1 }), first('list', '{"n"', { index: 0, ...c2 })],
+        [next('{"q"', { index: 0, ...c1 }), next(':2', { index: 0, ...c2 })],
+        [next('}', { index: 0 }), next(':1}', { index: 0, ...c1 })],
+      ],
+      two,
+    ],
+    [
+      'two calls of one function with the same index',
+      [
+        [first('find', '{"q":', { index: 0, ...c1 }), first('find', '{"q":', { index: 0, ...c2 })],
+        [next('2}', { index: 0 }), next('1}', { index: 0, ...c1 })],
+      ],
+      [...one, ['c2', 'find', '{"q":2}']],
+    ],
+    [
+      'with an index as text in between',
+      [
+        [first('find', '{"q":', { index: 0, ...c1 })],
+        [next('1}', { index: '0' })],
+        [first('list', '{"n":', { index: '1', ...c2 })],
+        [next('2}', { index: 1 })],
       ],
       two,
     ],

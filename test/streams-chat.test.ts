@@ -310,6 +310,12 @@ describe('rule 23: tool calls', () => {
 
     expect(sameIndex.calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'f', '{"a":2}')]);
     expect(sameIndex.indexes).toEqual([0, 1]);
+    const thenAnother = await readCalls(
+      [{ index: 0, ...call('c1', 'f', '{"a":1}') }],
+      [{ index: 0, ...call('c2', 'f', '{"a":2}') }],
+      [{ index: 1, ...call('c3', 'g', '{}') }],
+    );
+    expect(thenAnother.indexes).toEqual([0, 1, 2]);
     expect(noIds.calls).toEqual([call('', 'f', '{"a":1}'), call('', 'f', '{"a":2}')]);
   });
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
+import { generateProtocol } from '../src/streams/generate-protocol.ts';
+import { imageGenProtocol } from '../src/streams/image-protocol.ts';
+import { createStream } from '../src/streams/stream.ts';
 import {
   chunk,
   cutBytes,
@@ -150,6 +153,52 @@ describe('an error inside a stream', () => {
       partial: { choices: [{ message: { content: 'Hel' } }] },
     });
     expect(textOf(result.items)).toBe('Hel');
+  });
+
+  test('keeps the usage and the text that came with it', async () => {
+    const error = { message: 'Too long' };
+    for (const [event, content] of [
+      [{ error, usage }, 'Hel'],
+      [{ ...chunk({ content: 'lo' }, 'error'), error, usage }, 'Hello'],
+      [{ error, choices: [{ usage, delta: { content: 'lo' } }] }, 'Hello'],
+    ] as const) {
+      const { error: thrown } = await readStream(openChat(before + encode(event)));
+
+      expect(thrown).toMatchObject({ usage, partial: { choices: [{ message: { content } }] } });
+      expect(thrown).toMatchObject({ partial: expect.not.objectContaining({ error }) });
+    }
+  });
+
+  test('keeps the usage of a generation', async () => {
+    const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 };
+    const text = encode({ error: { code: 503, message: 'Too long' }, usageMetadata });
+    const stream = createStream(respond(text), watchedContext().context, generateProtocol);
+
+    expect((await readStream(stream)).error).toMatchObject({ usage: usageMetadata });
+  });
+
+  test('makes no picture of an error in a stream of pictures', async () => {
+    const text = encode({ error: { message: 'Too long' }, usage: { total_tokens: 4 } });
+    const stream = createStream(respond(text), watchedContext().context, imageGenProtocol(1));
+
+    expect((await readStream(stream)).error).toMatchObject({
+      usage: { total_tokens: 4 },
+      partial: undefined,
+    });
+  });
+
+  test('is no proof of an end as a finish reason', async () => {
+    for (const [text, verdict] of [
+      [before + encode(chunk({}, 'error'), usageChunk, '[DONE]'), 'no_finish_reason'],
+      [before + encode(chunk({}, 'error')), 'no_terminator'],
+      [before + encode(chunk({}, 'stop'), chunk({}, 'error')), 'no_terminator'],
+    ] as const) {
+      const { error, partial } = await readStream(openChat(text));
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect(error).toMatchObject({ verdict });
+      expect(partial?.choices).toMatchObject([{ finish_reason: 'error' }]);
+    }
   });
 
   test('names the request by its message where headers cannot be read, as in browsers', async () => {

@@ -177,7 +177,7 @@ describe('a stream that is not whole', () => {
   });
 
   test('with fewer choices than asked for and no terminator throws', async () => {
-    const protocol = chatProtocolFor({ choices: 2 });
+    const protocol = chatProtocolFor(2);
     const one = encode(chunk({ content: 'a' }, 'stop'));
 
     const cut = await readStream(createStream(respond(one), watchedContext().context, protocol));

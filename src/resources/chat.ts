@@ -6,7 +6,7 @@ import type {
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
 } from '../streams/chat-completion-stream.ts';
-import { chatProtocolFor } from '../streams/chat-protocol.ts';
+import { chatProtocolFor, hasNoChoices, saysNothing } from '../streams/chat-protocol.ts';
 import type { ChatCompletionRunner } from '../streams/chat-runner.ts';
 import { collectChatCompletion } from '../streams/collect-chat.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -39,7 +39,7 @@ export class Completions {
   readonly #transport: Transport;
   readonly #calls: ChatCalls = {
     whole: (params, options) => this.#whole(params, options),
-    stream: (params, options) => this.#stream(params, options, false),
+    stream: (params, options) => this.#stream(params, options),
   };
 
   /** @internal */
@@ -87,7 +87,8 @@ export class Completions {
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
     if (params?.stream !== true) return this.#whole(params, options);
-    return this.#stream(params, options, params.stream_options?.include_usage !== true);
+    const wantsUsage = params.stream_options?.include_usage === true;
+    return this.#stream(params, options, wantsUsage ? saysNothing : hasNoChoices);
   }
 
   /**
@@ -221,12 +222,12 @@ export class Completions {
   #stream(
     params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
     options: RequestOptions | undefined,
-    hidesUsage: boolean,
+    isHidden?: (chunk: ChatCompletionChunk) => boolean,
   ): GatewayPromise<Stream<ChatCompletionChunk>> {
     return this.#transport.events(
       'chat.completions.create',
       () => ({ json: { ...chatBody(params), stream: true } }),
-      chatProtocolFor({ choices: params?.n ?? 1, hidesUsage }),
+      chatProtocolFor(params?.n ?? 1, isHidden),
       options,
     );
   }

@@ -68,6 +68,7 @@ const chunkShape = {
 
 /** Later pieces say less than the first: what is empty there means nothing. */
 function repairPiece(piece: JsonObject): void {
+  repairIndex(piece);
   for (const key of nullablePieceFields) dropNull(piece, key);
   if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
   const called = piece['function'];
@@ -91,8 +92,15 @@ function repairDelta(delta: JsonObject): void {
   delta['tool_calls'] = calls;
 }
 
+/** An index as text is the same as the number. */
+function repairIndex(value: JsonObject): void {
+  const { index } = value;
+  if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
+}
+
 function repairChoice(choice: JsonObject, position: number): void {
   choice['index'] ??= position;
+  repairIndex(choice);
   choice['finish_reason'] ??= null;
   // Some providers put the whole message into the only chunk.
   const { delta, message } = choice;

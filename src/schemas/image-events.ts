@@ -36,9 +36,11 @@ const eventSchema = z.looseObject({
 export type ImageEventPrefix = 'image_generation' | 'image_edit';
 
 /** The kind of an event by its own word, which may be that of the other operation, or by its fields. */
-function typeOf({ type, partial_image_index: position }: JsonObject, prefix: ImageEventPrefix) {
+function typeOf(event: JsonObject, prefix: ImageEventPrefix): string {
+  const { type, partial_image_index: position } = event;
   if (typeof type !== 'string' || type === '') {
-    return `${prefix}.${typeof position === 'number' ? 'partial_image' : 'completed'}`;
+    if (typeof position === 'number') return `${prefix}.partial_image`;
+    return event['b64_json'] || event['url'] ? `${prefix}.completed` : '';
   }
   return type.replace(/^image_(generation|edit)\./, `${prefix}.`);
 }

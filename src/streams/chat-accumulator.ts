@@ -106,7 +106,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     // A spoken answer ends with its time of expiry instead of a reason.
     const reason = piece.finish_reason || (piece.delta.audio?.expires_at ? 'stop' : '');
     if (reason === '') return;
-    if (choice.finish_reason === '') this.#unfinished -= 1;
+    this.#unfinished += Number(isEnd(choice.finish_reason)) - Number(isEnd(reason));
     choice.finish_reason = reason;
     toolCalls.end();
     if (message.function_call) message.function_call.arguments ||= noArguments;
@@ -126,6 +126,11 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     this.#unfinished += 1;
     return open;
   }
+}
+
+/** Whether a reason proves that an answer is whole. An error is none, wherever providers put it. */
+function isEnd(reason: string): boolean {
+  return reason !== '' && reason !== 'error';
 }
 
 /** Carries what the chunks share in both directions: some chunks come without it. */

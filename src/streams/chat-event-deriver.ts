@@ -3,6 +3,7 @@ import type { OutputParser } from '../structured/output-parser.ts';
 import { GrowingJSON } from '../structured/partial-json.ts';
 import type { ChatCompletion, ChatCompletionChoice } from '../types/chat.ts';
 import { ChatAccumulator } from './chat-accumulator.ts';
+import { saysNothing } from './chat-protocol.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import type { EventEmitter } from './event-emitter.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
@@ -48,7 +49,7 @@ export class ChatEventDeriver<Parsed> {
     this.#accumulator.add(chunk);
     const { snapshot } = this;
     if (snapshot === undefined) return;
-    this.#emitter.emit('chunk', chunk, snapshot);
+    if (!saysNothing(chunk)) this.#emitter.emit('chunk', chunk, snapshot);
     for (const piece of chunk.choices) {
       const choice = snapshot.choices.find(({ index }) => index === piece.index);
       if (choice === undefined) continue;

@@ -6,6 +6,7 @@ import type { ParsedChatCompletion } from '../types/chat-parsed.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
 import type { ChatCompletion } from '../types/chat.ts';
 import { ChatEventDeriver } from './chat-event-deriver.ts';
+import { saysNothing } from './chat-protocol.ts';
 import type { ChatResult } from './chat-result.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
@@ -103,7 +104,7 @@ export class ChatFeed<Parsed> {
         continue;
       }
       this.#lastChunk = chunk;
-      for (const queue of this.#queues.keys()) queue.push(chunk);
+      if (!saysNothing(chunk)) for (const queue of this.#queues.keys()) queue.push(chunk);
       this.#deriver ??= new ChatEventDeriver(result.emitter, this.#parser);
       await this.#deriver.add(chunk);
     }

@@ -6,36 +6,36 @@ import type { JsonObject } from '../types/common.ts';
 import { ChatAccumulator } from './chat-accumulator.ts';
 import type { StreamProtocol } from './protocol.ts';
 
-/** What a request says of the stream that answers it. */
-export interface ChatStreamRequest {
-  /** How many answers were asked for. */
-  readonly choices: number;
-  /**
-   * Whether the chunk that has nothing but usage is kept back: gateways send it unasked, and code that
-   * has not asked for it reads `chunk.choices[0].delta`.
-   */
-  readonly hidesUsage?: boolean | undefined;
-}
-
-/** How the stream that answers such a request is read. */
-export function chatProtocolFor({
-  choices,
-  hidesUsage,
-}: ChatStreamRequest): StreamProtocol<ChatCompletionChunk> {
+/**
+ * How the stream that answers a request is read.
+ *
+ * @param choices - How many answers were asked for.
+ * @param isHidden - Which chunks are kept back.
+ */
+export function chatProtocolFor(
+  choices: number,
+  isHidden?: (chunk: ChatCompletionChunk) => boolean,
+): StreamProtocol<ChatCompletionChunk> {
   return {
     read: (value, check) => readValue(value, chatChunkReader, check),
     follow: () => new ChatAccumulator(choices),
-    ...(hidesUsage === true && { isHidden: isUsageOnly }),
+    ...(isHidden && { isHidden }),
     fromAnswer: (answer) =>
       (Array.isArray(answer) ? answer : [answer]).filter(isCompletion).map(toChunk),
   };
 }
 
 /** How streamed chat completions are read. */
-export const chatProtocol: StreamProtocol<ChatCompletionChunk> = chatProtocolFor({ choices: 1 });
+export const chatProtocol: StreamProtocol<ChatCompletionChunk> = chatProtocolFor(1);
 
-function isUsageOnly({ choices, usage }: ChatCompletionChunk): boolean {
-  return choices.length === 0 && Boolean(usage);
+/** Loops read `chunk.choices[0].delta`, and gateways send chunks without choices unasked. */
+export function hasNoChoices({ choices }: ChatCompletionChunk): boolean {
+  return choices.length === 0;
+}
+
+/** Whether there is not even usage in a chunk; nobody can ask for those. */
+export function saysNothing({ choices, usage }: ChatCompletionChunk): boolean {
+  return choices.length === 0 && !usage;
 }
 
 function isCompletion(value: unknown): value is JsonObject {

@@ -19,8 +19,8 @@ interface OpenCall {
  * Puts tool calls together from their pieces.
  *
  * Pieces are matched by their index when they have one, else by their id, else by their position.
- * Providers start indexes at 1, leave them out, give the same one to every call, and send empty ids
- * and names with later pieces.
+ * Providers start indexes at 1, leave them out, give the same one to every call or a new id to every
+ * piece, and send empty ids and names with later pieces.
  */
 export class ToolCallAssembler {
   /** The calls in the order of their index. */
@@ -28,6 +28,7 @@ export class ToolCallAssembler {
   readonly #open: OpenCall[] = [];
   /** The call that a piece with an index belongs to now. */
   readonly #byWireIndex = new Map<number, OpenCall>();
+  readonly #byId = new Map<string, OpenCall>();
 
   /** The indexes of the calls, in order. */
   get indexes(): readonly number[] {
@@ -42,13 +43,21 @@ export class ToolCallAssembler {
   /** Takes the pieces of one chunk, and writes into each the index of its call. */
   add(pieces: readonly ChatCompletionChunkToolCall[]): void {
     pieces.forEach((piece, position) => {
-      const open = this.#find(piece, position, pieces.length);
+      // The index is promised, but not every provider keeps the promise.
+      const { index }: { index?: unknown } = piece;
+      const known =
+        typeof index === 'number'
+          ? this.#findByIndex(piece, index)
+          : this.#findByPosition(piece, position, pieces.length);
+      const open = known ?? this.#begin(this.#freeIndex(index), piece);
+      if (typeof index === 'number') this.#byWireIndex.set(index, open);
       if (piece.index !== open.index) piece.index = open.index;
       if (open.isFilled && open.call.type === 'function' && piece.function?.arguments) {
         open.call.function.arguments = '';
         open.isFilled = false;
       }
       merge(open.call, piece);
+      if (open.call.id !== '') this.#byId.set(open.call.id, open);
     });
   }
 
@@ -61,27 +70,33 @@ export class ToolCallAssembler {
     }
   }
 
-  #find(piece: ChatCompletionChunkToolCall, position: number, count: number): OpenCall {
-    // The index is promised, but not every provider keeps the promise.
-    const { index, id = '' }: { index?: unknown; id?: string | undefined } = piece;
-    if (typeof index === 'number') {
-      const known = this.#byWireIndex.get(index);
-      const isAnother = known !== undefined && id !== '' && id !== known.call.id;
-      if (known !== undefined && !(isAnother && beginsAnother(known.call, piece))) return known;
-      const open = this.#begin(known === undefined ? index : this.#nextIndex(), piece);
-      this.#byWireIndex.set(index, open);
-      return open;
-    }
-    const known =
-      id === ''
-        ? this.#open[count === 1 ? this.#open.length - 1 : position]
-        : this.#open.find(({ call }) => call.id === id);
-    if (known !== undefined && (id !== '' || !beginsAnother(known.call, piece))) return known;
-    return this.#begin(this.#nextIndex(), piece);
+  /** One index is of several calls when their ids say so and each has a name. */
+  #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
+    const known = this.#byWireIndex.get(index);
+    const { id = '' } = piece;
+    if (known === undefined || id === '' || id === known.call.id) return known;
+    const another = this.#byId.get(id);
+    if (another !== undefined) return another;
+    const begins = known.call.id === '' ? beginsAnother(known.call, piece) : hasName(piece);
+    return begins ? undefined : known;
   }
 
-  #nextIndex(): number {
-    return this.#open.reduce((next, { index }) => Math.max(next, index + 1), 0);
+  #findByPosition(
+    piece: ChatCompletionChunkToolCall,
+    position: number,
+    count: number,
+  ): OpenCall | undefined {
+    const { id = '' } = piece;
+    if (id !== '') return this.#byId.get(id);
+    const known = this.#open[count === 1 ? this.#open.length - 1 : position];
+    return known !== undefined && beginsAnother(known.call, piece) ? undefined : known;
+  }
+
+  /** The index that a provider gives to a call, or the next one when another call has it. */
+  #freeIndex(wished: unknown): number {
+    const next = (this.#open.at(-1)?.index ?? -1) + 1;
+    if (typeof wished !== 'number') return next;
+    return wished >= next || this.get(wished) === undefined ? wished : next;
   }
 
   #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {
@@ -90,10 +105,9 @@ export class ToolCallAssembler {
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
     const open: OpenCall = { index, call };
-    const place = this.#open.findIndex((other) => other.index > index);
-    const at = place === -1 ? this.#open.length : place;
-    this.#open.splice(at, 0, open);
-    this.calls.splice(at, 0, call);
+    const place = this.#open.findLastIndex((other) => other.index < index) + 1;
+    this.#open.splice(place, 0, open);
+    this.calls.splice(place, 0, call);
     return open;
   }
 }
@@ -121,8 +135,11 @@ function beginsAnother(
   call: ChatCompletionMessageToolCall,
   piece: ChatCompletionChunkToolCall,
 ): boolean {
-  const name = piece.function?.name;
-  return Boolean(name) && call.type === 'function' && isWhole(call);
+  return hasName(piece) && call.type === 'function' && isWhole(call);
+}
+
+function hasName(piece: ChatCompletionChunkToolCall): boolean {
+  return Boolean(piece.function?.name ?? piece.custom?.name);
 }
 
 function isWhole({ function: { name, arguments: text } }: ChatCompletionMessageFunctionToolCall) {

@@ -15,5 +15,5 @@ export function collectChatCompletion(
   context: StreamContext,
   choices: number,
 ): Promise<ChatCompletion> {
-  return collectStream(response, context, chatProtocolFor({ choices }));
+  return collectStream(response, context, chatProtocolFor(choices));
 }

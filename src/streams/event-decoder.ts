@@ -1,13 +1,18 @@
-import { readErrorValue, readPlainText } from '../schemas/error-body.ts';
+import { type ErrorBody, readErrorValue, readPlainText } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
 import { SentError } from './sent-error.ts';
-import { isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
+import { answerBeside, isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
 
 const terminator = '[DONE]';
+
+/** Only text that is shorter than any chunk is looked at for a terminator with spaces around it. */
+const longestTerminator = 32;
+
+const unchecked: ReadCheck = { validation: 'off', onIssue: () => undefined };
 
 /** Turns the data of events into checked items and follows how far the answer has come. */
 export class EventDecoder<Item> {
@@ -64,7 +69,7 @@ export class EventDecoder<Item> {
   };
 
   #isTerminator(data: string): boolean {
-    if (this.#protocol.isPlain === true || !data.startsWith(terminator)) return false;
+    if (data.length > longestTerminator || this.#protocol.isPlain === true) return false;
     return data.trim() === terminator;
   }
 
@@ -97,7 +102,7 @@ export class EventDecoder<Item> {
     const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readErrorEvent(value, undefined);
-      if (error !== undefined) throw new SentError(error);
+      if (error !== undefined) this.#fail(value, error);
     }
     return whole;
   }
@@ -125,7 +130,7 @@ export class EventDecoder<Item> {
       return;
     }
     const error = readErrorEvent(value, name);
-    if (error !== undefined) throw new SentError(error);
+    if (error !== undefined) this.#fail(value, error);
     if (Array.isArray(value)) {
       for (const item of value) this.#takeValue(item, name);
       return;
@@ -134,6 +139,13 @@ export class EventDecoder<Item> {
     if (isPing(value, name)) return;
     if (isHollow(value)) this.#hasHollowChunk = true;
     else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);
+  }
+
+  /** What came along with an error was paid for, like what came before it. */
+  #fail(value: unknown, error: ErrorBody): never {
+    const rest = answerBeside(value);
+    if (rest !== undefined) this.progress.add(this.#protocol.read(rest, unchecked));
+    throw new SentError(error);
   }
 
   #takeItem(value: unknown): void {
