@@ -257,7 +257,7 @@ describe('an abort', () => {
   test('during an event stream fails its iteration', async () => {
     const { client } = scripted([
       () =>
-        silentResponse('data: {"id":"c","choices":[]}\n\n', {
+        silentResponse('data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n', {
           headers: { 'content-type': 'text/event-stream' },
         }),
     ]);
