@@ -82,8 +82,8 @@ describe('chat.completions.create()', () => {
     expect(answer.created).toBeGreaterThan(1_000_000_000);
   });
 
-  test.each([[[]], [null], [undefined]])('rule 20: choices may be %j', async (choices) => {
-    const { client } = scripted([json({ ...completion, choices })]);
+  test('rule 20: choices may be empty', async () => {
+    const { client } = scripted([json({ ...completion, choices: [] })]);
 
     const answer = await client.chat.completions.create({ model, messages });
 

@@ -181,7 +181,7 @@ describe('embeddings.createMany()', () => {
     expect(error.failed[0]?.error).toHaveProperty('data.data.length', 2);
   });
 
-  test.each([['!no base64!'], ['AAA='], [{}], [null], [['a']]])(
+  test.each([['!no base64!'], ['AAA='], [['a']]])(
     'refuses a vector that cannot be read: %j',
     async (embedding) => {
       const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
@@ -191,6 +191,14 @@ describe('embeddings.createMany()', () => {
       expect(error.cause).toHaveProperty('issues[0].path', 'data[0].embedding');
     },
   );
+
+  test.each([{}, null])('refuses an answer whose vectors are %j', async (embedding) => {
+    const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
+
+    const error = await partialOf(client.embeddings.createMany({ model, input: ['a'] }));
+
+    expect(error.cause).toMatchObject({ body: expect.stringContaining('embedding') });
+  });
 
   test('repeats each request as create() does', async () => {
     const { client, emulator } = emulated();

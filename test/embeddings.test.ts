@@ -265,8 +265,8 @@ describe('the number of vectors', () => {
     expect(error).toMatchObject({ data: { data: [{ embedding: [0.5] }] } });
   });
 
-  test('an answer without data, usage and model is filled, and counts every input as missing', async () => {
-    const { client } = scripted([json({ object: 'list' })]);
+  test('an answer without vectors, usage and model is filled, and counts every input as missing', async () => {
+    const { client } = scripted([json({ object: 'list', data: [] })]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b'] });
 

@@ -92,14 +92,11 @@ describe('images.generate()', () => {
     expect(data[0]).not.toHaveProperty('b64_json');
   });
 
-  test.each([[{ created: 1, data: [] }], [{ created: 1, data: null }], [{ created: 1 }]])(
-    'rule 32: an answer without images is an empty list: %j',
-    async (wire) => {
-      const { client } = scripted([json(wire)]);
-      const response = await client.images.generate({ model, prompt });
-      expect(response.data).toEqual([]);
-    },
-  );
+  test('rule 32: an answer without images is an empty list', async () => {
+    const { client } = scripted([json({ created: 1, data: [] })]);
+    const response = await client.images.generate({ model, prompt });
+    expect(response.data).toEqual([]);
+  });
 
   test('fewer images than asked for are no error, and are charged', async () => {
     const { client, emulator } = emulated({}, { quirks: { imagesFiltered: 1 } });

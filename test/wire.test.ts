@@ -11,7 +11,11 @@ import { failureOf } from './helpers/clients.ts';
 import { httpAnswer, rawServer, type Answering, type RawServer } from './helpers/raw-server.ts';
 
 const messages = [{ role: 'user' as const, content: 'h\u00E9llo \u{1F3AC}' }];
-const completion = JSON.stringify({ id: 'c', object: 'chat.completion', choices: [{ index: 0 }] });
+const completion = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  choices: [{ finish_reason: 'stop' }],
+});
 const models = '{"object":"list","data":[]}';
 
 function clientOf(baseURL: string, options: GatewayOptions = {}): Gateway {

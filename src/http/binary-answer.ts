@@ -3,7 +3,7 @@ import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-b
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peekBody, peekFurther, type OpenBody } from './peek.ts';
 import type { Answer } from './promise.ts';
-import { errorInSuccess, isPage, notJSON, unusable } from './read-answer.ts';
+import { errorInSuccess, isPage, notAnswer, notJSON, unusable } from './read-answer.ts';
 import { errorBodyLimit } from './read-text.ts';
 import type { FailedAttempt } from './to-error.ts';
 
@@ -60,7 +60,7 @@ function problemOf({ first }: OpenBody, answer: Answer): FailedAttempt | undefin
   const value = parseJSON(text);
   if (value !== undefined) {
     const problem = 'the answer is JSON instead of a file.';
-    return errorInSuccess(value, answer) ?? unusable(answer, problem, text);
+    return errorInSuccess(value, answer) ?? notAnswer(value, answer, problem, text);
   }
   const isLabelled = /\b(json|html)\b/i.test(answer.response.headers.get('content-type') ?? '');
   return isPage(text) || isLabelled ? notJSON(text, answer) : undefined;

@@ -1,5 +1,5 @@
 import { messageOf, readErrorValue, type ErrorBody } from '../schemas/error-body.ts';
-import { isObject } from '../schemas/objects.ts';
+import { holdsSomething, isObject } from '../schemas/objects.ts';
 import { findId } from '../schemas/video-fields.ts';
 
 /** Fields that only an answer with something usable in it carries. */
@@ -7,15 +7,6 @@ const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promp
 
 /** Words that stand for success where others put a code. */
 const successCodes = new Set(['', '0', '200', 'ok', 'success', 'succeed', 'succeeded']);
-
-/** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */
-function holdsSomething(value: unknown, levels = 4): boolean {
-  if (value === undefined || value === null || value === false) return false;
-  if (value === '' || value === 0) return false;
-  if (Array.isArray(value)) return value.length > 0;
-  if (!isObject(value) || levels === 0) return true;
-  return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
-}
 
 /** A list or an object that holds something, or the text of a transcript. */
 function isContent(field: string, value: unknown): boolean {

@@ -1,3 +1,5 @@
+import { parseLines } from '../schemas/parse-json.ts';
+import { toEvents } from '../streams/event-decoder.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
 import type { DriftReporter } from './drift.ts';
@@ -11,7 +13,7 @@ import {
   type OpenBody,
 } from './peek.ts';
 import type { Answer } from './promise.ts';
-import { notJSON, readJSON, readText, unusable } from './read-answer.ts';
+import { notAnswer, readJSON, readText, unusable } from './read-answer.ts';
 import { withBody } from './guard-body.ts';
 import type { FailedAttempt } from './to-error.ts';
 
@@ -101,11 +103,15 @@ async function readWhole<T>(
 ): Promise<EventReading<T>> {
   const reading = await readText(withText(answer, body));
   if ('failed' in reading) return reading;
-  const parsed = readJSON(reading.text, answer);
+  const parsed = readJSON(reading.text, answer, parseLines);
   if ('failed' in parsed) return parsed;
-  const values = protocol.fromAnswer(parsed.value);
-  if (values.length === 0) return { failed: notJSON(reading.text, answer) };
-  return { value: streamFromValues(values, context, protocol), stays: true };
+  const instead = toEvents(parsed.value, protocol);
+  if (instead === undefined) {
+    const problem = 'the answer is JSON in place of a stream, with nothing of an answer in it.';
+    return { failed: notAnswer(parsed.value, answer, problem, reading.text) };
+  }
+  const { events, isWhole } = instead;
+  return { value: streamFromValues(events, context, protocol, isWhole), stays: true };
 }
 
 /** A gateway that was asked to stream and answered with a file: its bytes become a stream. */

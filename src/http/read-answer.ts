@@ -1,4 +1,4 @@
-import { readErrorText } from '../schemas/error-body.ts';
+import { readErrorText, readErrorValue } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
 import { holdsId } from './classify-status.ts';
@@ -48,9 +48,22 @@ export function errorInSuccess(value: unknown, answer: Answer): FailedAttempt | 
   return { kind, phase: 'body', status, headers, body, requestId };
 }
 
+/** Says what came as JSON and is no answer; others than OpenAI put errors anywhere. */
+export function notAnswer(
+  value: unknown,
+  answer: Answer,
+  problem: string,
+  text: string,
+): FailedAttempt {
+  // The value itself is in the text.
+  const body = { ...readErrorValue(value), error: undefined };
+  const failed = unusable(answer, problem, text);
+  return { ...failed, body, requestId: answer.requestId ?? body.requestId };
+}
+
 /** Says why text is not the JSON that was promised. */
 export function notJSON(text: string, answer: Answer): FailedAttempt {
-  const body = readErrorText(text);
+  const body = readErrorText(text.slice(0, errorBodyLimit));
   if (body.envelope === 'empty') return unusable(answer, 'the answer is empty.');
   if (body.envelope === 'html') {
     return unusable(

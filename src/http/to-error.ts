@@ -88,10 +88,15 @@ function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext):
   const init = initOf(failed, context);
   // The title of a proxy's page often repeats the status.
   const full = text.startsWith(`${status}`) ? text : `${status} ${text}`;
-  return new ErrorClass(full.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.'), {
+  return new ErrorClass(asSentence(full), {
     ...init,
     advice: special?.advice ?? init.advice,
   });
+}
+
+/** Gateways end what they say as they like; the advice that follows needs an end. */
+function asSentence(text: string): string {
+  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
 }
 
 function codeSuffix(failed: FailedAttempt): string {
@@ -150,8 +155,10 @@ function hintFor({ code = '' }: FailedAttempt): string {
 
 function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const target = `${context.method} ${context.url}`;
+  const said = failed.body?.message;
+  const problem = failed.problem ?? 'the answer is not usable.';
   return new UnexpectedResponseError(
-    `${target}: ${failed.problem ?? 'the answer is not usable.'}`,
+    `${target}: ${problem}${said === undefined ? '' : ` It says: ${asSentence(said)}`}`,
     {
       ...initOf(failed, context),
       body: failed.text,

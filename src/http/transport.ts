@@ -1,5 +1,6 @@
 import type { OperationReturning } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
+import { isObject } from '../schemas/objects.ts';
 import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -8,7 +9,15 @@ import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
 import { eventAnswer, eventsInstead, looksLikeEvents, streamContextOf } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
 import { GatewayPromise, type Answer, type AnswerReader } from './promise.ts';
-import { isPage, notJSON, readAnything, readJSON, readText, unusable } from './read-answer.ts';
+import {
+  isPage,
+  notAnswer,
+  notJSON,
+  readAnything,
+  readJSON,
+  readText,
+  unusable,
+} from './read-answer.ts';
 import { applyHeaders } from './headers.ts';
 import { checkRequestOptions } from './option-checks.ts';
 import { attachRequestId } from './request-id.ts';
@@ -199,7 +208,13 @@ export class Transport {
     const text = isTask ? call.redaction.withoutKeys(reading.text) : reading.text;
     const parsed = readJSON(text, received, reader.parse);
     if ('failed' in parsed) return parsed;
-    const value = this.#check(call, received, parsed.value, reader);
+    const { value: body } = parsed;
+    const { answer } = reader;
+    if (answer !== undefined && !(isObject(body) && answer.isIn(body))) {
+      const problem = `the answer is JSON with no ${answer.name} in it.`;
+      return { failed: notAnswer(body, received, problem, text) };
+    }
+    const value = this.#check(call, received, body, reader, text);
     attachRequestId(value, received.requestId);
     finish?.(value, this.#infoOf(call, received));
     return { value };
@@ -229,7 +244,7 @@ export class Transport {
       if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
     }
     const result = read(reading.text, (value, reader) =>
-      this.#check(call, received, value, reader),
+      this.#check(call, received, value, reader, reading.text),
     );
     if ('problem' in result) return { failed: unusable(received, result.problem, reading.text) };
     attachRequestId(result.value, received.requestId);
@@ -237,7 +252,13 @@ export class Transport {
   }
 
   /** Checks an answer and reports what differs; in strict mode a difference is an error. */
-  #check<T>(call: LogicalCall, received: Answer, value: unknown, reader: Reader<T>): T {
+  #check<T>(
+    call: LogicalCall,
+    received: Answer,
+    value: unknown,
+    reader: Reader<T>,
+    text: string,
+  ): T {
     try {
       return readValue(value, reader, {
         validation: call.settings.validation,
@@ -246,7 +267,7 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof ShapeMismatch)) throw error;
       const { issues, message } = error;
-      throw call.toError({ ...unusable(received, message), issues, data: value }, 'unknown');
+      throw call.toError({ ...unusable(received, message, text), issues, data: value }, 'unknown');
     }
   }
 

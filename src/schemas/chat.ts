@@ -6,7 +6,8 @@ import type {
   ChatCompletionMessage,
 } from '../types/chat.ts';
 import type { JsonObject } from '../types/common.ts';
-import { dropNull, isObject, objectsOf } from './objects.ts';
+import { isEmptyAnswer } from './error-body.ts';
+import { dropNull, holdsSomething, isObject, objectsOf } from './objects.ts';
 import {
   audioSchema,
   contentSchema,
@@ -98,9 +99,28 @@ function repairChoice(choice: JsonObject, position: number): void {
   if (isObject(choice['message'])) repairMessage(choice['message']);
 }
 
+/** Whether a choice holds anything, or says why it does not. */
+function isChoice({ message, delta, text, finish_reason: reason }: JsonObject): boolean {
+  const said = isObject(message) ? { ...message, role: undefined } : message;
+  return [said, delta, text].some((part) => holdsSomething(part)) || isFinishReason(reason);
+}
+
+/** Whether a reason says that an answer is whole. An error is none, wherever providers put it. */
+export function isFinishReason(reason: unknown): boolean {
+  return typeof reason === 'string' && reason !== '' && reason !== 'error';
+}
+
+/** Whether there is anything of a completion. Providers that filter it all out leave an empty list. */
+export function isCompletion(value: JsonObject): boolean {
+  const { choices, id, usage } = value;
+  if (isEmptyAnswer(choices, value)) return holdsSomething(id) || isObject(usage);
+  return objectsOf(choices).some(isChoice);
+}
+
 /** Reads a whole completion. */
 export const chatCompletionReader: Reader<ChatCompletion> = {
   schema: z.looseObject(completionShape),
+  answer: { name: 'completion', isIn: isCompletion },
   repair(value) {
     repairHead(value, 'chat.completion');
     const choices = objectsOf(value['choices']);

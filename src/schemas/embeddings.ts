@@ -7,7 +7,8 @@ import type {
   EmbeddingUsage,
 } from '../types/embeddings.ts';
 import { parseEmbeddings } from './embeddings-text.ts';
-import { isObject, objectsOf } from './objects.ts';
+import { isEmptyAnswer } from './error-body.ts';
+import { holdsSomething, isObject, objectsOf } from './objects.ts';
 import { type Reader, ShapeMismatch } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
 import { base64OfVector, floatsOf, isVector, vectorOf } from './vectors.ts';
@@ -107,12 +108,21 @@ function repairBody(
   if (items.length < inputs) value['missing'] = inputs - items.length;
 }
 
+/** Providers skip inputs that they do not understand, be it all of them. */
+const answer = {
+  name: 'vector',
+  isIn: (value: JsonObject): boolean =>
+    isEmptyAnswer(value['data'], value) ||
+    objectsOf(value['data']).some((item) => holdsSomething(item['embedding'])),
+};
+
 /** Reads vectors as numbers, whatever form each of them came in. */
 export function embeddingsReader(form: VectorForm): Reader<CreateEmbeddingResponse> {
   const { inputs, dimensions, isOther } = form;
   const convert = (vector: unknown) => (isOther ? vector : vectorOf(vector, dimensions));
   return {
     schema: schemaFor(form),
+    answer,
     parse: parseEmbeddings,
     repair: (value) => repairBody(value, inputs, convert),
   };
@@ -122,6 +132,7 @@ export function embeddingsReader(form: VectorForm): Reader<CreateEmbeddingRespon
 export function base64EmbeddingsReader(form: VectorForm): Reader<Base64EmbeddingResponse> {
   return {
     schema: schemaFor(form),
+    answer,
     repair: (value) => repairBody(value, form.inputs, base64OfVector),
   };
 }
@@ -140,6 +151,7 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
 export function vectorsReader({ inputs, dimensions }: VectorForm): Reader<VectorsAnswer> {
   return {
     schema: vectorsSchema,
+    answer,
     parse: parseEmbeddings,
     repair(value) {
       const items = objectsOf(value['data']);

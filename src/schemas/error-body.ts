@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types/common.ts';
-import { isObject } from './objects.ts';
+import { holdsSomething, isObject, objectsOf } from './objects.ts';
 import { parseJSON } from './parse-json.ts';
 import { requestIdFromMessage, splitRequestId } from './request-id-text.ts';
 
@@ -41,6 +41,12 @@ function codeText(value: unknown): string | null | undefined {
   return nonEmptyText(value);
 }
 
+/** The code of an error; `null` when that is all that the error says. */
+function codeOf(error: JsonObject): string | null | undefined {
+  const codes = codeFields.map((name) => codeText(error[name]));
+  return codes.find((code) => typeof code === 'string') ?? codes[0];
+}
+
 /** Cuts text for a message, keeping the request id that stands at its end. */
 function shorten(text: string): string {
   const clean = text.trim();
@@ -75,15 +81,58 @@ function rawMessageOf(value: unknown, levels: number): string | undefined {
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
   if (!isObject(value)) return undefined;
-  const header = isObject(value['header']) ? value['header']['message'] : undefined;
-  const { message, msg, err, error_msg, detail, error, response } = value;
-  for (const place of [message, msg, err, error_msg, detail, header]) {
-    const text = nonEmptyText(place);
+  for (const name of messageFields) {
+    const text = nonEmptyText(value[name]);
     if (text !== undefined) return text;
   }
-  const lists = Array.isArray(detail) ? rawMessageOf(detail, levels - 1) : undefined;
-  const nested = isObject(response) ? response['error'] : undefined;
-  return lists ?? rawMessageOf(error, levels - 1) ?? rawMessageOf(nested, levels - 1);
+  const { header, detail, error } = value;
+  const foreign = foreignError(value);
+  const lists = Array.isArray(detail) ? detail : undefined;
+  const nested = nestedError(value) ?? (foreign === value ? undefined : foreign);
+  const text = isObject(header) ? nonEmptyText(header['message']) : undefined;
+  return [lists, error, nested].reduce<string | undefined>(
+    (found, place) => found ?? rawMessageOf(place, levels - 1),
+    text,
+  );
+}
+
+const messageFields = [
+  'message',
+  'msg',
+  'err',
+  'error_msg',
+  'detail',
+  'status_msg',
+  'errorMessage',
+  'faultstring',
+  'Message',
+];
+const codeFields = ['code', 'error_code', 'status_code', 'errorCode', 'Code'];
+
+/** Whether a field holds a code of failure; `0` and `"0"` stand for success. */
+function isFailureCode(value: unknown): boolean {
+  return holdsSomething(value) && value !== '0' && typeof value !== 'object';
+}
+
+function nestedError({ response }: JsonObject): unknown {
+  return isObject(response) ? response['error'] : undefined;
+}
+
+/**
+ * The error of an object that says so as others than OpenAI do: beside its fields, in a list, or in a
+ * choice. `undefined` when there is none.
+ */
+export function foreignError(body: JsonObject): unknown {
+  const { base_resp: base, errors, fault, Response: wrapped, choices } = body;
+  if (isObject(base) && isFailureCode(base['status_code'])) return base;
+  if (isFailureCode(body['error_code']) || isFailureCode(body['errorCode'])) return body;
+  const nested = [errors, fault, isObject(wrapped) ? wrapped['Error'] : undefined];
+  return nested.find((value) => holdsSomething(value)) ?? objectsOf(choices)[0]?.['error'];
+}
+
+/** Whether a list is an answer although nothing is in it: the sender says of no error. */
+export function isEmptyAnswer(list: unknown, body: JsonObject): boolean {
+  return Array.isArray(list) && list.length === 0 && !holdsSomething(foreignError(body));
 }
 
 function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
@@ -100,14 +149,13 @@ function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
 }
 
 function readObject(body: JsonObject, whole: unknown): ErrorBody {
-  const nested = isObject(body['response']) ? body['response']['error'] : undefined;
-  const inner = body['error'] ?? nested;
-  const source = isObject(inner) ? inner : body;
+  const inner = body['error'] ?? nestedError(body);
+  const [source = body] = objectsOf(inner ?? foreignError(body));
   const message = messageOf(inner) ?? messageOf(body);
   return {
     envelope: envelopeOf(body, inner),
     message: message === undefined ? undefined : shorten(message),
-    code: codeText(source['code']) ?? codeText(body['code']),
+    code: codeOf(source) ?? codeOf(body),
     type: nonEmptyText(source['type']) ?? nonEmptyText(source['status']),
     param: codeText(source['param']),
     requestId: message === undefined ? undefined : requestIdFromMessage(message),

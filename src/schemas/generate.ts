@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { GenerateContentResponse } from '../types/generate.ts';
-import { isObject, objectsOf } from './objects.ts';
+import { holdsSomething, isObject, objectsOf } from './objects.ts';
 import {
   candidateShape,
   contentShape,
@@ -87,9 +87,20 @@ function repairCandidate(candidate: JsonObject): void {
   content['parts'] = parts;
 }
 
+/** Whether there is anything of a generation, or a word on why there is not. */
+export function isGeneration(value: JsonObject): boolean {
+  const { candidates, promptFeedback, prompt_feedback: feedback = promptFeedback } = value;
+  if (holdsSomething(feedback)) return true;
+  return objectsOf(candidates).some(({ content, finishReason, finish_reason: reason }) => {
+    const parts = isObject(content) ? content['parts'] : undefined;
+    return [parts, finishReason, reason].some((part) => holdsSomething(part));
+  });
+}
+
 /** Reads a response of content generation, and one piece of a streamed one. */
 export const generateContentReader: Reader<GenerateContentResponse> = {
   schema: z.looseObject(responseShape),
+  answer: { name: 'generation', isIn: isGeneration },
   repair(value) {
     normaliseResponse(value);
     const { candidates, promptFeedback, usageMetadata } = value;

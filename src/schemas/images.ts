@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from '../types/images.ts';
 import { timestampSchema } from './chat-parts.ts';
-import { dropNull, isObject, objectsOf } from './objects.ts';
+import { isEmptyAnswer } from './error-body.ts';
+import { dropNull, holdsSomething, isObject, objectsOf } from './objects.ts';
 import type { Reader } from './reader.ts';
 import {
   optionalList,
@@ -61,9 +62,20 @@ export function repairImageUsage(owner: JsonObject): void {
   dropNull(usage, 'output_tokens_details');
 }
 
+/** Whether there is a picture in it, in whatever form. */
+export function isImage(image: JsonObject): boolean {
+  return holdsSomething({ ...image, revised_prompt: undefined });
+}
+
+/** A filter may take out every picture, and the call is charged all the same. */
+function areImages(value: JsonObject): boolean {
+  return isEmptyAnswer(value['data'], value) || objectsOf(value['data']).some(isImage);
+}
+
 /** Reads the answer to generating or editing images. */
 export const imagesReader: Reader<ImagesResponse> = {
   schema: z.looseObject(responseShape),
+  answer: { name: 'image', isIn: areImages },
   repair(value) {
     if (typeof value['created'] !== 'number') value['created'] = Number(value['created']) || 0;
     const images = objectsOf(value['data']);

@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { Model, ModelList } from '../types/models.ts';
 import { timestampSchema } from './chat-parts.ts';
-import { dropNull, objectsOf } from './objects.ts';
+import { isEmptyAnswer } from './error-body.ts';
+import { dropNull, holdsSomething, objectsOf } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
 
@@ -43,9 +44,18 @@ function repairModel(model: JsonObject): void {
   dropNull(model, 'type');
 }
 
+/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
+function areModels(value: JsonObject): boolean {
+  const { object, data, models } = value;
+  const list = data ?? models ?? (object === 'list' ? [] : undefined);
+  if (isEmptyAnswer(list, value)) return true;
+  return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
+}
+
 /** Reads a list of models in OpenAI's, Gemini's or Anthropic's form. */
 export const modelListReader: Reader<ModelList> = {
   schema: z.looseObject(listShape),
+  answer: { name: 'model', isIn: areModels },
   repair(value) {
     value['object'] = 'list';
     const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);

@@ -15,3 +15,12 @@ export function objectsOf(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
   return isObject(value) ? [value] : [];
 }
+
+/** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */
+export function holdsSomething(value: unknown, levels = 4): boolean {
+  if (value === undefined || value === null || value === false) return false;
+  if (value === '' || value === 0) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (!isObject(value) || levels === 0) return true;
+  return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
+}

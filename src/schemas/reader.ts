@@ -15,6 +15,8 @@ export interface Reader<T> {
    * spelled differently. It never drops or alters data.
    */
   readonly repair?: ((value: JsonObject) => void) | undefined;
+  /** What an answer is called, and whether anything of it is in an object. */
+  readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
   /** Parses the text of an answer, or throws; `JSON.parse` when left out. */
   readonly parse?: ((text: string) => unknown) | undefined;
   /** Whether values that are no objects are accepted too. */

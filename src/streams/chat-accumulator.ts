@@ -14,6 +14,7 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from '../types/chat.ts';
+import { isFinishReason } from '../schemas/chat.ts';
 import { ToolCallAssembler } from './chat-tool-calls.ts';
 import { growText } from './grow-text.ts';
 import type { StreamProgress } from './protocol.ts';
@@ -106,7 +107,8 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     // A spoken answer ends with its time of expiry instead of a reason.
     const reason = piece.finish_reason || (piece.delta.audio?.expires_at ? 'stop' : '');
     if (reason === '') return;
-    this.#unfinished += Number(isEnd(choice.finish_reason)) - Number(isEnd(reason));
+    this.#unfinished += Number(isFinishReason(choice.finish_reason));
+    this.#unfinished -= Number(isFinishReason(reason));
     choice.finish_reason = reason;
     toolCalls.end();
     if (message.function_call) message.function_call.arguments ||= noArguments;
@@ -126,11 +128,6 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     this.#unfinished += 1;
     return open;
   }
-}
-
-/** Whether a reason proves that an answer is whole. An error is none, wherever providers put it. */
-function isEnd(reason: string): boolean {
-  return reason !== '' && reason !== 'error';
 }
 
 /** Carries what the chunks share in both directions: some chunks come without it. */

@@ -1,5 +1,6 @@
-import { isObject } from '../schemas/objects.ts';
+import { isCompletion } from '../schemas/chat.ts';
 import { chatChunkReader } from '../schemas/chat-chunk.ts';
+import { isObject, objectsOf } from '../schemas/objects.ts';
 import { readValue } from '../schemas/reader.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
 import type { JsonObject } from '../types/common.ts';
@@ -20,8 +21,9 @@ export function chatProtocolFor(
     read: (value, check) => readValue(value, chatChunkReader, check),
     follow: () => new ChatAccumulator(choices),
     ...(isHidden && { isHidden }),
-    fromAnswer: (answer) =>
-      (Array.isArray(answer) ? answer : [answer]).filter(isCompletion).map(toChunk),
+    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
+    isPiece: (answer) =>
+      isObject(answer) && objectsOf(answer['choices']).some(({ delta }) => isObject(delta)),
   };
 }
 
@@ -36,10 +38,6 @@ export function hasNoChoices({ choices }: ChatCompletionChunk): boolean {
 /** Whether there is not even usage in a chunk; nobody can ask for those. */
 export function saysNothing({ choices, usage }: ChatCompletionChunk): boolean {
   return choices.length === 0 && !usage;
-}
-
-function isCompletion(value: unknown): value is JsonObject {
-  return isObject(value) && Array.isArray(value['choices']);
 }
 
 /** Makes one chunk of a whole completion. */

@@ -1,6 +1,6 @@
 import { type ErrorBody, readErrorValue, readPlainText } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
-import { parseJSON } from '../schemas/parse-json.ts';
+import { parseJSON, parseLines } from '../schemas/parse-json.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
@@ -13,6 +13,26 @@ const terminator = '[DONE]';
 const longestTerminator = 32;
 
 const unchecked: ReadCheck = { validation: 'off', onIssue: () => undefined };
+
+/** What came in place of events. */
+interface Instead {
+  readonly events: readonly unknown[];
+  /** Whether it is whole because its JSON is; a list of pieces needs the proof of a stream. */
+  readonly isWhole: boolean;
+}
+
+/** Makes events of JSON that came in place of them; `undefined` when nothing of an answer is in it. */
+export function toEvents<Item>(
+  value: unknown,
+  protocol: StreamProtocol<Item>,
+): Instead | undefined {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const made = values.map((one) => protocol.fromAnswer(one));
+  if (made.every((events) => events.length === 0)) return undefined;
+  // What is no answer is among them an error.
+  const events = made.flatMap((some, index) => (some.length === 0 ? [values[index]] : some));
+  return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
+}
 
 /** Turns the data of events into checked items and follows how far the answer has come. */
 export class EventDecoder<Item> {
@@ -91,20 +111,25 @@ export class EventDecoder<Item> {
   takeStrayText(text: string): void {
     const trimmed = text.trim();
     if (trimmed === '' || this.isOver) return;
-    const whole = this.#refuseErrors(trimmed);
-    if (whole !== undefined && !this.#hasEvents) this.#takeAnswer(whole);
+    const answer = this.#hasEvents
+      ? undefined
+      : toEvents(parseJSON(trimmed, parseLines), this.#protocol);
+    if (answer !== undefined) {
+      for (const value of answer.events) this.#takeValue(value, undefined);
+      this.#isWhole = answer.isWhole;
+      return;
+    }
+    this.#refuseErrors(trimmed);
     if (!this.isFinished) throw new SentError(readPlainText(trimmed));
   }
 
-  /** @returns the text as JSON, when it is that as a whole */
-  #refuseErrors(text: string): unknown {
+  #refuseErrors(text: string): void {
     const whole = parseJSON(text);
     const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
     for (const value of values) {
       const error = readErrorEvent(value, undefined);
       if (error !== undefined) this.#fail(value, error);
     }
-    return whole;
   }
 
   /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */
@@ -116,25 +141,18 @@ export class EventDecoder<Item> {
     });
   }
 
-  /** Takes an answer that came in one piece; it is whole because its JSON is. */
-  #takeAnswer(answer: unknown): void {
-    const values = this.#protocol.fromAnswer(answer);
-    for (const value of values) this.#takeValue(value, undefined);
-    this.#isWhole = values.length > 0;
-  }
-
   #takeValue(value: unknown, name: string | undefined): void {
     this.#hasEvents = true;
     if (this.#protocol.isPlain === true) {
       this.#takeItem(value);
       return;
     }
-    const error = readErrorEvent(value, name);
-    if (error !== undefined) this.#fail(value, error);
-    if (Array.isArray(value)) {
+    if (Array.isArray(value) && name !== 'error') {
       for (const item of value) this.#takeValue(item, name);
       return;
     }
+    const error = readErrorEvent(value, name);
+    if (error !== undefined) this.#fail(value, error);
     if (typeof value === 'string') throw new SentError(readPlainText(value));
     if (isPing(value, name)) return;
     if (isHollow(value)) this.#hasHollowChunk = true;

@@ -1,18 +1,13 @@
-import { generateContentReader } from '../schemas/generate.ts';
+import { generateContentReader, isGeneration } from '../schemas/generate.ts';
 import { isObject } from '../schemas/objects.ts';
 import { readValue } from '../schemas/reader.ts';
 import type { GenerateContentResponse } from '../types/generate.ts';
 import { GenerateAccumulator } from './generate-accumulator.ts';
 import type { StreamProtocol } from './protocol.ts';
 
-const answerFields = ['candidates', 'promptFeedback', 'prompt_feedback'];
-
 /** How streamed content generation is read: it ends with its connection and has no terminator. */
 export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   read: (value, check) => readValue(value, generateContentReader, check),
   follow: () => new GenerateAccumulator(),
-  fromAnswer: (answer) =>
-    (Array.isArray(answer) ? answer : [answer]).filter(
-      (value) => isObject(value) && answerFields.some((field) => field in value),
-    ),
+  fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
 };

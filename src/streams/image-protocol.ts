@@ -1,6 +1,6 @@
 import { imageEditEventReader, imageGenEventReader } from '../schemas/image-events.ts';
 import type { ImageEventPrefix } from '../schemas/image-events.ts';
-import { imagesReader } from '../schemas/images.ts';
+import { imagesReader, isImage } from '../schemas/images.ts';
 import { isObject, objectsOf } from '../schemas/objects.ts';
 import { readValue } from '../schemas/reader.ts';
 import type { JsonObject } from '../types/common.ts';
@@ -34,7 +34,7 @@ export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStr
 function toEvents(answer: unknown, prefix: ImageEventPrefix): JsonObject[] {
   if (!isObject(answer)) return [];
   const { data, created, background, output_format, quality, size, usage } = answer;
-  const images = objectsOf(data);
+  const images = objectsOf(data).filter(isImage);
   return images.map((image, index) => ({
     created_at: created,
     background,

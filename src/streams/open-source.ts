@@ -24,15 +24,15 @@ export function sourceOfEvents<Item>(
   return new ResponseSource(response.body ?? bodyOf(''), context, protocol, EventReader);
 }
 
-/** Reads values that came in one piece in place of events. */
+/** Reads values that came in place of events. */
 export function sourceOfValues<Item>(
   values: readonly unknown[],
   context: StreamContext,
   protocol: StreamProtocol<Item>,
+  endIsProof: boolean,
 ): StreamSource<Item> {
   const lines = values.map((value) => `${JSON.stringify(value)}\n`).join('');
-  const whole = { ...protocol, endIsProof: true };
-  return new ResponseSource(bodyOf(lines), context, whole, LineReader);
+  return new ResponseSource(bodyOf(lines), context, { ...protocol, endIsProof }, LineReader);
 }
 
 /** Reads lines of JSON that a stream of this package gave, possibly in another program. */

@@ -91,10 +91,12 @@ export interface StreamProtocol<Item> {
   /** Starts to follow a stream. */
   follow(): StreamProgress<Item>;
   /**
-   * Makes events of a whole JSON answer, for gateways that do not stream although asked to. Empty
-   * when the value is no answer.
+   * Makes events of a JSON answer, for gateways that do not stream although asked to. Empty when the
+   * value is no answer.
    */
   fromAnswer(answer: unknown): readonly unknown[];
+  /** Whether such an answer is a piece of one, whatever its label says. */
+  isPiece?(answer: unknown): boolean;
   /** Makes events of a whole file, for providers that do not stream although asked to. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Whether an item only counts for what all items add up to, and is given to nobody. */

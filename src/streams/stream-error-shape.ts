@@ -1,5 +1,5 @@
-import { type ErrorBody, readErrorValue } from '../schemas/error-body.ts';
-import { isObject } from '../schemas/objects.ts';
+import { type ErrorBody, foreignError, readErrorValue } from '../schemas/error-body.ts';
+import { holdsSomething, isObject } from '../schemas/objects.ts';
 import type { JsonObject } from '../types/common.ts';
 
 /** Fields that only an answer carries; next to them a `message` or `code` is no error. */
@@ -15,10 +15,10 @@ function saysSomething(value: unknown): boolean {
  * `{success: false}`, `{detail}`.
  */
 function isBareError(value: JsonObject): boolean {
-  if (value['object'] === 'error') return true;
+  if (value['object'] === 'error' || holdsSomething(foreignError(value))) return true;
   if (answerFields.some((field) => field in value)) return false;
   if (value['success'] === false) return true;
-  if (typeof value['message'] !== 'string') return typeof value['detail'] === 'string';
+  if (typeof value['message'] !== 'string') return holdsSomething(value['detail']);
   const { code, type } = value;
   if (code === 0 || code === 200 || code === 'success') return false;
   // Some gateways also tell of their progress, with a type and a message.
@@ -29,7 +29,8 @@ function isBareError(value: JsonObject): boolean {
 function isErrorObject(value: JsonObject): boolean {
   const { error } = value;
   if (error !== undefined && saysSomething(error)) return true;
-  return value['choices'] === undefined && (value['type'] === 'error' || isBareError(value));
+  if (Array.isArray(value['choices'] ?? value['candidates'])) return false;
+  return value['type'] === 'error' || isBareError(value);
 }
 
 /**

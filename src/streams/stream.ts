@@ -167,11 +167,16 @@ export function createStream<Item>(
   return streamOf(sourceOfEvents(response, context, protocol));
 }
 
-/** Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`. */
+/**
+ * Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`.
+ *
+ * @param isWhole - Whether nothing can be missing.
+ */
 export function streamFromValues<Item>(
   values: readonly unknown[],
   context: StreamContext,
   protocol: StreamProtocol<Item>,
+  isWhole = true,
 ): Stream<Item> {
-  return streamOf(sourceOfValues(values, context, protocol));
+  return streamOf(sourceOfValues(values, context, protocol, isWhole));
 }

@@ -1,0 +1,256 @@
+// What comes with a success status and is no answer, however it says so; and what looks empty and is one.
+import { describe, expect, test } from 'vitest';
+import { UnexpectedResponseError } from '../src/errors/response-error.ts';
+import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
+import type { Gateway } from '../src/gateway.ts';
+import type { Stream } from '../src/streams/stream.ts';
+import { failureOf, json, scripted } from './helpers/clients.ts';
+import { chunk, readStream, usage } from './helpers/sse.ts';
+
+const model = 'm';
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+const image = new File([new Uint8Array([137, 80, 78, 71])], 'a.png', { type: 'image/png' });
+
+const calls: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>> = {
+  'chat.completions.create': (client) => client.chat.completions.create({ model, messages }),
+  'a chat stream': (client) => client.chat.completions.create({ model, messages, stream: true }),
+  'chat.completions.parse': (client) => client.chat.completions.parse({ model, messages }),
+  'generate.content': (client) => client.generate.content({ model, contents: 'Hi' }),
+  'generate.contentStream': (client) => client.generate.contentStream({ model, contents: 'Hi' }),
+  'embeddings.create': (client) => client.embeddings.create({ model, input: ['a', 'b'] }),
+  'images.generate': (client) => client.images.generate({ model, prompt: 'A cat' }),
+  'an image stream': (client) => client.images.generate({ model, prompt: 'A cat', stream: true }),
+  'images.edit': (client) => client.images.edit({ model, prompt: 'A hat', image }),
+  'audio.speech.create': (client) => client.audio.speech.create({ model, voice: 'v', input: 'Hi' }),
+  'a speech stream': (client) =>
+    client.audio.speech.create({ model, voice: 'v', input: 'Hi', stream_format: 'sse' }),
+  'models.list': (client) => client.models.list(),
+};
+
+const foreign: readonly (readonly [body: unknown, message?: string, code?: string])[] = [
+  [{}],
+  [[]],
+  [{ id: null, object: null, choices: null, data: null, candidates: null, models: null }],
+  [{ choices: [null], data: [null], candidates: [null], models: [null] }],
+  [{ choices: [{}], data: [{}], candidates: [{}], models: [{}] }],
+  [{ id: 'x1', status: 'ok', result: { answer: 42 } }],
+  [{ detail: 'Not enough quota' }, 'Not enough quota'],
+  [{ detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, 'Not enough quota'],
+  [{ errors: [{ code: 7_003, message: 'No route' }] }, 'No route', '7003'],
+  [{ errors: ['No route'] }, 'No route'],
+  [{ error_code: 336_003, error_msg: 'Bad key' }, 'Bad key', '336003'],
+  [
+    {
+      id: '',
+      choices: null,
+      data: [],
+      base_resp: { status_code: 1_004, status_msg: 'Login fail' },
+    },
+    'Login fail',
+    '1004',
+  ],
+  [{ fault: { faultstring: 'Spike arrest', detail: {} } }, 'Spike arrest'],
+  [
+    { Response: { Error: { Code: 'AuthFailure', Message: 'Bad sign' } } },
+    'Bad sign',
+    'AuthFailure',
+  ],
+  [{ errorCode: 'E1', errorMessage: 'Broken' }, 'Broken', 'E1'],
+];
+
+describe.each(Object.entries(calls))('%s', (name, call) => {
+  test.each(foreign)('of %j is no answer', async (body, message, code) => {
+    const text = JSON.stringify(body);
+    const { client, requests } = scripted([json(body)], { maxRetries: 0 });
+
+    const error = await failureOf(call(client));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', status: 200, body: text, code });
+    expect(String(error)).toContain(message ?? 'JSON');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is sent once when its answer is none, unless it is free', async () => {
+    const { client, requests } = scripted([json({})], { maxRetries: 1 });
+
+    await failureOf(call(client));
+
+    expect(requests).toHaveLength(name === 'models.list' ? 2 : 1);
+  });
+});
+
+const hollowChoice = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: '' };
+
+describe('an answer with nothing in it', () => {
+  test.each<[call: string, body: unknown, message?: string]>([
+    // A provider's error that a gateway has made an answer of, and charged for.
+    ['chat.completions.create', { id: '', choices: [hollowChoice], usage }],
+    ['chat.completions.create', { id: 'c1', choices: [{ ...hollowChoice, finish_reason: null }] }],
+    ['chat.completions.create', { choices: [] }],
+    [
+      'chat.completions.create',
+      { choices: [{ ...hollowChoice, finish_reason: 'error', error: { message: 'Overloaded' } }] },
+      'Overloaded',
+    ],
+    ['a chat stream', { id: '', choices: [hollowChoice], usage }],
+    ['a chat stream', { choices: [] }],
+    ['generate.content', { candidates: [], usageMetadata: { promptTokenCount: 9 } }],
+    ['generate.content', { candidates: [{ content: { role: 'model', parts: [] }, index: 0 }] }],
+    ['generate.contentStream', { candidates: [], promptFeedback: null }],
+    ['images.generate', { created: 1, data: [{ url: '', b64_json: '', revised_prompt: 'A cat' }] }],
+    ['images.generate', { created: 1 }],
+    ['images.generate', { images: [{ url: 'https://cdn.test/a.png' }] }],
+    ['an image stream', { created: 1, data: [{ url: '', b64_json: '' }] }],
+    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: null }] }],
+    ['embeddings.create', { object: 'list' }],
+    ['chat.completions.create', { id: 'c1', object: 'chat.completion', choices: null, usage }],
+    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: [] }] }],
+    ['models.list', { data: null }],
+    ['models.list', { id: 'm-large', object: 'model' }],
+  ])('to %s is none: %j', async (name, body, message = 'JSON') => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+
+    const error = await failureOf(calls[name]?.(client) ?? Promise.resolve());
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', body: JSON.stringify(body) });
+    expect(String(error)).toContain(message);
+  });
+
+  test.each<[call: string, body: unknown, expected: object]>([
+    // A prompt that was blocked, and pictures that a filter took out, are charged answers.
+    ['chat.completions.create', { id: 'c1', choices: [] }, { choices: [] }],
+    ['chat.completions.create', { choices: [], usage }, { choices: [] }],
+    [
+      'chat.completions.create',
+      { choices: [{ ...hollowChoice, finish_reason: 'content_filter' }] },
+      { choices: [{ finish_reason: 'content_filter' }] },
+    ],
+    [
+      'chat.completions.create',
+      { choices: [{ message: { reasoning_content: 'Hm' } }], base_resp: { status_code: 0 } },
+      { choices: [{ message: { reasoning_content: 'Hm' } }] },
+    ],
+    ['generate.content', { prompt_feedback: { block_reason: 'OTHER' } }, { blockReason: 'OTHER' }],
+    [
+      'generate.content',
+      { candidates: [{ finish_reason: 'SAFETY' }] },
+      { candidates: [{ finishReason: 'SAFETY' }] },
+    ],
+    ['images.generate', { created: 1, data: [] }, { data: [] }],
+    ['images.generate', { data: [{ image_base64: 'AA==' }] }, { data: [{ image_base64: 'AA==' }] }],
+    ['embeddings.create', { object: 'list', data: [] }, { missing: 2 }],
+    ['models.list', { data: [] }, { data: [] }],
+    ['models.list', { object: 'list', data: null }, { data: [] }],
+    ['models.list', { models: [] }, { data: [] }],
+  ])('to %s is one: %j', async (name, body, expected) => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+
+    expect(await calls[name]?.(client)).toMatchObject(expected);
+  });
+});
+
+const params = { model, messages, stream: true as const };
+const piece = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { parts: [{ text }] }, finishReason }],
+});
+
+const lines = (...values: readonly unknown[]) =>
+  values.map((value) => JSON.stringify(value)).join('\n');
+
+/** The same text with each label that a gateway may give it. */
+async function readEach<Item>(
+  body: string,
+  call: (client: Gateway) => PromiseLike<Stream<Item>>,
+): Promise<Awaited<ReturnType<typeof readStream<Item>>>[]> {
+  const labels = ['application/json', 'text/event-stream', 'application/x-ndjson'];
+  return Promise.all(
+    labels.map(async (type) => {
+      const answer = () => new Response(body, { headers: { 'content-type': type } });
+      return readStream(await call(scripted([answer]).client));
+    }),
+  );
+}
+
+describe('in place of a stream', () => {
+  const error = { error: { message: 'Too long', code: 503 } };
+
+  test('a list and lines of JSON are the stream when they have its end', async () => {
+    const pieces = [
+      chunk({ content: 'a' }),
+      chunk({ content: 'b' }, 'stop'),
+      { choices: [], usage },
+    ];
+    for (const body of [JSON.stringify(pieces), lines(...pieces), `${lines(...pieces)}\n`]) {
+      const chats = await readEach(body, (client) => client.chat.completions.create(params));
+
+      for (const { verdict, partial } of chats) {
+        expect(verdict).toBe('complete');
+        expect(partial).toMatchObject({ choices: [{ message: { content: 'ab' } }], usage });
+      }
+    }
+    const body = JSON.stringify([piece('a'), piece('b', 'STOP')]);
+    for (const { verdict, partial } of await readEach(body, (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect([verdict, partial?.text]).toEqual(['complete', 'ab']);
+    }
+  });
+
+  test('an error at their end is thrown after what came before it', async () => {
+    for (const body of [
+      JSON.stringify([chunk({ content: 'a' }), error]),
+      lines(chunk({ content: 'a' }), error),
+    ]) {
+      for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+        expect(read.error).toBeInstanceOf(StreamError);
+        expect(String(read.error)).toContain('Too long');
+        expect(read.items).toHaveLength(1);
+        expect(read.error).toMatchObject({ partial: { choices: [{ message: { content: 'a' } }] } });
+      }
+    }
+    for (const read of await readEach(JSON.stringify([piece('a'), error]), (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect(String(read.error)).toContain('Too long');
+      expect(read.verdict).toBe('truncated');
+    }
+  });
+
+  test('they are not complete without a finish reason', async () => {
+    for (const body of [
+      JSON.stringify([chunk({ content: 'a' })]),
+      JSON.stringify([chunk({ content: 'a' }), chunk({ content: 'b' })]),
+      lines(chunk({ content: 'a' }), chunk({ content: 'b' })),
+      lines(chunk({ content: 'a' })),
+    ]) {
+      for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+        expect(read.error).toBeInstanceOf(StreamTruncatedError);
+        expect(read.error).toMatchObject({ partial: { choices: [{ finish_reason: '' }] } });
+        expect(read.verdict).not.toBe('complete');
+      }
+    }
+    for (const read of await readEach(JSON.stringify([piece('a'), piece('b')]), (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect(read.error).toBeInstanceOf(StreamTruncatedError);
+    }
+  });
+
+  test.each([
+    { base_resp: { status_code: 1_008, status_msg: 'Too long' }, choices: null, object: 'x' },
+    { errors: [{ message: 'Too long' }] },
+    { error_code: 17, error_msg: 'Too long' },
+    { detail: [{ msg: 'Too long' }] },
+  ])('an event of %j is an error', async (event) => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const body = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`;
+    const { client } = scripted([() => new Response(body, { headers })]);
+
+    const read = await readStream(await client.chat.completions.create(params));
+
+    expect(read.error).toBeInstanceOf(StreamError);
+    expect(String(read.error)).toContain('Too long');
+  });
+});
