@@ -113,6 +113,13 @@ export interface SharedOptions {
    */
   maxEventBytes?: number | undefined;
   /**
+   * The largest answer in JSON or text that is read, in bytes; files and streams may be of any size.
+   * Past it the call throws `UnexpectedResponseError` and closes its connection; the request may have
+   * been charged. 1024 to 536870888, the longest text of many runtimes.
+   * @defaultValue 134217728 (128 MiB)
+   */
+  maxResponseBytes?: number | undefined;
+  /**
    * How answers are checked: report differences and go on, throw `UnexpectedResponseError`, or do
    * not look.
    * @defaultValue "tolerant"

@@ -1,11 +1,14 @@
 // What comes with a success status and is no answer, however it says so; and what looks empty and is one.
-import { describe, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
-import type { Gateway } from '../src/gateway.ts';
+import { Gateway } from '../src/gateway.ts';
 import type { Stream } from '../src/streams/stream.ts';
 import { failureOf, json, scripted } from './helpers/clients.ts';
-import { chunk, readStream, usage } from './helpers/sse.ts';
+import { cutResponse } from './helpers/failures.ts';
+import { rawServer } from './helpers/raw-server.ts';
+import { chunk, encode, readStream, usage } from './helpers/sse.ts';
 
 const model = 'm';
 const messages = [{ role: 'user' as const, content: 'Hi' }];
@@ -252,5 +255,157 @@ describe('in place of a stream', () => {
 
     expect(read.error).toBeInstanceOf(StreamError);
     expect(String(read.error)).toContain('Too long');
+  });
+});
+
+/** An answer that begins so and never ends, in blocks of `size`; and what became of it. */
+function endless(start: string, type = 'application/json', size = 4_096) {
+  const seen = { sent: 0, isCancelled: false };
+  const block = new TextEncoder().encode(' '.repeat(size));
+  const body = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
+        pull(controller) {
+          seen.sent += size;
+          controller.enqueue(block);
+        },
+        cancel() {
+          seen.isCancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  return { seen, answer: () => new Response(body(), { headers: { 'content-type': type } }) };
+}
+
+describe('an answer that does not end', () => {
+  const audio = new File([new Uint8Array([73, 68, 51])], 'a.mp3');
+  const bounded: typeof calls = {
+    ...calls,
+    'audio.translations.create': (client) =>
+      client.audio.translations.create({ model, file: audio, response_format: 'text' }),
+    'videos.retrieve': (client) => client.videos.retrieve('task_1'),
+    'request()': (client) => client.request('GET', '/v1/other'),
+  };
+
+  test.each(Object.entries(bounded))('of %s is given up at maxResponseBytes', async (_, call) => {
+    const { seen, answer } = endless('{');
+    const { client, requests } = scripted([answer], { maxRetries: 2, maxResponseBytes: 50_000 });
+
+    const error = await failureOf(call(client));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', status: 200 });
+    expect(String(error)).toContain('larger than 50000 bytes (maxResponseBytes)');
+    expect(error).toHaveProperty('body.length', 50_000);
+    expect(requests).toHaveLength(1);
+    expect(seen.sent).toBeLessThan(70_000);
+    expect(seen.isCancelled).toBe(true);
+  });
+
+  test('closes its connection', async () => {
+    await using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{');
+      const timer = setInterval(() => socket.write(' '.repeat(8_192)), 1);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const client = new Gateway({ apiKey: 'sk-test', baseURL: server.url, logLevel: 'off' });
+
+    const options = { maxResponseBytes: 20_000 };
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }, options));
+
+    expect(String(error)).toContain('maxResponseBytes');
+    await vi.waitFor(() => expect(server.open()).toBe(0));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('ends at 128 MiB by itself', async () => {
+    const { seen, answer } = endless('{', 'application/json', 1 << 20);
+    const { client } = scripted([answer]);
+
+    const error = await failureOf(client.chat.completions.create({ model, messages }));
+
+    expect(String(error)).toContain('larger than 134217728 bytes');
+    expect(seen.sent).toBeLessThan(130 * (1 << 20));
+  });
+
+  test('is bounded also when it comes as events that nobody asked for', async () => {
+    const { seen, answer } = endless(encode(chunk({ content: 'a' })), 'text/event-stream');
+    const { client } = scripted([answer], { maxResponseBytes: 50_000 });
+
+    const error = await failureOf(client.chat.completions.create({ model, messages }));
+
+    expect(String(error)).toContain('maxResponseBytes');
+    expect(error).toMatchObject({ partial: { choices: [{ message: { content: 'a' } }] } });
+    expect(seen.isCancelled).toBe(true);
+  });
+
+  test('no file and no stream is bounded', async () => {
+    const options = { maxResponseBytes: 1_024 };
+    const file = scripted([() => new Response(new Uint8Array(5_000))], options).client;
+    const text = encode(chunk({ content: 'a'.repeat(5_000) }, 'stop'));
+    const headers = { 'content-type': 'text/event-stream' };
+    const stream = scripted([() => new Response(text, { headers })], options).client;
+
+    const speech = await file.audio.speech.create({ model, voice: 'v', input: 'Hi' });
+    expect((await speech.arrayBuffer()).byteLength).toBe(5_000);
+    expect(await readStream(await stream.chat.completions.create(params))).toMatchObject({
+      verdict: 'complete',
+    });
+  });
+});
+
+describe('an answer that was paid for and cannot be used', () => {
+  const picture = 'A'.repeat(300_000);
+
+  test.each([
+    ['JSON', JSON.stringify({ picture }), 'application/json'],
+    ['text', picture, 'text/plain'],
+    ['cut JSON', JSON.stringify({ picture }).slice(0, -1), 'application/json'],
+    ['a page', `<html>${picture}`, 'text/html'],
+  ])('stays whole on the error, and out of logs: %s', async (_, text, type) => {
+    const answer = () => new Response(text, { headers: { 'content-type': type } });
+    for (const name of [
+      'chat.completions.create',
+      'generate.content',
+      'images.generate',
+    ] as const) {
+      const error = await failureOf(Promise.resolve(calls[name]?.(scripted([answer]).client)));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toHaveProperty('body', text);
+      expect(inspect(error).length).toBeLessThan(8_000);
+      expect(JSON.stringify(error).length).toBeLessThan(8_000);
+    }
+  });
+
+  test('in place of speech stays whole too', async () => {
+    const body = { audio: picture };
+    const { client } = scripted([json(body)]);
+
+    const error = await failureOf(client.audio.speech.create({ model, voice: 'v', input: 'Hi' }));
+
+    expect(error).toMatchObject({ body: JSON.stringify(body) });
+    expect(String(error)).toContain('JSON instead of a file');
+  });
+
+  test('is kept as far as it came', async () => {
+    const answer = () => cutResponse(`{"picture":"${picture}`);
+    const { client } = scripted([answer]);
+
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }));
+
+    expect(error).toMatchObject({ outcome: 'unknown', body: `{"picture":"${picture}` });
+  });
+
+  test('is kept in strict mode, parsed and as it came', async () => {
+    const body = { created: 'never', data: [{ b64_json: picture }] };
+    const { client } = scripted([json(body)], { validation: 'strict' });
+
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }));
+
+    expect(error).toMatchObject({ body: JSON.stringify(body), data: body });
+    expect(inspect(error).length).toBeLessThan(8_000);
   });
 });

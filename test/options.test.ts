@@ -48,6 +48,7 @@ describe('options of the client', () => {
       idempotency: null,
       onIncomplete: 'throw',
       maxEventBytes: 134_217_728,
+      maxResponseBytes: 134_217_728,
       validation: 'tolerant',
     });
   });
@@ -79,6 +80,7 @@ describe('options of the client', () => {
   test.each([
     ['maxRetries', [-1, 0.5, 101, NaN, '2', null]],
     ['maxEventBytes', [0, 1_023, 1_073_741_825, 0.5, null]],
+    ['maxResponseBytes', [0, 1_023, 536_870_889, 0.5, null]],
     ['retryUnknownOutcome', ['false', 'true', 0, 1]],
     ['onIncomplete', ['ignore', 1, null, Symbol('throw')]],
     ['validation', ['loose', false, null]],

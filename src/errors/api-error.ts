@@ -26,7 +26,10 @@ export class APIError extends GatewayError {
   readonly status: number | undefined;
   /** Response headers; `undefined` when there was no response. */
   readonly headers: Headers | undefined;
-  /** The gateway's error object, or the text of the body cut to 64 KiB, or `undefined`. */
+  /**
+   * The gateway's error object, or the text of the body, or `undefined`. The text is cut to 64 KiB, and
+   * to 2,000 characters when the status was a success.
+   */
   readonly error: unknown;
   /** The gateway's error code. Numbers become strings; `null` and `""` count as missing. */
   readonly code: string | null | undefined;

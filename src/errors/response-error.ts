@@ -24,18 +24,20 @@ export interface UnexpectedResponseErrorInit extends APIErrorInit {
 export class UnexpectedResponseError extends APIError {
   static override readonly kind: string = 'UnexpectedResponseError';
 
-  /** The first 64 KiB of the body as text, or `undefined` when there was none. */
-  readonly body: string | undefined;
+  /**
+   * The body as text, up to `maxResponseBytes`, or `undefined` when there was none. It is not
+   * enumerable, so logs do not show it: whatever was paid for is here.
+   */
+  declare readonly body: string | undefined;
   /** The differences that `validation: "strict"` found; empty otherwise. */
   readonly issues: readonly ResponseIssue[];
-  /** The parsed answer, where there was one, so that nothing paid for is lost. */
-  readonly data: unknown;
+  /** The parsed answer, where there was one, so that nothing paid for is lost. Not enumerable either. */
+  declare readonly data: unknown;
 
   constructor(message: string, init: UnexpectedResponseErrorInit) {
     super(message, init);
-    this.body = init.body;
     this.issues = init.issues ?? [];
-    this.data = init.data;
+    Object.defineProperties(this, { body: { value: init.body }, data: { value: init.data } });
   }
 }
 

@@ -6,7 +6,7 @@ import { classifyThrown } from './classify-throw.ts';
 import { readErrorText } from '../schemas/error-body.ts';
 import { applyHeaders } from './headers.ts';
 import type { Answer } from './promise.ts';
-import { errorBodyLimit, readBounded } from './read-text.ts';
+import { errorBodyLimit, readBody } from './read-text.ts';
 import {
   fetchFile,
   followRedirects,
@@ -162,7 +162,7 @@ async function readFailure(
   response: Response,
   request: OutgoingRequest,
 ): Promise<FailedAttempt> {
-  const text = await readBounded(response, errorBodyLimit, request.signal);
+  const { text } = await readBody(response, errorBodyLimit, request.signal);
   const body = readErrorText(text);
   const { status, headers } = response;
   const failed: FailedAttempt = {

@@ -1,9 +1,9 @@
 import { parseJSON } from '../schemas/parse-json.ts';
 import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
-import { beginningOf, peekBody, peekFurther, type OpenBody } from './peek.ts';
+import { beginningOf, peekBody, peekFurther, reopenBody, type OpenBody } from './peek.ts';
 import type { Answer } from './promise.ts';
-import { errorInSuccess, isPage, notAnswer, notJSON, unusable } from './read-answer.ts';
+import { errorInSuccess, isPage, notAnswer, notJSON, readText, unusable } from './read-answer.ts';
 import { errorBodyLimit } from './read-text.ts';
 import type { FailedAttempt } from './to-error.ts';
 
@@ -50,20 +50,25 @@ export function rawAnswer(call: LogicalCall, answer: Answer): Response {
 
 /**
  * Says what is wrong with an answer that begins like JSON or like a page, or `undefined` when it is a
- * file after all: raw sound may begin with any bytes, and any label may be wrong.
+ * file after all: raw sound may begin with any bytes.
  */
-function problemOf({ first }: OpenBody, answer: Answer): FailedAttempt | undefined {
-  const text = new TextDecoder()
-    .decode(first)
-    .replace(/^\uFEFF/, '')
-    .trim();
-  const value = parseJSON(text);
-  if (value !== undefined) {
-    const problem = 'the answer is JSON instead of a file.';
-    return errorInSuccess(value, answer) ?? notAnswer(value, answer, problem, text);
-  }
-  const isLabelled = /\b(json|html)\b/i.test(answer.response.headers.get('content-type') ?? '');
-  return isPage(text) || isLabelled ? notJSON(text, answer) : undefined;
+function problemOf(text: string, answer: Answer): FailedAttempt | undefined {
+  const value = parseJSON(text.replace(/^\uFEFF/, '').trim());
+  if (value === undefined) return isPage(text) ? notJSON(text, answer) : undefined;
+  const problem = 'the answer is JSON instead of a file.';
+  return errorInSuccess(value, answer) ?? notAnswer(value, answer, problem, text);
+}
+
+/** Reads what begins like JSON or a page, and says that it is. */
+async function readLabelled(
+  call: LogicalCall,
+  answer: Answer,
+  open: OpenBody,
+): Promise<{ failed: FailedAttempt }> {
+  const again = { ...answer, response: withBody(answer.response, reopenBody(open)) };
+  const reading = await readText(again, call.settings.maxResponseBytes);
+  if ('failed' in reading) return reading;
+  return { failed: problemOf(reading.text, answer) ?? notJSON(reading.text, answer) };
 }
 
 /** Checks the beginning of a file answer and hands the rest on as a stream. */
@@ -77,8 +82,10 @@ export async function binaryAnswer(
     let open = await peekBody(body, answer.signal);
     if (open.first === undefined) return { failed: unusable(answer, 'the file is empty.') };
     if (/^[<{[]/.test(beginningOf(open.first))) {
+      const type = answer.response.headers.get('content-type') ?? '';
+      if (/\b(json|html)\b/i.test(type)) return await readLabelled(call, answer, open);
       open = await peekFurther(open, errorBodyLimit, answer.signal);
-      const failed = problemOf(open, answer);
+      const failed = problemOf(new TextDecoder().decode(open.first), answer);
       if (failed !== undefined) {
         open.reader.cancel().catch(() => {});
         return { failed };

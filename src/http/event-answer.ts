@@ -33,6 +33,7 @@ export function streamContextOf(
     startedAt: call.startedAt,
     onIncomplete: settings.onIncomplete,
     maxEventBytes: settings.maxEventBytes,
+    maxResponseBytes: settings.maxResponseBytes,
     check: {
       validation: settings.validation,
       onIssue: (issue) => drift.report(spec.operation, issue),
@@ -101,7 +102,7 @@ async function readWhole<T>(
   context: StreamContext,
   protocol: StreamProtocol<T>,
 ): Promise<EventReading<T>> {
-  const reading = await readText(withText(answer, body));
+  const reading = await readText(withText(answer, body), context.maxResponseBytes);
   if ('failed' in reading) return reading;
   const parsed = readJSON(reading.text, answer, parseLines);
   if ('failed' in parsed) return parsed;

@@ -4,7 +4,7 @@ import { parseJSON } from '../schemas/parse-json.ts';
 import { holdsId } from './classify-status.ts';
 import { isSubmission, readErrorInSuccess } from './error-in-success.ts';
 import type { Answer } from './promise.ts';
-import { errorBodyLimit, readAll } from './read-text.ts';
+import { errorBodyLimit, readBody } from './read-text.ts';
 import { attachRequestId, requestIdOf } from './request-id.ts';
 import type { FailedAttempt } from './to-error.ts';
 
@@ -20,17 +20,22 @@ export function unusable(answer: Answer, problem: string, text?: string): Failed
     headers: answer.response.headers,
     requestId: answer.requestId,
     problem,
-    text: text?.slice(0, errorBodyLimit),
+    text,
   };
 }
 
-/** Reads a whole success body as text. A body that breaks off is a failure. */
-export async function readText(answer: Answer): Promise<TextReading> {
-  try {
-    return { text: await readAll(answer.response, answer.signal) };
-  } catch (cause) {
-    return { failed: { ...unusable(answer, 'the answer broke off before its end.'), cause } };
-  }
+/** An answer that is larger than a caller wants. It would be as large the next time. */
+function tooLarge(answer: Answer, limit: number, text: string): FailedAttempt {
+  const problem = `the answer is larger than ${limit} bytes (maxResponseBytes).`;
+  return { ...unusable(answer, problem, text), kind: 'undecided' };
+}
+
+/** Reads a whole success body as text. A body that breaks off or does not end is a failure. */
+export async function readText(answer: Answer, limit: number): Promise<TextReading> {
+  const { text, end, cause } = await readBody(answer.response, limit, answer.signal);
+  if (end === 'whole') return { text };
+  if (end === 'limit') return { failed: tooLarge(answer, limit, text) };
+  return { failed: { ...unusable(answer, 'the answer broke off before its end.', text), cause } };
 }
 
 /** Reads an error answer that came with a success status. */

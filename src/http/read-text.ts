@@ -3,28 +3,26 @@ import { untilAborted } from './until-aborted.ts';
 /** The most that is read of a body that belongs to an error. */
 export const errorBodyLimit = 65_536;
 
-/**
- * Collects the chunks of a body until there are `limit` bytes. Ends with the signal's reason as soon
- * as it is aborted; what was read until then is in `chunks`.
- */
+/** Collects the chunks of a body up to `limit` bytes; gives whether that was all of it. */
 async function collect(
   body: ReadableStream<Uint8Array>,
   chunks: Uint8Array[],
   signal: AbortSignal,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<void> {
+  limit: number,
+): Promise<boolean> {
   const reader = body.getReader();
-  const readOn = async (): Promise<void> => {
-    for (let left = limit; left > 0;) {
+  const readOn = async (): Promise<boolean> => {
+    for (let left = limit; ;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return true;
       chunks.push(value.subarray(0, left));
       left -= value.byteLength;
+      if (left < 0) return false;
     }
   };
   try {
     // One listener for the whole body: one for each read costs more than parsing a short answer.
-    await untilAborted(readOn(), signal);
+    return await untilAborted(readOn(), signal);
   } finally {
     reader.cancel().catch(() => {});
   }
@@ -56,32 +54,35 @@ function join(chunks: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Reads a whole body as text. Rejects when it breaks off or the signal is aborted. */
-export async function readAll(response: Response, signal: AbortSignal): Promise<string> {
-  const { body } = response;
-  // Some runtimes have no stream here.
-  if (!(body instanceof ReadableStream)) return untilAborted(response.text(), signal);
-  const chunks: Uint8Array[] = [];
-  await collect(body, chunks, signal);
-  return decode(chunks, false);
+/** What was read of a body. */
+export interface BodyText {
+  readonly text: string;
+  /** Whether that is all of it, or there is more than the limit, or it broke off. */
+  readonly end: 'whole' | 'limit' | 'broken';
+  /** What it broke off with. */
+  readonly cause?: unknown;
 }
 
-/** Reads at most `limit` bytes and lets go of the rest. Never rejects: what was read counts. */
-export async function readBounded(
+/**
+ * Reads at most `limit` bytes of a body as text, and lets go of the rest. Ends with the signal's reason
+ * as soon as that is aborted. Never rejects: what was read counts.
+ */
+export async function readBody(
   response: Response,
   limit: number,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<BodyText> {
   const { body } = response;
   const chunks: Uint8Array[] = [];
   try {
-    if (!(body instanceof ReadableStream)) {
-      const whole = await untilAborted(response.text(), signal);
-      return whole.slice(0, limit);
+    if (body instanceof ReadableStream) {
+      const isWhole = await collect(body, chunks, signal, limit);
+      return { text: decode(chunks, !isWhole), end: isWhole ? 'whole' : 'limit' };
     }
-    await collect(body, chunks, signal, limit);
-  } catch {
-    // The error is known by its status already.
+    // Some runtimes have no stream here.
+    const text = await untilAborted(response.text(), signal);
+    return { text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' };
+  } catch (cause) {
+    return { text: decode(chunks, true), end: 'broken', cause };
   }
-  return decode(chunks, true);
 }

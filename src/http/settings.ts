@@ -38,6 +38,7 @@ export interface CallSettings {
   readonly idempotency: Idempotency | null;
   readonly onIncomplete: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
+  readonly maxResponseBytes: number;
   readonly validation: 'tolerant' | 'strict' | 'off';
 }
 
@@ -56,6 +57,9 @@ export interface ClientSettings {
   readonly call: CallSettings;
 }
 
+/** The longest text that Node and Chromium can hold. */
+const longestText = 536_870_888;
+
 const defaults: CallSettings = {
   maxRetries: 2,
   timeout: 600_000,
@@ -67,6 +71,7 @@ const defaults: CallSettings = {
   idempotency: null,
   onIncomplete: 'throw',
   maxEventBytes: 134_217_728,
+  maxResponseBytes: 134_217_728,
   validation: 'tolerant',
 };
 
@@ -76,7 +81,8 @@ export function mergeCallSettings(
   options: SharedOptions | null | undefined,
 ): CallSettings {
   if (options === undefined || options === null) return base;
-  const { maxRetries, timeout, onIncomplete, maxEventBytes, validation } = options;
+  const { maxRetries, timeout, onIncomplete, maxEventBytes, maxResponseBytes, validation } =
+    options;
   const { retryUnknownOutcome = base.retryUnknownOutcome } = options;
   return {
     maxRetries:
@@ -108,6 +114,10 @@ export function mergeCallSettings(
       maxEventBytes === undefined
         ? base.maxEventBytes
         : checkInteger('maxEventBytes', maxEventBytes, 1_024, 1_073_741_824),
+    maxResponseBytes:
+      maxResponseBytes === undefined
+        ? base.maxResponseBytes
+        : checkInteger('maxResponseBytes', maxResponseBytes, 1_024, longestText),
     validation:
       validation === undefined
         ? base.validation

@@ -63,6 +63,9 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
+/** How much of an answer that cannot be used is shown in logs; all of it is kept as well. */
+const shownLength = 2_000;
+
 function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
   const { phase, code, status, requestId } = failed;
   return {
@@ -73,7 +76,7 @@ function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
     cause: failed.cause,
     status,
     headers: failed.headers,
-    error: failed.body?.error ?? failed.text,
+    error: failed.body?.error ?? failed.text?.slice(0, shownLength),
     code: failed.body?.code ?? undefined,
     param: failed.body?.param,
     type: failed.body?.type,
@@ -156,9 +159,8 @@ function hintFor({ code = '' }: FailedAttempt): string {
 function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const target = `${context.method} ${context.url}`;
   const said = failed.body?.message;
-  const problem = failed.problem ?? 'the answer is not usable.';
   return new UnexpectedResponseError(
-    `${target}: ${problem}${said === undefined ? '' : ` It says: ${asSentence(said)}`}`,
+    `${target}: ${failed.problem}${said === undefined ? '' : ` It says: ${asSentence(said)}`}`,
     {
       ...initOf(failed, context),
       body: failed.text,
@@ -201,12 +203,12 @@ export function toError(
 }
 
 function makeError(failed: FailedAttempt, context: ErrorContext): APIError {
-  if (failed.kind === 'unusable_answer') return ofAnswer(failed, context);
   if (failed.kind.startsWith('redirected') || failed.status === undefined) {
     return withoutStatus(failed, context);
   }
   if (failed.kind === 'timed_out' || failed.kind === 'aborted') {
     return withoutStatus(failed, context);
   }
+  if (failed.problem !== undefined) return ofAnswer(failed, context);
   return ofStatus(failed, failed.status, context);
 }

@@ -157,8 +157,8 @@ export class Transport {
   raw(makeSpec: (client: ClientSettings) => CallSpec): GatewayPromise<unknown> {
     const { answer, reader } = this.#send<unknown>(
       () => makeSpec(this.#client),
-      () => async (received) => {
-        const reading = await readText(received);
+      (call) => async (received) => {
+        const reading = await readText(received, call.settings.maxResponseBytes);
         return 'failed' in reading ? reading : readAnything(reading.text, received);
       },
     );
@@ -198,7 +198,7 @@ export class Transport {
       call.scope.handOver();
       return this.#collect(call, received, events, fromEvents);
     }
-    const reading = await readText(received);
+    const reading = await readText(received, call.settings.maxResponseBytes);
     if ('failed' in reading) return reading;
     if (fromEvents && looksLikeEvents(reading.text)) {
       return this.#collect(call, received, new Response(reading.text), fromEvents);
@@ -236,7 +236,7 @@ export class Transport {
     received: Answer,
     read: TextAnswer<T>,
   ): Promise<{ value: T } | { failed: FailedAttempt }> {
-    const reading = await readText(received);
+    const reading = await readText(received, call.settings.maxResponseBytes);
     if ('failed' in reading) return reading;
     if (isPage(reading.text)) return { failed: notJSON(reading.text, received) };
     if (/^\s*[{[]/.test(reading.text)) {

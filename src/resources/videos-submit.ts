@@ -78,10 +78,10 @@ function withRef(error: unknown, baseURL: string, about: () => About): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findId(error.data);
   if (id === undefined) return error;
-  const { callId } = error;
+  const { callId, body, data } = error;
   const ref = makeRef({ id, baseURL, createdAt: Date.now(), callId, ...about() });
   const message = error.message.replace(` ${error.advice}`, '');
-  const init = Object.assign({}, error, { advice: adviceToWait(ref), ref });
+  const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
   return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
 }
 

@@ -54,6 +54,7 @@ export function sourceOfLines<Item>(
     startedAt: 0,
     onIncomplete: 'throw',
     maxEventBytes: Number.MAX_SAFE_INTEGER,
+    maxResponseBytes: Number.MAX_SAFE_INTEGER,
     check: { validation: 'tolerant', onIssue: () => undefined },
     error: { operation: 'fromReadableStream()' },
     warn: () => undefined,
@@ -90,7 +91,7 @@ export async function collectStream<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Promise<WholeOf<Item>> {
-  const source = sourceOfEvents(response, context, protocol);
+  const source = sourceOfEvents(response, context, { ...protocol, isCollected: true });
   while ((await source.next()).done !== true);
   const { partial, usage } = source;
   if (partial !== undefined) return partial;

@@ -45,6 +45,8 @@ export interface StreamContext {
   readonly startedAt: number;
   readonly onIncomplete: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
+  /** How many bytes are read of a stream that is put together into one answer. */
+  readonly maxResponseBytes: number;
   readonly check: ReadCheck;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. Details hold no text of prompts or answers. */
@@ -103,6 +105,8 @@ export interface StreamProtocol<Item> {
   isHidden?(item: Item): boolean;
   /** Whether every value is an item: no error, ping or terminator is looked for. */
   readonly isPlain?: boolean | undefined;
+  /** Whether nobody reads the items, as the stream is put together into one answer. */
+  readonly isCollected?: boolean | undefined;
   /** Whether a clean end is proof enough that the answer is whole. */
   readonly endIsProof?: boolean | undefined;
 }

@@ -23,12 +23,12 @@ export interface Framing {
   readonly strayText: string;
 }
 
-/** A stream tried to send an event that is larger than allowed. */
+/** A stream tried to send an event that is larger than allowed, or more than is allowed in all. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 
-  constructor(limit: number) {
-    super(`an event is larger than ${limit} bytes (maxEventBytes).`);
+  constructor(limit: number, what = 'an event', option = 'maxEventBytes') {
+    super(`${what} is larger than ${limit} bytes (${option}).`);
   }
 }
 

@@ -4,7 +4,7 @@ import { drain } from './drain.ts';
 import { EventDecoder } from './event-decoder.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { quiet } from './quiet.ts';
-import type { Framing, ServerSentEvent } from './read-events.ts';
+import { EventTooLarge, type Framing, type ServerSentEvent } from './read-events.ts';
 import { type Settlement, Settler } from './settlement.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { type Expiry, Watchdog } from './watchdog.ts';
@@ -24,6 +24,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   readonly #decoder: EventDecoder<Item>;
   readonly #settler: Settler<Item>;
   readonly #watchdog: Watchdog;
+  #bytesLeft: number;
   #items: Item[] = [];
   #taken = 0;
   /**
@@ -47,6 +48,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     this.#context = context;
     this.controller = context.controller;
     this.#reader = body.getReader();
+    this.#bytesLeft = protocol.isCollected === true ? context.maxResponseBytes : Infinity;
     this.#decoder = new EventDecoder(protocol, context.check, (item) => this.#items.push(item));
     this.#events = new frame(
       context.maxEventBytes,
@@ -139,6 +141,10 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   #push(bytes: Uint8Array): void {
     try {
+      this.#bytesLeft -= bytes.byteLength;
+      if (this.#bytesLeft < 0) {
+        throw new EventTooLarge(this.#context.maxResponseBytes, 'it', 'maxResponseBytes');
+      }
       this.#events.push(bytes);
     } catch (error) {
       this.#fail(error);

@@ -30,6 +30,7 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
       startedAt: monotonicNow(),
       onIncomplete: 'throw',
       maxEventBytes: 134_217_728,
+      maxResponseBytes: 134_217_728,
       check: { validation: 'tolerant', onIssue: (issue) => watched.issues.push(issue) },
       error: {
         operation: 'chat.completions.create',
