@@ -120,6 +120,13 @@ export interface SharedOptions {
    */
   maxResponseBytes?: number | undefined;
   /**
+   * Whether a stream keeps all that it has given, for `stream.partial` and the `partial` of its errors.
+   * `false` keeps none of it, so that a loop over a stream of any length takes little memory. Helpers
+   * with events and answers in one piece keep theirs.
+   * @defaultValue true
+   */
+  partial?: boolean | undefined;
+  /**
    * How answers are checked: report differences and go on, throw `UnexpectedResponseError`, or do
    * not look.
    * @defaultValue "tolerant"

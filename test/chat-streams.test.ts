@@ -3,7 +3,7 @@ import { StreamTruncatedError, type StreamVerdict } from '../src/errors/stream-e
 import type { Quirks } from '../src/testing/index.ts';
 import type { ChatCompletionCreateParamsBase } from '../src/types/chat-params.ts';
 import { bodyOf, collect, emulated, eventStream, failureOf, scripted } from './helpers/clients.ts';
-import { chunk, usageChunk } from './helpers/sse.ts';
+import { chunk, readStream, usage, usageChunk } from './helpers/sse.ts';
 
 const model = 'm-large';
 const messages = [{ role: 'user' as const, content: 'What is tea?' }];
@@ -220,5 +220,74 @@ describe('several choices', () => {
       if (verdict === 'complete') expect(failure).toBeUndefined();
       else expect(failure).toContain('StreamTruncatedError');
     }
+  });
+});
+
+/** A delta that calls a function. */
+const call = (index: number, id: string) => ({
+  tool_calls: [{ index, id, function: { name: 'f', arguments: '{}' } }],
+});
+
+describe('partial: false', () => {
+  const events = [
+    chunk({ content: 'Tea is', reasoning: 'Hm', refusal: 'no' }),
+    chunk(call(0, 'c1')),
+    chunk(call(0, 'c2')),
+  ];
+  const end = [chunk({}, 'stop'), usageChunk, '[DONE]'];
+  const params = { model, messages, stream: true as const };
+
+  test('keeps nothing of a chat, and gives and proves as much', async () => {
+    const { client } = scripted([eventStream(...events, ...end)]);
+
+    const read = await readStream(await client.chat.completions.create(params, { partial: false }));
+
+    expect(read).toMatchObject({ verdict: 'complete', usage, error: undefined });
+    expect(read.partial).toBeUndefined();
+    const indexes = read.items.map(({ choices }) => choices[0]?.delta.tool_calls?.[0]?.index);
+    expect(indexes).toEqual([undefined, 0, 1, undefined]);
+  });
+
+  test('leaves errors without it, and says nothing of it', async () => {
+    const { client } = scripted([eventStream(...events, usageChunk)], { partial: false });
+
+    const lost = await readStream(await client.chat.completions.create(params));
+    const kept = await readStream(await client.chat.completions.create(params, { partial: true }));
+
+    expect(lost.error).toBeInstanceOf(StreamTruncatedError);
+    expect(lost.error).toMatchObject({ verdict: 'no_terminator', partial: undefined, usage });
+    expect(String(lost.error)).not.toContain('"partial"');
+    expect(kept.error).toMatchObject({
+      partial: { choices: [{ message: { content: 'Tea is' } }] },
+    });
+    expect(String(kept.error)).toContain('"partial"');
+  });
+
+  test('keeps nothing of a generation and of pictures', async () => {
+    const piece = { candidates: [{ content: { parts: [{ text: 'Tea' }] }, finishReason: 'STOP' }] };
+    const picture = { type: 'image_generation.completed', b64_json: 'AAAA', usage };
+    const generation = scripted([eventStream(piece)], { partial: false }).client;
+    const pictures = scripted([eventStream(picture)], { partial: false }).client;
+
+    const streams = [
+      await generation.generate.contentStream({ model, contents: 'Hi' }),
+      await pictures.images.generate({ model, prompt: 'Tea', stream: true }),
+    ];
+    for (const stream of streams) {
+      expect(await collect<unknown>(stream)).toHaveLength(1);
+      expect([stream.verdict, stream.partial]).toEqual(['complete', undefined]);
+    }
+    expect(streams[1]?.usage).toMatchObject(usage);
+  });
+
+  test('is nothing to a helper and to an answer that came as events', async () => {
+    const { client } = scripted([eventStream(chunk({ content: 'Tea' }), ...end)], {
+      partial: false,
+    });
+
+    const helper = client.chat.completions.stream({ model, messages });
+    expect(await helper.finalContent()).toBe('Tea');
+    const { choices } = await client.chat.completions.create({ model, messages });
+    expect(choices[0]?.message.content).toBe('Tea');
   });
 });

@@ -49,6 +49,7 @@ describe('options of the client', () => {
       onIncomplete: 'throw',
       maxEventBytes: 134_217_728,
       maxResponseBytes: 134_217_728,
+      partial: true,
       validation: 'tolerant',
     });
   });
@@ -82,6 +83,7 @@ describe('options of the client', () => {
     ['maxEventBytes', [0, 1_023, 1_073_741_825, 0.5, null]],
     ['maxResponseBytes', [0, 1_023, 536_870_889, 0.5, null]],
     ['retryUnknownOutcome', ['false', 'true', 0, 1]],
+    ['partial', ['false', 0, null]],
     ['onIncomplete', ['ignore', 1, null, Symbol('throw')]],
     ['validation', ['loose', false, null]],
     ['logLevel', ['verbose', 3, null, '']],

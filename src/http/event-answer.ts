@@ -34,6 +34,7 @@ export function streamContextOf(
     onIncomplete: settings.onIncomplete,
     maxEventBytes: settings.maxEventBytes,
     maxResponseBytes: settings.maxResponseBytes,
+    partial: settings.partial,
     check: {
       validation: settings.validation,
       onIssue: (issue) => drift.report(spec.operation, issue),

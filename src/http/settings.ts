@@ -39,6 +39,7 @@ export interface CallSettings {
   readonly onIncomplete: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
   readonly maxResponseBytes: number;
+  readonly partial: boolean;
   readonly validation: 'tolerant' | 'strict' | 'off';
 }
 
@@ -72,6 +73,7 @@ const defaults: CallSettings = {
   onIncomplete: 'throw',
   maxEventBytes: 134_217_728,
   maxResponseBytes: 134_217_728,
+  partial: true,
   validation: 'tolerant',
 };
 
@@ -83,7 +85,7 @@ export function mergeCallSettings(
   if (options === undefined || options === null) return base;
   const { maxRetries, timeout, onIncomplete, maxEventBytes, maxResponseBytes, validation } =
     options;
-  const { retryUnknownOutcome = base.retryUnknownOutcome } = options;
+  const { partial = base.partial, retryUnknownOutcome = base.retryUnknownOutcome } = options;
   return {
     maxRetries:
       maxRetries === undefined ? base.maxRetries : checkInteger('maxRetries', maxRetries, 0, 100),
@@ -118,6 +120,7 @@ export function mergeCallSettings(
       maxResponseBytes === undefined
         ? base.maxResponseBytes
         : checkInteger('maxResponseBytes', maxResponseBytes, 1_024, longestText),
+    partial: checkBoolean('partial', partial),
     validation:
       validation === undefined
         ? base.validation

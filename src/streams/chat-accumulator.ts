@@ -43,13 +43,18 @@ interface OpenChoice {
 /** Puts the chunks of a streamed completion together. */
 export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   readonly #expectedChoices: number;
+  readonly #keeps: boolean;
   readonly #choices = new Map<number, OpenChoice>();
   #whole: ChatCompletion | undefined;
   #unfinished = 0;
 
-  /** @param expectedChoices - How many answers were asked for. */
-  constructor(expectedChoices: number) {
+  /**
+   * @param expectedChoices - How many answers were asked for.
+   * @param keeps - Whether their text is kept. Arguments of tool calls are, as they tell calls apart.
+   */
+  constructor(expectedChoices: number, keeps = true) {
     this.#expectedChoices = expectedChoices;
+    this.#keeps = keeps;
   }
 
   get started(): boolean {
@@ -57,7 +62,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 
   get partial(): ChatCompletion | undefined {
-    return this.#whole;
+    return this.#keeps ? this.#whole : undefined;
   }
 
   get usage(): CompletionUsage | undefined {
@@ -97,12 +102,13 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   #addChoice(whole: ChatCompletion, piece: ChatCompletionChunkChoice): void {
     const { choice, toolCalls } = this.#choices.get(piece.index) ?? this.#begin(whole, piece.index);
     const { message } = choice;
-    addDelta(message, piece.delta);
+    if (this.#keeps) addDelta(message, piece.delta);
     if (piece.delta.tool_calls !== undefined) {
       toolCalls.add(piece.delta.tool_calls);
       if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
     }
-    if (piece.logprobs) choice.logprobs = addLogprobs(choice.logprobs, piece.logprobs);
+    if (piece.logprobs && this.#keeps)
+      choice.logprobs = addLogprobs(choice.logprobs, piece.logprobs);
     copyUnknownFields(piece, choice, choiceFields);
     // A spoken answer ends with its time of expiry instead of a reason.
     const reason = piece.finish_reason || (piece.delta.audio?.expires_at ? 'stop' : '');

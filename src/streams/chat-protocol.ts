@@ -19,7 +19,7 @@ export function chatProtocolFor(
 ): StreamProtocol<ChatCompletionChunk> {
   return {
     read: (value, check) => readValue(value, chatChunkReader, check),
-    follow: () => new ChatAccumulator(choices),
+    follow: (keeps) => new ChatAccumulator(choices, keeps),
     ...(isHidden && { isHidden }),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (answer) =>

@@ -48,11 +48,16 @@ export class EventDecoder<Item> {
   #hasHollowChunk = false;
   #isWhole = false;
 
-  constructor(protocol: StreamProtocol<Item>, check: ReadCheck, onItem: (item: Item) => void) {
+  constructor(
+    protocol: StreamProtocol<Item>,
+    check: ReadCheck,
+    progress: StreamProgress<Item>,
+    onItem: (item: Item) => void,
+  ) {
     this.#protocol = protocol;
     this.#check = check;
     this.#onItem = onItem;
-    this.progress = protocol.follow();
+    this.progress = progress;
   }
 
   /** Whether the answer is whole and nothing of it can follow. */

@@ -22,14 +22,20 @@ interface OpenCandidate {
 /** Puts the pieces of a streamed generation together. */
 export class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   readonly #candidates = new Map<number, OpenCandidate>();
+  readonly #keeps: boolean;
   #whole: GenerateContentResponse | undefined;
+
+  /** @param keeps - Whether the parts of the answer are kept. */
+  constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
 
   get started(): boolean {
     return this.#candidates.size > 0 || this.#isBlocked;
   }
 
   get partial(): GenerateContentResponse | undefined {
-    return this.#whole;
+    return this.#keeps ? this.#whole : undefined;
   }
 
   get usage(): UsageMetadata | undefined {
@@ -68,7 +74,7 @@ export class GenerateAccumulator implements StreamProgress<GenerateContentRespon
     const { role, parts } = piece.content ?? {};
     if (piece.content && !open.candidate.content) open.candidate.content = { parts: open.parts };
     if (role && open.candidate.content) open.candidate.content.role ??= role;
-    for (const part of parts ?? []) addPart(open, part);
+    if (this.#keeps) for (const part of parts ?? []) addPart(open, part);
   }
 
   #begin(whole: GenerateContentResponse, index: number): OpenCandidate {

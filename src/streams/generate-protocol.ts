@@ -8,6 +8,6 @@ import type { StreamProtocol } from './protocol.ts';
 /** How streamed content generation is read: it ends with its connection and has no terminator. */
 export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   read: (value, check) => readValue(value, generateContentReader, check),
-  follow: () => new GenerateAccumulator(),
+  follow: (keeps) => new GenerateAccumulator(keeps),
   fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
 };

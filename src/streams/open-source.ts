@@ -55,6 +55,7 @@ export function sourceOfLines<Item>(
     onIncomplete: 'throw',
     maxEventBytes: Number.MAX_SAFE_INTEGER,
     maxResponseBytes: Number.MAX_SAFE_INTEGER,
+    partial: true,
     check: { validation: 'tolerant', onIssue: () => undefined },
     error: { operation: 'fromReadableStream()' },
     warn: () => undefined,

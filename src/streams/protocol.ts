@@ -47,6 +47,8 @@ export interface StreamContext {
   readonly maxEventBytes: number;
   /** How many bytes are read of a stream that is put together into one answer. */
   readonly maxResponseBytes: number;
+  /** Whether what has come is kept, in the form of a whole answer. */
+  readonly partial: boolean;
   readonly check: ReadCheck;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. Details hold no text of prompts or answers. */
@@ -80,7 +82,7 @@ export interface StreamProgress<Item> {
   readonly started: boolean;
   /** Whether there is proof that the answer is whole, given whether a terminator came. */
   isFinished(terminated: boolean): boolean;
-  /** What has been received so far, in the form of a whole answer; `undefined` before anything. */
+  /** What has been received so far and is kept, in the form of a whole answer. */
   readonly partial: WholeOf<Item> | undefined;
   /** The last token usage that was reported. */
   readonly usage: UsageOf<Item> | undefined;
@@ -90,8 +92,12 @@ export interface StreamProgress<Item> {
 export interface StreamProtocol<Item> {
   /** Makes an item of the parsed data of one event: checks it, reports differences, repairs it. */
   read(value: unknown, check: ReadCheck): Item;
-  /** Starts to follow a stream. */
-  follow(): StreamProgress<Item>;
+  /**
+   * Starts to follow a stream.
+   *
+   * @param keeps - Whether what has come is kept for `partial`.
+   */
+  follow(keeps: boolean): StreamProgress<Item>;
   /**
    * Makes events of a JSON answer, for gateways that do not stream although asked to. Empty when the
    * value is no answer.

@@ -48,8 +48,12 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     this.#context = context;
     this.controller = context.controller;
     this.#reader = body.getReader();
-    this.#bytesLeft = protocol.isCollected === true ? context.maxResponseBytes : Infinity;
-    this.#decoder = new EventDecoder(protocol, context.check, (item) => this.#items.push(item));
+    const { isCollected = false } = protocol;
+    this.#bytesLeft = isCollected ? context.maxResponseBytes : Infinity;
+    const progress = protocol.follow(isCollected || context.partial);
+    this.#decoder = new EventDecoder(protocol, context.check, progress, (item) =>
+      this.#items.push(item),
+    );
     this.#events = new frame(
       context.maxEventBytes,
       this.#decoder.take,

@@ -18,12 +18,13 @@ export interface Received {
   readonly usage: unknown;
 }
 
-const advice =
-  'What had arrived is in the field "partial". The call was probably charged, and a new one is charged again.';
+const kept = 'What had arrived is in the field "partial".';
+const charged = 'The call was probably charged, and a new one is charged again.';
 
 function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
   const { callId, requestID, status, evidence, redaction } = base;
   const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
+  const advice = partial === undefined ? charged : `${kept} ${charged}`;
   const call = { callId, requestID, status, headers, evidence };
   return { ...call, outcome: 'unknown', advice, partial, usage };
 }

@@ -22,28 +22,32 @@ export interface TypedStream<Item> {
 class TypedProgress implements StreamProgress<TypedEvent> {
   readonly #endType: string;
   readonly #expected: number;
-  readonly #ends: TypedEvent[] = [];
+  readonly #kept: TypedEvent[] | undefined;
+  #ends = 0;
   started = false;
   usage: unknown;
 
-  constructor(endType: string, expected: number) {
+  constructor(endType: string, expected: number, keeps: boolean) {
     this.#endType = endType;
     this.#expected = expected;
+    this.#kept = keeps ? [] : undefined;
   }
 
   /** The finished images: they are paid for, whatever becomes of the rest. */
   get partial(): unknown {
-    return this.#ends.length === 0 ? undefined : this.#ends;
+    return this.#ends === 0 ? undefined : this.#kept;
   }
 
   isFinished(terminated: boolean): boolean {
-    return this.#ends.length >= (terminated ? 1 : this.#expected);
+    return this.#ends >= (terminated ? 1 : this.#expected);
   }
 
   add(item: TypedEvent): void {
     this.started = true;
     this.usage = item.usage ?? this.usage;
-    if (item.type === this.#endType) this.#ends.push(item);
+    if (item.type !== this.#endType) return;
+    this.#ends += 1;
+    this.#kept?.push(item);
   }
 }
 
@@ -55,7 +59,7 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
   const { reader, endType, expected = 1, fromAnswer } = stream;
   return {
     read: (value, check) => readValue(value, reader, check),
-    follow: () => new TypedProgress(endType, expected),
+    follow: (keeps) => new TypedProgress(endType, expected, keeps),
     fromAnswer,
   };
 }

@@ -31,6 +31,7 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
       onIncomplete: 'throw',
       maxEventBytes: 134_217_728,
       maxResponseBytes: 134_217_728,
+      partial: true,
       check: { validation: 'tolerant', onIssue: (issue) => watched.issues.push(issue) },
       error: {
         operation: 'chat.completions.create',
