@@ -170,6 +170,15 @@ describe('a task in the words of its vendor', () => {
   });
 });
 
+test('the list of models can name the vendor of any', async () => {
+  const models = [{ id: 'm-clips', vendor: 'kling' } as const];
+  const { emulator, post } = newClient({ models });
+
+  await post('/v1/videos', { model: 'm-clips', prompt: 'A boat', seconds: '10' });
+
+  expect(emulator.videos.list).toMatchObject([{ seconds: '5' }]);
+});
+
 describe('a vendor that stumbles on the poll of the gateway', () => {
   const prompt = `A boat ${markers.stumble}`;
 

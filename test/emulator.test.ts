@@ -187,6 +187,43 @@ describe('an emulator', () => {
   });
 });
 
+describe('its control over HTTP', () => {
+  test('asks for the key', async () => {
+    const { emulator, post, get } = newClient();
+    await post('/v1/embeddings', embedding);
+
+    for (const authorization of ['', 'Bearer sk-wrong']) {
+      const refused = await get('/__emulator/charges', { authorization });
+      const reset = await post('/__emulator/reset', {}, { headers: { authorization } });
+
+      expect([refused.status, reset.status]).toEqual([401, 401]);
+    }
+    expect(emulator.charges).toHaveLength(1);
+    expect((await post('/__emulator/reset', {})).status).toBe(200);
+    expect(emulator.charges).toEqual([]);
+  });
+
+  test.each([
+    ['https://evil.test', 403, false],
+    ['null', 403, false],
+    ['http://localhost.evil.test', 403, false],
+    ['http://localhost:5173', 200, true],
+    ['http://emulator.test', 200, true],
+  ])('from a page of %s: %i, readable: %s', async (origin, status, isReadable) => {
+    const { emulator, get } = newClient();
+    const url = `${emulator.baseURL}/__emulator/reset`;
+
+    const preflight = await emulator.fetch(url, { method: 'OPTIONS', headers: { origin } });
+    const answer = await get('/__emulator/charges', { origin });
+
+    expect(answer.status).toBe(status);
+    for (const { headers } of [preflight, answer]) {
+      expect(headers.has('access-control-allow-origin')).toBe(isReadable);
+    }
+    expect(emulator.preflights).toEqual([]);
+  });
+});
+
 describe('its fetch', () => {
   test('rejects with the reason of a signal, before and during the exchange', async () => {
     const { emulator, post } = newClient({ quirks: { eventDelay: 1 } });

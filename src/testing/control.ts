@@ -1,5 +1,8 @@
 import type { JsonObject } from '../types/common.ts';
+import { authenticate } from './auth.ts';
 import type { EmulatorClock } from './clock.ts';
+import { preflightResponse, withCommonHeaders } from './cors.ts';
+import { Refusal } from './errors.ts';
 import type { Fault, FaultRule } from './faults.ts';
 import { isRecord, number, record, text } from './json.ts';
 import type { Charge } from './ledger.ts';
@@ -13,6 +16,7 @@ export const controlPrefix = '/__emulator';
 
 /** What can be seen and steered over HTTP. */
 export interface Controlled {
+  readonly apiKey: string;
   readonly charges: readonly Charge[];
   readonly requests: readonly ReceivedRequest[];
   readonly preflights: readonly ReceivedPreflight[];
@@ -90,16 +94,32 @@ function steer(emulator: Controlled, path: string, order: JsonObject): unknown {
   }
 }
 
-/** Answers a request for the emulator itself: what it saw (GET), and what it is to do (POST). */
-export async function answerControl(emulator: Controlled, request: Request): Promise<Response> {
-  const path = new URL(request.url).pathname.slice(controlPrefix.length);
-  const sent = request.method === 'POST' ? await request.text() : '';
+async function obeyed(emulator: Controlled, request: Request): Promise<Response> {
   try {
+    authenticate(request, emulator.apiKey);
+    const path = new URL(request.url).pathname.slice(controlPrefix.length);
+    const sent = request.method === 'POST' ? await request.text() : '';
     const order = sent === '' ? {} : record(JSON.parse(sent));
     const value = request.method === 'POST' ? steer(emulator, path, order) : read(emulator, path);
     if (value !== undefined) return Response.json(value);
   } catch (error) {
+    if (error instanceof Refusal) return error.toResponse('');
     return Response.json({ error: String(error) }, { status: 400 });
   }
   return Response.json({ error: 'The emulator does not know this' }, { status: 404 });
+}
+
+/**
+ * Answers a request for the emulator itself: what it saw (GET), and what it is to do (POST). It asks for
+ * the key, and does nothing for pages but those of this machine and of the emulator's own address.
+ */
+export async function answerControl(emulator: Controlled, request: Request): Promise<Response> {
+  const own = new URL(request.url).origin;
+  const origin = request.headers.get('origin') ?? own;
+  const isLocal = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin);
+  if (!isLocal && origin !== own) {
+    return Response.json({ error: 'Pages of other sites cannot steer it' }, { status: 403 });
+  }
+  if (request.method === 'OPTIONS') return preflightResponse();
+  return withCommonHeaders(await obeyed(emulator, request), undefined);
 }

@@ -94,8 +94,9 @@ function failure(error: unknown, { signal }: Request, requestId: string): Respon
 }
 
 /** The same answer; the log learns how it ended. */
-function observed(response: Response, logged: LoggedRequest, request: Request): Response {
-  const { signal } = request;
+function observed(whole: Response, logged: LoggedRequest, request: Request): Response {
+  const { signal, method } = request;
+  const response = method === 'HEAD' ? new Response(null, whole) : whole;
   logged.status = response.status;
   if (response.body === null) return response;
   let isEnded = false;
@@ -120,12 +121,12 @@ function observed(response: Response, logged: LoggedRequest, request: Request): 
  */
 export async function dispatch(gateway: Gateway, request: Request): Promise<Response> {
   const { world, log } = gateway;
+  if (new URL(request.url).pathname.startsWith(controlPrefix)) {
+    return answerControl(gateway.controlled, request);
+  }
   if (request.method === 'OPTIONS') {
     log.addPreflight(request);
     return preflightResponse();
-  }
-  if (new URL(request.url).pathname.startsWith(controlPrefix)) {
-    return withCommonHeaders(await answerControl(gateway.controlled, request), undefined);
   }
   const now = world.clock.now();
   const logged = new LoggedRequest(request, world.ids.nextRequestId(now), now);

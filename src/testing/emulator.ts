@@ -75,16 +75,17 @@ export class Emulator implements AsyncDisposable {
     this.quirks = { ...defaultQuirks, ...options.quirks };
     this.models = options.models ?? defaultModels;
     const ids = new Ids(this.baseURL);
-    const parts = { quirks: this.quirks, clock: this.clock, ids, ledger: this.#ledger };
+    const { quirks, models, clock } = this;
+    const parts = { quirks, models, clock, ids, ledger: this.#ledger };
     this.videos = new VideoTasks(parts, options.videoDuration ?? 3000);
     const world: World = {
-      quirks: this.quirks,
-      clock: this.clock,
+      quirks,
+      clock,
       ledger: this.#ledger,
       ids,
       files: new Files(ids),
       tasks: this.videos,
-      models: this.models,
+      models,
       strictModels: options.models !== undefined,
       vendorPrefix: options.vendorPrefix ?? 'kling',
       credit: options.credit ?? Infinity,
@@ -165,7 +166,8 @@ export class Emulator implements AsyncDisposable {
   }
 
   /**
-   * Serves the emulator over HTTP. Needs Node, Bun or Deno.
+   * Serves the emulator over HTTP. Needs Node, Bun or Deno. Whoever sends its key can steer it below
+   * `/__emulator`; pages of other sites cannot.
    *
    * @param port - 0 takes a free one.
    */

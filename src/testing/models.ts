@@ -1,15 +1,23 @@
 import { present } from './json.ts';
 
 /** Whose API stands behind a model. How the gateway answers depends on it. */
-export type Vendor = 'openai' | 'google' | 'anthropic';
+export type Vendor =
+  | 'openai'
+  | 'google'
+  | 'anthropic'
+  | 'kling'
+  | 'ali'
+  | 'vidu'
+  | 'hailuo'
+  | 'jimeng'
+  | 'doubao';
 
 /** A model in the list of the emulator. */
 export interface EmulatorModel {
   readonly id: string;
   /**
-   * Whose API stands behind it; which vendor makes its videos is told by its name. @defaultValue the
-   * vendor that the id names (`gpt-…`, `gemini-…`, `claude-…`), otherwise on each route the one whose
-   * format the route has
+   * Whose API stands behind it. @defaultValue the vendor that the id names (`gpt-…`, `gemini-…`,
+   * `claude-…`, `kling-…`), otherwise on each route the one whose format the route has
    */
   readonly vendor?: Vendor | undefined;
   readonly owned_by?: string | undefined;
@@ -37,6 +45,12 @@ const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
   [/^(gpt|o\d|sora|dall-e|tts|whisper|text-embedding-(3|ada))/i, 'openai'],
   [/^(gemini|imagen|veo)/i, 'google'],
   [/^claude/i, 'anthropic'],
+  [/^kling/i, 'kling'],
+  [/^wan/i, 'ali'],
+  [/^vidu/i, 'vidu'],
+  [/^(minimax|hailuo)/i, 'hailuo'],
+  [/^jimeng/i, 'jimeng'],
+  [/^(doubao|seedance)/i, 'doubao'],
 ];
 
 /** Whose API stands behind a model, as far as the list or its name says so. */

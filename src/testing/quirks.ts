@@ -108,10 +108,11 @@ export interface MediaQuirks {
 /**
  * How video tasks look on the wire.
  *
- * The defaults are those of `m-video` and of every name that is no vendor's: a channel that serves each
- * operation. Models with a vendor's name (`sora-2`, `kling-v1`, `wan2.5-t2v-preview`, `viduq1`,
- * `MiniMax-Hailuo-02`, `jimeng_v30`, `veo-3.0-generate-001`, `doubao-seedance-1-0-pro-250528`) behave as
- * that vendor's channel does on a real gateway; a quirk that is set to anything but its default wins.
+ * The defaults are those of `m-video` and of every model of no known vendor: a channel that serves each
+ * operation. A model whose name or `vendor` tells its vendor (`sora-2`, `kling-v1`,
+ * `wan2.5-t2v-preview`, `viduq1`, `MiniMax-Hailuo-02`, `jimeng_v30`, `veo-3.0-generate-001`,
+ * `doubao-seedance-1-0-pro-250528`) behaves as that vendor's channel does on a real gateway; a quirk
+ * that is set to anything but its default wins.
  */
 export interface VideoQuirks {
   /** Status of an accepted submission. @defaultValue 200 */

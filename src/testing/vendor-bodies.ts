@@ -41,14 +41,13 @@ const lengthOf = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed
 
 /** Where the result is: at the vendor, or behind the gateway when the vendor has no address for it. */
 function resultURL(call: Call, { id, filePath, model }: EmulatorVideo): string {
-  const isBehind = quirksFor(call.world.quirks, model).videoUrl === 'missing';
+  const isBehind = quirksFor(call.world, model).videoUrl === 'missing';
   return isBehind ? `${call.url.origin}/v1/videos/${id}/content` : fileURL(call, filePath);
 }
 
 /** What the vendor answered the gateway last: Sora's is the task itself, others' is shown as Kling's. */
 function lastAnswer(call: Call, video: EmulatorVideo): unknown {
-  if (quirksFor(call.world.quirks, video.model).videoKeys === 'present')
-    return nativeBody(call, video);
+  if (quirksFor(call.world, video.model).videoKeys === 'present') return nativeBody(call, video);
   const { id: _, ...body } = record(videoBody(call, video, true));
   return video.failure?.shownAs === 'no-status' ? body : { ...body, id: `video_${video.innerId}` };
 }
@@ -82,7 +81,7 @@ function recordBody(call: Call, video: EmulatorVideo) {
   const shownReason =
     failure?.shownAs === 'no-status' ? 'upstream returned error' : failure?.message;
   const failReason = shownReason ?? '';
-  const { videoUsage } = quirksFor(call.world.quirks, model);
+  const { videoUsage } = quirksFor(call.world, model);
   const usage = { completion_tokens: 1, total_tokens: 1 };
   return {
     id: 41,
@@ -135,7 +134,7 @@ function oldRecordBody(call: Call, video: EmulatorVideo): unknown {
 
 /** The body of a task on the vendor's status route. */
 export function vendorBody(call: Call, video: EmulatorVideo): unknown {
-  switch (quirksFor(call.world.quirks, video.model).vendorBody) {
+  switch (quirksFor(call.world, video.model).vendorBody) {
     case 'task':
       return wrapped(recordBody(call, video));
     case 'old-task':

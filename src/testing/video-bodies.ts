@@ -103,19 +103,17 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
 
 /** The body of a task on the `/v1/videos` routes. */
 export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): unknown {
-  const quirks = quirksFor(call.world.quirks, video.model);
+  const quirks = quirksFor(call.world, video.model);
   const { failure } = video;
   if (failure?.shownAs === 'no-status') {
-    const { message, code } = failure;
-    return { error: { code, message, param: null, type: 'requests' }, id: video.id };
+    const { message, code, type = 'server_error' } = failure;
+    return { error: { code, message, param: null, type }, id: video.id };
   }
   const isUnknown = failure?.shownAs === 'unknown';
-  const status =
-    call.fault?.type === 'status-word'
-      ? call.fault.word
-      : isUnknown
-        ? 'unknown'
-        : (quirks.videoWords[video.state] ?? video.state);
+  // The first answer is the gateway's own, before the vendor has said anything.
+  const words = isLater ? quirks.videoWords : call.world.quirks.videoWords;
+  const word = isUnknown ? 'unknown' : (words[video.state] ?? video.state);
+  const status = call.fault?.type === 'status-word' ? call.fault.word : word;
   const isNested = quirks.videoNesting === 'data' && isLater;
   const body = present({
     ...idFields(video, quirks, isLater),

@@ -4,8 +4,8 @@ import type { Ids } from './ids.ts';
 import type { Ledger } from './ledger.ts';
 import { markers } from './markers.ts';
 import { makeVideo } from './mp4.ts';
-import type { Quirks, VideoState } from './quirks.ts';
-import { quirksFor, vendorOf, type TaskFailure } from './video-vendors.ts';
+import type { VideoState } from './quirks.ts';
+import { channelOf, quirksFor, type TaskFailure, type VideoWorld } from './video-vendors.ts';
 
 /** What a video task is made from. */
 export interface VideoOrder {
@@ -56,18 +56,21 @@ interface TaskRecord {
   content: Promise<Bytes> | undefined;
 }
 
-interface Parts {
-  readonly quirks: Quirks;
+interface Parts extends VideoWorld {
   readonly clock: EmulatorClock;
   readonly ids: Ids;
   readonly ledger: Ledger;
 }
 
-/** What the gateway keeps of a vendor that stumbled, by what becomes of the task. */
+/** What a vendor says that stumbles with a status. */
 const stumbles = {
-  'no-status': { message: 'Rate limit reached', code: 'rate_limit_exceeded', shownAs: 'no-status' },
-  unknown: { message: 'upstream returned unrecognized message', code: '', shownAs: 'unknown' },
-  failed: { message: 'Rate limit reached', code: '50429' },
+  401: {
+    message: 'Incorrect API key provided',
+    code: 'invalid_api_key',
+    type: 'invalid_request_error',
+  },
+  429: { message: 'Rate limit reached', code: 'rate_limit_exceeded', type: 'requests' },
+  500: { message: 'The server had an error', code: null, type: 'server_error' },
 } as const;
 
 function parseSize(size: string): { width: number; height: number } {
@@ -105,17 +108,22 @@ export class VideoTasks {
   /** Ends a task as failed, now. */
   fail(id: string, reason?: string | TaskFailure): void {
     const task = this.#find(id);
-    reason ??= vendorOf(task.order.model).failure;
+    reason ??= channelOf(this.#parts, task.order.model).failure;
     task.failure = typeof reason === 'string' ? { message: reason, code: 'task_failed' } : reason;
     task.endsAt = this.#parts.clock.now();
   }
 
-  /** The vendor answers the gateway's own poll with an error, now; the quirk `videoStumble` says what follows. */
-  stumble(id: string): void {
+  /**
+   * The vendor answers the gateway's own poll with an error status, now; the quirk `videoStumble` says
+   * what follows.
+   */
+  stumble(id: string, status: keyof typeof stumbles = 429): void {
     const task = this.#find(id);
-    const { videoStumble } = quirksFor(this.#parts.quirks, task.order.model);
+    const { videoStumble } = quirksFor(this.#parts, task.order.model);
+    const message = 'upstream returned unrecognized message';
     if (videoStumble === 'failed-first') task.stumbles = true;
-    else if (videoStumble !== 'none') this.fail(id, stumbles[videoStumble]);
+    else if (videoStumble === 'unknown') this.fail(id, { message, code: '', shownAs: 'unknown' });
+    else if (videoStumble !== 'none') this.fail(id, { ...stumbles[status], shownAs: videoStumble });
   }
 
   /** Ends a task as completed, now. */
@@ -145,7 +153,9 @@ export class VideoTasks {
       filePath,
       createdAt,
       endsAt: createdAt + this.duration,
-      failure: order.prompt.includes(markers.fail) ? vendorOf(order.model).failure : undefined,
+      failure: order.prompt.includes(markers.fail)
+        ? channelOf(this.#parts, order.model).failure
+        : undefined,
       expired: false,
       stumbles: false,
       failureSeen: false,
@@ -175,7 +185,7 @@ export class VideoTasks {
     task.failureSeen ||= seen.state === 'failed';
     if (!task.stumbles) return seen;
     task.stumbles = false;
-    return { ...seen, state: 'failed', progress: 100, failure: stumbles.failed };
+    return { ...seen, state: 'failed', progress: 100, failure: stumbles[429] };
   }
 
   /** @internal Counts a download. @returns whether it is within the limit */
@@ -193,7 +203,7 @@ export class VideoTasks {
     const now = this.#parts.clock.now();
     for (const { id, endsAt, failure, order, failureSeen } of this.#tasks.values()) {
       if (failure === undefined || now < endsAt) continue;
-      const { videoRefund } = quirksFor(this.#parts.quirks, order.model);
+      const { videoRefund } = quirksFor(this.#parts, order.model);
       const isRefunded = videoRefund === 'unless-polled' ? !failureSeen : videoRefund;
       if (isRefunded) this.#parts.ledger.refund(id, endsAt);
     }

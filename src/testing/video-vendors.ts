@@ -1,9 +1,12 @@
+import { vendorOf, type EmulatorModel, type Vendor } from './models.ts';
 import { defaultQuirks, type Quirks, type VideoQuirks } from './quirks.ts';
 
 /** Why a task of the emulator failed. */
 export interface TaskFailure {
   readonly message: string;
-  readonly code: string;
+  readonly code: string | null;
+  /** The `type` of the error where it is shown without a status. @defaultValue "server_error" */
+  readonly type?: string | undefined;
   /**
    * How `GET /v1/videos/{task_id}` shows it: as `failed`; for ever as `{ error, id }` without a status;
    * or for ever as `unknown`. The vendor's status route says FAILURE in each case. @defaultValue "failed"
@@ -11,10 +14,8 @@ export interface TaskFailure {
   readonly shownAs?: 'failed' | 'no-status' | 'unknown' | undefined;
 }
 
-/** What a vendor's channel makes of a submission. */
-export interface VideoVendor {
-  /** The names of its models. */
-  readonly models: RegExp;
+/** What the gateway's channel to a vendor of videos does. */
+export interface VideoChannel {
   /** How long a video is, and its size, where the vendor was told neither. */
   readonly seconds: string;
   readonly size: string;
@@ -36,8 +37,7 @@ export interface VideoVendor {
 }
 
 /** A channel that understands everything. */
-const plain: VideoVendor = {
-  models: /^/,
+const plain: VideoChannel = {
   seconds: '4',
   size: '1280x720',
   sizes: /^\d+[x*]\d+$|^\d+p$/i,
@@ -60,10 +60,10 @@ const common: Partial<VideoQuirks> = {
   videoStumble: 'none',
 };
 
-const vendors: readonly VideoVendor[] = [
-  {
+const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
+  // Sora.
+  openai: {
     ...plain,
-    models: /^sora|^gpt-video/,
     size: '720x1280',
     sizes: /^(720x1280|1280x720|1024x1792|1792x1024)$/,
     failure: {
@@ -78,9 +78,8 @@ const vendors: readonly VideoVendor[] = [
       videoStumble: 'no-status',
     },
   },
-  {
+  kling: {
     ...plain,
-    models: /^kling/,
     seconds: '5',
     reads: ['image'],
     metadata: { duration: 'string', camera_control: 'object' },
@@ -94,9 +93,8 @@ const vendors: readonly VideoVendor[] = [
       videoUsage: true,
     },
   },
-  {
+  ali: {
     ...plain,
-    models: /^wan/,
     seconds: '5',
     size: '1920*1080',
     sizes: /^\d+\*\d+$|^\d+p$/i,
@@ -109,27 +107,24 @@ const vendors: readonly VideoVendor[] = [
     },
     quirks: { ...common, videoWords: { unknown: 'queued' }, videoUrlBefore: 'empty' },
   },
-  {
+  vidu: {
     ...plain,
-    models: /^vidu/,
     seconds: '5',
     reads: ['image', 'images'],
     metadata: { duration: 'number' },
     failure: { message: 'AuditSubmitIllegal', code: 'AuditSubmitIllegal' },
     quirks: { ...common, videoJsonSeconds: 'ignored', videoModel: 'empty' },
   },
-  {
+  hailuo: {
     ...plain,
-    models: /hailuo/i,
     seconds: '6',
     reads: [],
     metadata: { duration: 'number' },
     failure: { message: 'the generated video involves sensitive content', code: '1027' },
     quirks: { ...common, videoJsonSeconds: 'ignored', videoUrlBefore: 'reason' },
   },
-  {
+  jimeng: {
     ...plain,
-    models: /^jimeng/,
     seconds: '5',
     reads: ['file', 'image'],
     metadata: { frames: 'number' },
@@ -142,9 +137,9 @@ const vendors: readonly VideoVendor[] = [
       videoStumble: 'failed',
     },
   },
-  {
+  // Veo.
+  google: {
     ...plain,
-    models: /^veo/,
     seconds: '8',
     reads: ['file'],
     metadata: { durationSeconds: 'number' },
@@ -160,9 +155,9 @@ const vendors: readonly VideoVendor[] = [
       vendorBody: 'simple',
     },
   },
-  {
+  // Seedance.
+  doubao: {
     ...plain,
-    models: /seedance/,
     seconds: '5',
     reads: [],
     needsContent: true,
@@ -174,16 +169,24 @@ const vendors: readonly VideoVendor[] = [
       videoUsage: true,
     },
   },
-];
+};
 
-/** The vendor that a model belongs to, by its name. */
-export function vendorOf(model: string): VideoVendor {
-  return vendors.find(({ models }) => models.test(model)) ?? plain;
+/** What a video task needs to know of the gateway. */
+export interface VideoWorld {
+  readonly models: readonly EmulatorModel[];
+  readonly quirks: Quirks;
+}
+
+/** The channel that serves a model. */
+export function channelOf({ models }: VideoWorld, model: string): VideoChannel {
+  const vendor = vendorOf(models, model);
+  return (vendor === undefined ? undefined : channels[vendor]) ?? plain;
 }
 
 /** How a model behaves: as its vendor does, but for the quirks that are set. */
-export function quirksFor(quirks: Quirks, model: string): Quirks {
+export function quirksFor(world: VideoWorld, model: string): Quirks {
   const defaults: Readonly<Record<string, unknown>> = { ...defaultQuirks };
+  const { quirks } = world;
   const changed = Object.entries(quirks).filter(([name, value]) => value !== defaults[name]);
-  return { ...quirks, ...vendorOf(model).quirks, ...Object.fromEntries(changed) };
+  return { ...quirks, ...channelOf(world, model).quirks, ...Object.fromEntries(changed) };
 }

@@ -1,13 +1,13 @@
 import type { Bytes } from './bytes.ts';
 import { charge, fieldsOf, fileURL, invalid, modelOf, type Call, type Handler } from './call.ts';
-import { contentRefusal, refusal, taskRefusal } from './errors.ts';
+import { contentRefusal, routingRefusal, taskRefusal } from './errors.ts';
 import type { Fields } from './fields.ts';
 import { jsonType, record } from './json.ts';
 import { checkWords } from './markers.ts';
 import { recordWords, vendorBody } from './vendor-bodies.ts';
 import { videoBody } from './video-bodies.ts';
 import type { EmulatorVideo, VideoOrder } from './video-tasks.ts';
-import { quirksFor, vendorOf, type VideoVendor } from './video-vendors.ts';
+import { channelOf, quirksFor, type VideoChannel } from './video-vendors.ts';
 
 function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;
@@ -24,22 +24,22 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
 }
 
 /** The duration by either name: what the vendor hears of it, and what was asked for. */
-function durationOf(call: Call, fields: Fields, vendor: VideoVendor, model: string) {
+function durationOf(call: Call, fields: Fields, channel: VideoChannel, model: string) {
   const isJson = call.body.kind === 'json';
-  const isIgnored = isJson && quirksFor(call.world.quirks, model).videoJsonSeconds === 'ignored';
+  const isIgnored = isJson && quirksFor(call.world, model).videoJsonSeconds === 'ignored';
   const textOrNumber = (name: string): string | undefined => {
     const value = fields.raw(name);
     return typeof value === 'number' ? String(value) : fields.string(name);
   };
   const duration = textOrNumber('duration');
   const seconds = isIgnored ? textOrNumber('seconds') : fields.string('seconds');
-  const asked = seconds ?? duration ?? vendor.seconds;
+  const asked = seconds ?? duration ?? channel.seconds;
   if (!(Number(asked) > 0)) throw invalid(call, `invalid seconds "${asked}"`);
-  return { seconds: isIgnored ? (duration ?? vendor.seconds) : asked, asked };
+  return { seconds: isIgnored ? (duration ?? channel.seconds) : asked, asked };
 }
 
 /** `metadata` as an object or, in a form, as JSON text; anything else is ignored. */
-function checkMetadata(fields: Fields, { metadata }: VideoVendor): void {
+function checkMetadata(fields: Fields, { metadata }: VideoChannel): void {
   const sent = record(fields.parsed('metadata'));
   for (const [name, type] of Object.entries(metadata)) {
     const value = sent[name] ?? undefined;
@@ -53,28 +53,29 @@ function checkMetadata(fields: Fields, { metadata }: VideoVendor): void {
 export const createVideo: Handler = (call) => {
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model'));
-  const vendor = vendorOf(model);
-  if (vendor.needsContent && call.body.kind !== 'json') {
-    throw refusal(400, 'invalid_asset_request', 'invalid asset request');
+  const channel = channelOf(call.world, model);
+  const duration = typeof (fields.raw('duration') ?? 0);
+  if (channel.needsContent && (call.body.kind !== 'json' || duration !== 'number')) {
+    throw routingRefusal(400, 'invalid_asset_request', 'invalid asset request');
   }
   const prompt = fields.string('prompt')?.trim() ?? '';
   if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
   checkWords(prompt);
-  if (vendor.needsContent && fields.list('content') === undefined) {
+  if (channel.needsContent && fields.list('content') === undefined) {
     throw taskRefusal(400, 'invalid_request', 'request requires a text prompt or an asset');
   }
-  const { seconds, asked } = durationOf(call, fields, vendor, model);
-  const size = fields.string('size') ?? vendor.size;
-  if (!vendor.sizes.test(size)) {
-    const isOwn = vendor.sizeCode === 'invalid_size';
-    throw taskRefusal(isOwn ? 400 : 500, vendor.sizeCode, `size "${size}" is not supported`);
+  const { seconds, asked } = durationOf(call, fields, channel, model);
+  const size = fields.string('size') ?? channel.size;
+  if (!channel.sizes.test(size)) {
+    const isOwn = channel.sizeCode === 'invalid_size';
+    throw taskRefusal(isOwn ? 400 : 500, channel.sizeCode, `size "${size}" is not supported`);
   }
   fields.string('input_reference');
-  checkMetadata(fields, vendor);
-  const uploaded = fields.files.length > 0 && vendor.reads.includes('file') ? ['file'] : [];
-  const named = vendor.reads.filter((name) => fields.raw(name) !== undefined);
+  checkMetadata(fields, channel);
+  const uploaded = fields.files.length > 0 && channel.reads.includes('file') ? ['file'] : [];
+  const named = channel.reads.filter((name) => fields.raw(name) !== undefined);
   const order = { model, prompt, seconds, size, references: [...named, ...uploaded] };
-  return submitted(call, order, vendor.billsUnread ? asked : seconds);
+  return submitted(call, order, channel.billsUnread ? asked : seconds);
 };
 
 function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): EmulatorVideo {
@@ -84,14 +85,14 @@ function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): Em
 
 /** `POST /v1/videos/{video_id}/remix`. The model is that of the original task. */
 export const remixVideo: Handler = (call) => {
-  const { quirks, tasks } = call.world;
+  const { tasks } = call.world;
   const fields = fieldsOf(call);
   const prompt = fields.string('prompt')?.trim() ?? '';
   if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
   checkWords(prompt);
   const original = found(tasks.get(call.parameters['video_id'] ?? ''), 'task_origin_not_exist');
   const { model, seconds, size, id } = original;
-  const { videoRemix } = quirksFor(quirks, model);
+  const { videoRemix } = quirksFor(call.world, model);
   if (videoRemix === 'not-found') {
     throw taskRefusal(404, 'fail_to_fetch_task', `Video with id '${id}' not found.`);
   }

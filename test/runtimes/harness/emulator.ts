@@ -35,9 +35,11 @@ export interface SeenPreflight {
 /** Steers an emulator in another process, in every runtime alike. */
 export class Remote {
   readonly #root: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
   constructor(world: World) {
     this.#root = `${world.emulator}/__emulator`;
+    this.#headers = { authorization: `Bearer ${world.apiKey}` };
   }
 
   reset(): Promise<unknown> {
@@ -69,13 +71,13 @@ export class Remote {
   }
 
   async #get<Value>(path: string): Promise<Value> {
-    return (await fetch(`${this.#root}/${path}`)).json();
+    return (await fetch(`${this.#root}/${path}`, { headers: this.#headers })).json();
   }
 
   async #post(path: string, order: object): Promise<unknown> {
-    // A body without a content type keeps browsers from asking beforehand.
     const response = await fetch(`${this.#root}/${path}`, {
       method: 'POST',
+      headers: this.#headers,
       body: JSON.stringify(order),
     });
     if (!response.ok) throw new Error(`The emulator refused: ${await response.text()}`);

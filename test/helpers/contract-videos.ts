@@ -1,0 +1,135 @@
+import type { Emulator, EmulatorOptions, Fault, Quirks } from '../../src/testing/index.ts';
+import type { Recording, Setup } from './contract.ts';
+
+/** The models that were behind the recorded gateway, by what its recordings call them. */
+const models: Readonly<Record<string, string>> = {
+  sora: 'sora-2',
+  openai: 'gpt-video',
+  kling: 'kling-v1',
+  ali: 'wan2.5-t2v-preview',
+  vidu: 'viduq1',
+  hailuo: 'MiniMax-Hailuo-02',
+  jimeng: 'jimeng_v30',
+  veo: 'veo-3.0-generate-001',
+  doubao: 'doubao-seedance-1-0-pro-250528',
+};
+
+function modelOf({ name }: Recording): string {
+  if (name.includes('chain')) return 'm-video';
+  const vendor = Object.keys(models).find((known) => name.includes(known)) ?? 'sora';
+  return models[name.startsWith('vendor route') ? 'kling' : vendor] ?? '';
+}
+
+async function submit(emulator: Emulator, model: string): Promise<string> {
+  const prompt = 'A boat';
+  await emulator.fetch(`${emulator.baseURL}/v1/videos`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${emulator.apiKey}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ model, prompt, content: [{ type: 'text', text: prompt }] }),
+  });
+  return emulator.videos.list[0]?.id ?? '';
+}
+
+/** What had become of the task when the answer was recorded, in the answer's own words. */
+function stateOf({ name, answer }: Recording): string {
+  const body = Object(answer.body);
+  if (name.startsWith('content too early')) return 'new';
+  if (name.includes('stumbled') || String(body.data?.fail_reason).startsWith('upstream returned'))
+    return 'stumbled';
+  if (name.startsWith('content of a failed')) return 'failed';
+  if (name.includes('content') && body.status === undefined) return 'completed';
+  if (name.startsWith('remix')) return 'completed';
+  const word = body.data?.status ?? body.status;
+  return word === undefined ? 'stumbled' : String(word).toLowerCase();
+}
+
+/** A task in the state in which it was recorded. */
+const task = (quirks: Partial<Quirks> = {}): Setup => ({
+  options: { videoDuration: 60_000, quirks },
+  prepare: async (emulator, recording) => {
+    emulator.clock.hold();
+    const id = await submit(emulator, modelOf(recording));
+    const state = stateOf(recording);
+    if (/^(completed|success|succeeded)$/.test(state)) emulator.videos.complete(id);
+    if (state.startsWith('fail')) emulator.videos.fail(id);
+    const status = ([401, 500] as const).find((known) => recording.name.includes(`${known} to`));
+    if (state === 'stumbled') emulator.videos.stumble(id, status);
+    if (state === 'in_progress') emulator.clock.advance(30_000);
+    return id;
+  },
+});
+
+const failing = (fault: Fault, options: EmulatorOptions = {}): Setup => ({
+  options,
+  prepare: (emulator) => void emulator.fail({ fault }),
+});
+
+const refused = (status: number): Setup => failing({ type: 'vendor-refusal', status });
+
+/** A refusal with the code of the vendor or of the step that failed. */
+const coded = (status: number, code: string): Setup => failing({ type: 'error', status, code });
+
+const downloads = (count: number): Setup => ({
+  prepare: async (emulator) => {
+    const id = await submit(emulator, 'sora-2');
+    const { baseURL, fetch } = emulator;
+    for (let done = 0; done < count; done += 1) await fetch(`${baseURL}/v1/videos/${id}/content`);
+    return id;
+  },
+});
+
+/** The vendor does not have the content (yet). */
+const missing = failing({
+  type: 'error',
+  status: 502,
+  envelope: 'openai-short',
+  errorType: 'server_error',
+});
+
+/** The words of a gateway in which tasks of another gateway are tasks of a vendor. */
+const chained: Partial<Quirks> = {
+  videoStumble: 'unknown',
+  videoLength: 'missing',
+  videoModel: 'empty',
+  videoEarlyEnd: true,
+};
+
+const queued = { unknown: 'queued' };
+
+/** The state in which answers about videos were recorded, by the names of the recordings. */
+export const videoSetups: readonly (readonly [names: RegExp, setup: Setup])[] = [
+  [/^video, upstream 429/, refused(429)],
+  [/^video, upstream 500/, refused(500)],
+  [/^submission refused, .*(submithtml)/, refused(502)],
+  [/^submission refused, .*submitreset/, coded(500, 'do_request_failed')],
+  [/^submission refused, .*submitempty/, coded(500, 'unmarshal_response_body_failed')],
+  [/^submission refused, sora, submitjunk/, coded(500, 'invalid_response')],
+  [/^submission refused, ali, submitcode200/, failing({ type: 'error-in-200' })],
+  [/^submission refused, (kling|vidu), submitcode/, coded(400, 'task_failed')],
+  [/^submission refused, hailuo, submitrate/, coded(400, '1002')],
+  [/^submission refused, hailuo, submitcode/, coded(400, '1026')],
+  [/^submission refused, .*(submitcode|400)$/, refused(400)],
+  ...[201, 401, 429, 500, 503].map(
+    (status) => [new RegExp(`^submission refused, .*${status}$`), refused(status)] as const,
+  ),
+  [/^(submission|poll), the gateway's own limit/, {}],
+  [/^content, asked too often/, downloads(10)],
+  [/^vendor has no content yet, content/, missing],
+  [/chain-sora, poll 1/, task({ videoForeignId: true, videoWords: queued })],
+  [
+    /chain-kling, poll 1/,
+    task({ videoForeignId: true, videoLength: 'missing', videoWords: queued }),
+  ],
+  [/chain-sora/, task()],
+  [/chain-kling/, task(chained)],
+  // The vendor's error shows in a task that goes on.
+  [/poll, ali, poll 9/, task({ videoError: 'always', videoWords: {} })],
+  [/poll, hailuo, poll 6/, task({ videoError: 'always' })],
+  [
+    /^(video (polled|completed|failed)|vendor route (at once|completed|failed)|content|remix|vendor's .* poll, |whole life|vendor has|status while)/,
+    task(),
+  ],
+];
