@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { formBlob } from '../src/http/form-blob.ts';
 import { parseMultipart } from './helpers/parse-multipart.ts';
 
@@ -35,5 +35,15 @@ describe('formBlob()', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('has a boundary that nobody can guess', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    vi.spyOn(Date, 'now').mockReturnValue(1);
+
+    const types = Array.from({ length: 100 }, () => formBlob(new FormData()).type);
+
+    expect(new Set(types).size).toBe(100);
+    expect(types[0]).toMatch(/boundary=----formdata-[\da-f]{32}$/);
   });
 });

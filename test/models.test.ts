@@ -228,3 +228,18 @@ describe('through the fetch of the runtime', () => {
     expect(data).toHaveLength(emulator.models.length);
   });
 });
+
+test('nothing that a gateway adds to the list replaces a method or the prototype of the page', async () => {
+  const text =
+    '{"__proto__":{"polluted":1},"hasNextPage":1,"constructor":1,"more":2,"data":[{"id":"__proto__","__proto__":{"id":"x"}}]}';
+  const { client } = scripted([() => new Response(text)]);
+
+  const page = await client.models.list();
+
+  expect(page).toBeInstanceOf(ModelsPage);
+  expect(page).not.toHaveProperty('polluted');
+  expect(page.hasNextPage()).toBe(false);
+  expect(page).toHaveProperty('more', 2);
+  expect(page.data.map(({ id }) => id)).toEqual(['__proto__']);
+  expect(Object.prototype).not.toHaveProperty('polluted');
+});

@@ -212,6 +212,16 @@ describe('encodeMultipart() with files in memory', () => {
 });
 
 describe('encodeMultipart() with streams', () => {
+  test('has a boundary that nobody can guess', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+
+    const first = await encodeMultipart([['file', chunks('x')]]);
+    const second = await encodeMultipart([['file', chunks('x')]]);
+
+    expect(first.headers['content-type']).toMatch(/boundary=.{20,}/);
+    expect(first.headers['content-type']).not.toBe(second.headers['content-type']);
+  });
+
   test.each([
     ['an fs stream', () => createReadStream(join(folder, 'talk.mp3'))],
     ['a Node stream', () => Readable.from([Buffer.from(mp3)])],

@@ -144,12 +144,12 @@ const things: readonly [
   ...situations.map((situation): (typeof things)[number] => [
     `error ${situation.name}: ${situation.how}`,
     () => errorOf(situation, { logLevel: 'off' }),
-    ['key', 'prompt', 'query'],
+    ['key', 'prompt', 'query', 'header', 'parameter'],
   ]),
   ...(['error', 'warn', 'info', 'debug'] as const).map((level): (typeof things)[number] => [
     `log lines at level ${level}`,
     () => logLinesAt(level),
-    ['key', 'prompt', 'query'],
+    ['key', 'prompt', 'query', 'header', 'parameter'],
   ]),
 ];
 
@@ -325,5 +325,50 @@ describe('the key does not show in errors', () => {
       expect(value).toBeInstanceOf(InvalidInputError);
       expect(shown(value)).not.toContain(canary);
     }
+  });
+});
+
+describe('what a caller adds is taken out when it gives access', () => {
+  test.each([
+    ['a header by its name', { defaultHeaders: { 'x-goog-api-key': 'abcdefgh' } }, 'abcdefgh'],
+    [
+      'a header by its looks',
+      { defaultHeaders: { 'x-b': 'q1w2e3r4t5z6u7i8o9p0' } },
+      'q1w2e3r4t5z6u7i8o9p0',
+    ],
+    ['one cookie of several', { defaultHeaders: { cookie: 'a=b; sid=c0ffee1234' } }, 'c0ffee1234'],
+    [
+      'a key after its scheme',
+      { defaultHeaders: { authorization: 'Basic dXNlcjpwYXNz' } },
+      'dXNlcjpwYXNz',
+    ],
+    ['a query', { defaultQuery: { key: 'abc/def+gh' } }, 'abc/def+gh'],
+    ['a query that is escaped', { defaultQuery: { key: 'abc/def+gh' } }, 'abc%2Fdef%2Bgh'],
+  ])('%s', async (_, options, said) => {
+    const answers = [json({ error: { message: `No: ${said}.` } }, 400)];
+    const { client } = scripted(answers, { ...options, logLevel: 'off' });
+
+    expect(String(await failureOf(client.models.list()))).toMatch(
+      /^BadRequestError: 400 No: \[key\]\./,
+    );
+  });
+
+  test.each([
+    ['x-tenant', 'production'],
+    ['x-request-id', '0f8fad5b-d9cb-469f-a165-70867728950e'],
+    ['x-short-key', 'abc'],
+  ])('and the header %s: %s stays', async (name, value) => {
+    const answers = [json({ error: { message: `No: ${value}.` } }, 400)];
+    const { client } = scripted(answers, { defaultHeaders: { [name]: value } });
+
+    expect(String(await failureOf(client.models.list()))).toContain(`No: ${value}.`);
+  });
+
+  test('whether for one call or for all', async () => {
+    const answers = [json({ error: { message: 'No: abcdefgh and ijklmnop.' } }, 400)];
+    const { client } = scripted(answers);
+    const given = { headers: { 'x-api-key': 'abcdefgh' }, query: { token: 'ijklmnop' } };
+
+    expect(String(await failureOf(client.models.list(given)))).toContain('No: [key] and [key].');
   });
 });

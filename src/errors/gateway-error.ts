@@ -89,9 +89,14 @@ export class GatewayError extends Error {
     this: Class & { readonly kind: string },
     value: unknown,
   ): value is InstanceType<Class> {
-    if (typeof value !== 'object' || value === null || !(kinds in value)) return false;
-    const found = value[kinds];
-    return Array.isArray(found) && found.includes(this.kind);
+    if (typeof value !== 'object' || value === null) return false;
+    try {
+      const found: unknown = kinds in value ? value[kinds] : undefined;
+      return Array.isArray(found) && found.includes(this.kind);
+    } catch {
+      // A proxy may throw whatever it is asked.
+      return false;
+    }
   }
 
   /** @internal The names of the classes that this error belongs to. */

@@ -22,7 +22,7 @@ export class VideoFailedError extends GatewayError {
   readonly code: string | undefined;
   /** Whether the reason reads like a content review. A guess: the gateway does not say. */
   readonly moderated: boolean;
-  /** The answer that told of it, as it came; `undefined` when the polls after it could not be read. */
+  /** The answer that told of it, without the queries of URLs; `undefined` when the polls after it could not be read. */
   readonly raw: unknown;
   /** The handle of the task. */
   readonly ref: VideoTaskRef;

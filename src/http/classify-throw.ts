@@ -159,12 +159,16 @@ const phases: Partial<Record<FailureKind, Phase>> = {
  * Everything that is not on the list counts as `connection_lost`, whose outcome is unknown.
  */
 export function classifyThrown(error: unknown): Failure {
-  for (const link of chainOf(error)) {
-    const signs = signsOf(link);
-    const kind = kindFromSigns(signs, deepest);
-    if (kind !== undefined) {
-      return { kind, phase: phases[kind] ?? 'connect', code: signs.code, cause: error };
+  try {
+    for (const link of chainOf(error)) {
+      const signs = signsOf(link);
+      const kind = kindFromSigns(signs, deepest);
+      if (kind !== undefined) {
+        return { kind, phase: phases[kind] ?? 'connect', code: signs.code, cause: error };
+      }
     }
+  } catch {
+    // A proxy may throw whatever it is asked.
   }
   return { kind: 'connection_lost', phase: 'sent', code: undefined, cause: error };
 }

@@ -9,7 +9,10 @@ function escapeName(name: string): string {
  * `FormData` and would send the text "[object FormData]". Files are referred to, not copied.
  */
 export function formBlob(form: FormData): Blob {
-  const boundary = `----formdata-${Math.random().toString(36).slice(2)}${Date.now().toString(36)}`;
+  // Whoever could guess it could write further fields into a text.
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  const digits = Array.from(random, (byte) => byte.toString(16).padStart(2, '0'));
+  const boundary = `----formdata-${digits.join('')}`;
   const parts: BlobPart[] = [];
   for (const [name, value] of form) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;

@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { HeaderValues } from '../options.ts';
 
-function entriesOf(values: HeaderValues): Iterable<[string, string | null | undefined]> {
+/** The names and values of headers, in whichever form they were given. */
+export function headerEntries(values: HeaderValues): Iterable<[string, string | null | undefined]> {
   return values instanceof Headers ? values.entries() : Object.entries(values);
 }
 
@@ -12,7 +13,7 @@ export function applyHeaders(
   field: string,
 ): void {
   if (values === undefined) return;
-  for (const [name, value] of entriesOf(values)) {
+  for (const [name, value] of headerEntries(values)) {
     if (value === undefined) continue;
     try {
       if (value === null) headers.delete(name);

@@ -7,6 +7,7 @@ import { CallScope } from './call-scope.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
+import { headerEntries } from './headers.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
 import { checkRequestOptions } from './option-checks.ts';
@@ -41,7 +42,7 @@ export class LogicalCall {
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
-  readonly redaction = new Redaction();
+  readonly redaction = new Redaction(() => this.#callersValues());
   readonly #url: string;
   readonly #history = new CallHistory();
   #body: PreparedBody | undefined;
@@ -57,6 +58,15 @@ export class LogicalCall {
     if (spec.options) checkIdempotencyKey(spec.options, this.settings.idempotency);
     this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
+  }
+
+  /** The headers and the query that the caller has added to what this client sends. */
+  *#callersValues(): Generator<readonly [name: string, value: string | null | undefined]> {
+    const { spec, client } = this;
+    for (const headers of [client.headers, spec.options?.headers]) {
+      if (headers) yield* headerEntries(headers);
+    }
+    yield* new URL(this.#url).searchParams;
   }
 
   /** Made when somebody asks: most calls succeed, and nobody does. */

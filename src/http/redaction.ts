@@ -1,19 +1,10 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { rewritten, withoutQueries } from '../schemas/without-queries.ts';
 import { safeCause } from './safe-cause.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 /** A shorter key may be part of any word, and taking it out would garble what is said. */
 const shortestKey = 8;
-
-/** A URL and its query, also as they stand in JSON within JSON. */
-const urls = /\b(https?:(?:\\*\/){2}(?:[^\s"'<>`?#\\]|\\+\/)+)(\?(?:[^\s"'<>`)\]\\]|\\+[/u])*)?/gi;
-
-/** Takes the queries out of the URLs in text: what a signed URL gives access with is in its query. */
-function withoutQueries(text: string): string {
-  return text.replace(urls, (whole, url: string, query: string | undefined) =>
-    query === undefined || query === '?[query' ? whole : `${url}?[query]`,
-  );
-}
 
 /** What a gateway says in an error, in an answer or in a stream. */
 interface Said {
@@ -24,18 +15,61 @@ interface Said {
   readonly error?: unknown;
 }
 
+/** Names under which callers send what gives access. */
+const secretNames = /key|token|secret|auth|cookie|pass|sign|sig$|credential|session/i;
+
+/** Whether the value of a header or of a query looks like something that gives access. */
+function isSecret(name: string, value: string): boolean {
+  if (secretNames.test(name)) return true;
+  // Random letters and digits; ids are made of the same, and are there to be shown.
+  const isRandom = /^[\w.~+/=-]{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
+  return isRandom && !/id$|trace/i.test(name);
+}
+
 /**
  * Takes out of what gateways and runtimes say what may not get into errors, and so into logs: the key
- * of the call, and queries of URLs. Some gateways repeat the key that they refuse.
+ * of the call, what else of it looks like one, and queries of URLs. Some gateways repeat the key that
+ * they refuse.
  */
 export class Redaction {
   #keys: readonly string[] = [];
+  #makeValues:
+    | (() => Iterable<readonly [name: string, value: string | null | undefined]>)
+    | undefined;
+
+  /**
+   * @param makeValues - Gives the headers and the query that the caller added. Asked for once something
+   * was said: most calls succeed.
+   */
+  constructor(
+    makeValues: () => Iterable<readonly [name: string, value: string | null | undefined]>,
+  ) {
+    this.#makeValues = makeValues;
+  }
 
   /** Takes note of what an attempt sends. A function may give another key to each. */
   remember(headers: Headers): void {
     const sent = headers.get('authorization') ?? '';
-    const key = sent.slice(sent.indexOf(' ') + 1);
-    if (key.length >= shortestKey && !this.#keys.includes(key)) this.#keys = [...this.#keys, key];
+    this.#add(sent.slice(sent.indexOf(' ') + 1));
+  }
+
+  #add(key: string): void {
+    if (key.length < shortestKey || this.#keys.includes(key)) return;
+    // The longest first: a part of it may be a key as well.
+    this.#keys = [...this.#keys, key].toSorted((one, other) => other.length - one.length);
+  }
+
+  /** Everything that may not be shown. A cookie or a scheme with a key holds several. */
+  #allKeys(): readonly string[] {
+    const values = this.#makeValues?.() ?? [];
+    this.#makeValues = undefined;
+    for (const [name, value] of values) {
+      if (!value || !isSecret(name, value)) continue;
+      this.#add(value);
+      for (const part of value.split(/[\s;,]/))
+        this.#add(part.slice(part.indexOf('=') + 1) || part);
+    }
+    return this.#keys;
   }
 
   /** What a gateway says, with neither key nor queries. */
@@ -88,10 +122,16 @@ export class Redaction {
   /** Text without keys. */
   withoutKeys(text: string): string {
     let clean = text;
-    for (const key of this.#keys) {
-      // In the text of JSON it may stand escaped.
+    for (const key of this.#allKeys()) {
+      // In the text of JSON and in URLs it may stand escaped.
       const escaped = JSON.stringify(key).slice(1, -1);
-      for (const form of [key, escaped, key.replaceAll('/', String.raw`\/`)]) {
+      const slashed = key.replaceAll('/', String.raw`\/`);
+      for (const form of [
+        key,
+        escaped,
+        slashed,
+        new URLSearchParams([['', key]]).toString().slice(1),
+      ]) {
         clean = clean.replaceAll(form, '[key]');
       }
     }
@@ -100,22 +140,5 @@ export class Redaction {
 
   #clean(text: string): string {
     return withoutQueries(this.withoutKeys(text));
-  }
-}
-
-/** The same value with other texts in it, or the value itself when nothing in it changes. */
-function rewritten(value: unknown, rewrite: (text: string) => string): unknown {
-  if (typeof value === 'string') return rewrite(value);
-  if (typeof value !== 'object' || value === null) return value;
-  let clean = '';
-  try {
-    const text = JSON.stringify(value);
-    clean = rewrite(text);
-    if (clean === text) return value;
-    const copy: unknown = JSON.parse(clean);
-    return copy;
-  } catch {
-    // It nests too deep, or a number was the key.
-    return clean;
   }
 }

@@ -36,7 +36,7 @@ function carriesMore(error: Error, clean: Rewrite, levels: number): boolean {
     const value: unknown = Reflect.get(error, key);
     if (typeof value === 'string' && clean(value) !== value) return true;
     const isKnown = typeof key === 'string' && knownFields.has(key);
-    if (!isKnown && typeof value === 'object' && value !== null) return true;
+    if (!isKnown && isObject(value)) return true;
   }
   const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   return [error.cause, ...inner].some((link) => !isHarmless(link, clean, levels - 1));
@@ -45,7 +45,12 @@ function carriesMore(error: Error, clean: Rewrite, levels: number): boolean {
 function isHarmless(value: unknown, clean: Rewrite, levels: number): boolean {
   if (value instanceof Error) return !carriesMore(value, clean, levels);
   if (typeof value === 'string') return clean(value) === value;
-  return typeof value !== 'object' || value === null;
+  return !isObject(value);
+}
+
+/** Functions are objects too: they can have fields that hold anything. */
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
 /** What of a runtime's error is kept on a copy, besides its name and its texts. */
@@ -56,7 +61,7 @@ function withoutRequest(error: object, clean: Rewrite, levels: number): Error {
   const [message, name, stack, cause]: unknown[] = ['message', 'name', 'stack', 'cause'].map(
     (field) => Reflect.get(error, field),
   );
-  const inner = typeof cause === 'object' && cause !== null && levels > 0;
+  const inner = isObject(cause) && levels > 0;
   const copy = new Error(
     typeof message === 'string' ? clean(message) : '',
     inner ? { cause: withoutRequest(cause, clean, levels - 1) } : undefined,
@@ -82,7 +87,7 @@ function withoutRequest(error: object, clean: Rewrite, levels: number): Error {
  */
 export function safeCause(error: unknown, clean: Rewrite): unknown {
   if (typeof error === 'string') return clean(error);
-  if (typeof error !== 'object' || error === null) return error;
+  if (!isObject(error)) return error;
   try {
     return isHarmless(error, clean, deepest) ? error : withoutRequest(error, clean, deepest);
   } catch {

@@ -22,7 +22,10 @@ export class ModelsPage implements ModelList, AsyncIterable<Model> {
   /** @internal */
   constructor(list: ModelList) {
     this.data = list.data;
-    Object.assign(this, list);
+    for (const [key, value] of Object.entries(list)) {
+      // What the gateway sends may not replace a method, nor the prototype.
+      if (!(key in this)) Reflect.set(this, key, value);
+    }
   }
 
   /** The models, the same as `data`. */

@@ -174,7 +174,7 @@ export class ResponseSource<Item> implements StreamSource<Item> {
 
   #onBroken(cause: unknown): void {
     if (this.#settlement !== undefined) return;
-    if (cause instanceof GatewayError) this.#settle({ verdict: 'truncated', error: cause });
+    if (GatewayError.isInstance(cause)) this.#settle({ verdict: 'truncated', error: cause });
     else this.#finish({ cause });
   }
 

@@ -8,6 +8,7 @@ import {
   type VideoWaitSummary,
 } from '../errors/video-error.ts';
 import { readsLikeReview } from '../schemas/video-failure.ts';
+import { rewritten, withoutQueries } from '../schemas/without-queries.ts';
 import type { VideoTaskError, VideoTaskRef } from '../types/videos.ts';
 import type { StopReason } from './step.ts';
 import type { VideoWaitState } from './wait-options.ts';
@@ -113,7 +114,8 @@ export function failedError(
   failure: VideoTaskError,
   raw: unknown,
 ): VideoFailedError {
-  const { message: reason, code } = failure;
+  const reason = withoutQueries(failure.message);
+  const code = failure.code && withoutQueries(failure.code);
   const moderated = readsLikeReview(failure);
   const ending = /[.!?…。！]$/u.test(reason) ? '' : '.';
   const review =
@@ -128,7 +130,7 @@ export function failedError(
     reason,
     code,
     moderated,
-    raw,
+    raw: rewritten(raw, withoutQueries),
     ref,
   });
 }

@@ -10,6 +10,8 @@ export const canaries = {
   key: 'sk-canary/0123456789',
   prompt: 'the prompt canary',
   query: 'query-canary',
+  header: 'second-key/0123456789',
+  parameter: 'third-key/0123456789',
 } as const;
 
 type Answer = (request: Request) => Response | Error | Promise<Response>;
@@ -25,7 +27,9 @@ export interface Situation {
 
 /** Everything of a request that a gateway can know but the prompt, as careless ones repeat it. */
 function echo({ headers, url }: Request): string {
-  return `You sent ${headers.get('authorization')} to ${url} (request id: r-1)`;
+  const parameter = new URL(url).searchParams.get('key');
+  const others = `${headers.get('x-api-key')} and ${parameter}`;
+  return `You sent ${headers.get('authorization')} and ${others} to ${url} (request id: r-1)`;
 }
 
 function errorAnswer(status: number, message = ''): Answer {
@@ -98,6 +102,15 @@ const task =
   () =>
     Response.json({ id: 'task-1', status, ...fields });
 
+/** A function with fields. */
+function withFields(fields: object): unknown {
+  return Object.assign(() => undefined, fields);
+}
+
+function fail(): never {
+  throw new Error('Nothing may be asked.');
+}
+
 /** What the fetch of each runtime throws, and what a careless one does. */
 const thrown: Readonly<Record<string, Answer>> = {
   Node: () =>
@@ -115,6 +128,21 @@ const thrown: Readonly<Record<string, Answer>> = {
       code: 'ECONNRESET',
       request,
     }),
+  'a library that keeps it on a function': (request) =>
+    Object.assign(new TypeError('failed'), {
+      retry: withFields({ request: [...request.headers] }),
+    }),
+  'a library that throws a function': (request) => {
+    throw withFields({ request: [...request.headers], url: request.url });
+  },
+  'a library that throws a proxy': () => {
+    throw new Proxy(new Error('x'), new Proxy({}, { get: fail }));
+  },
+  'a library that throws a proxy that is revoked': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    throw Object.assign(new Error('x'), { errors: proxy, cause: proxy });
+  },
   'a library that tells all in its text': (request) => new Error(`Cannot send: ${echo(request)}`),
 };
 
@@ -288,6 +316,18 @@ export const situations: readonly Situation[] = [
     call: stream,
   },
   {
+    name: 'StreamTruncatedError',
+    how: 'a stream that breaks with a proxy',
+    answers: [
+      () => {
+        const problem = new Proxy(new Error('x'), new Proxy({}, { get: fail }));
+        const body = new ReadableStream({ start: (stream) => stream.error(problem) });
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      },
+    ],
+    call: stream,
+  },
+  {
     name: 'StreamTimeoutError',
     how: 'a stream that is silent',
     answers: [
@@ -312,6 +352,16 @@ export const situations: readonly Situation[] = [
           status: 'failed',
           error: { message: `Bad key ${headers.get('authorization')}` },
         }),
+    ],
+    call: wait,
+  },
+  {
+    name: 'VideoFailedError',
+    how: 'a reason with a signed URL',
+    answers: [
+      task('failed', {
+        error: { message: `Cannot read https://a.test/b?signature=${canaries.query}.`, code: 'e' },
+      }),
     ],
     call: wait,
   },
@@ -392,7 +442,8 @@ export async function errorOf(
 ): Promise<unknown> {
   const { client } = scripted(answers, {
     apiKey: canaries.key,
-    defaultQuery: { signature: canaries.query },
+    defaultQuery: { signature: canaries.query, key: canaries.parameter },
+    defaultHeaders: { 'x-api-key': canaries.header },
     timeout: 1_000,
     maxRetries: 0,
     ...options,
