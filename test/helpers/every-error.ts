@@ -321,7 +321,7 @@ export const situations: readonly Situation[] = [
     answers: [
       () => {
         const problem = new Proxy(new Error('x'), new Proxy({}, { get: fail }));
-        const body = new ReadableStream({ start: (stream) => stream.error(problem) });
+        const body = new ReadableStream({ start: (source) => source.error(problem) });
         return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
       },
     ],
