@@ -165,7 +165,7 @@ export interface GatewayOptions extends SharedOptions {
    */
   logger?: Logger | undefined;
   /**
-   * What is logged. Keys never are; prompts and bodies never are.
+   * What is logged. Keys and prompts never are, nor bodies; at `debug`, what errors of the gateway say is.
    * @defaultValue the environment variable `GATEWAY_LOG`, or `"warn"`
    */
   logLevel?: LogLevel | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { BadRequestError, InternalServerError } from '../src/errors/api-error.ts';
 import { APIConnectionError } from '../src/errors/connection-error.ts';
 import { VideoSubmitUnknownError } from '../src/errors/video-error.ts';
-import { json, scripted } from './helpers/clients.ts';
+import { collect, eventStream, json, scripted } from './helpers/clients.ts';
 import { fetchFailure, settled } from './helpers/failures.ts';
 import {
   apiErrorOf,
@@ -15,6 +15,7 @@ import {
   html,
   list,
   logged,
+  messages,
   models,
   refused,
   reset,
@@ -74,7 +75,7 @@ describe('errors', () => {
     });
     expect(failure).toHaveProperty(
       'message',
-      'POST https://gateway.test/v1/images/generations lost its connection (ECONNRESET). The request may have been accepted and charged. Check the account before sending it again.',
+      'POST https://gateway.test/v1/images/generations lost its connection (ECONNRESET). 3 attempts were made. The request may have been accepted and charged. Check the account before sending it again.',
     );
     vi.useRealTimers();
   });
@@ -124,6 +125,123 @@ describe('errors', () => {
   });
 });
 
+describe('a 404 and a 503', () => {
+  const noChannel = 'No available channel for model nope under group default (distributor)';
+
+  test.each<[string, number, object, string, RegExp]>([
+    ['a path that doubles /v1', 404, { message: 'Invalid URL' }, '/v1/v1/x', /version twice/],
+    ['a route that is not there', 404, { message: 'Invalid URL' }, '/v1/images', /Check baseURL/],
+    [
+      'no channel',
+      503,
+      { message: noChannel, code: 'model_not_found' },
+      '/v1/images',
+      /models\.list\(\)/,
+    ],
+    ['no channel, without a code', 503, { message: noChannel }, '/v1/images', /models\.list\(\)/],
+    ['an outage', 503, { message: 'Overloaded' }, '/v1/images', /may have been accepted/],
+  ])('name the URL and the fix: %s', async (_, status, problem, path, fix) => {
+    const { client } = scripted([json({ error: problem }, status)], { maxRetries: 0 });
+
+    const { message } = await apiErrorOf(client.post(path, { body: {} }));
+
+    expect(message).toContain(` The request was POST https://gateway.test${path}.`);
+    expect(message).toMatch(fix);
+  });
+
+  test('of a task name the id', async () => {
+    const { client } = scripted([json({ error: { message: 'Task not found' } }, 404)]);
+
+    expect((await apiErrorOf(client.videos.retrieve('task_x'))).message).toBe(
+      '404 Task not found. The request was GET https://gateway.test/v1/videos/task_x. Check the id, and that baseURL is the gateway that gave it. The gateway refused the request, so no charge is expected.',
+    );
+  });
+});
+
+describe('a browser', () => {
+  const cause = new TypeError('Failed to fetch');
+
+  test('does not tell a refused preflight from a lost connection, which the message says', async () => {
+    vi.stubGlobal('window', { document: {} });
+    const { client } = scripted([cause], { maxRetries: 0, dangerouslyAllowBrowser: true });
+
+    const error = await apiErrorOf(draw(client));
+
+    expect(error.message).toMatch(/lost its connection\. A browser does not tell .*CORS.*console/);
+    expect(error.outcome).toBe('unknown');
+  });
+
+  test('is not mentioned elsewhere', async () => {
+    const { client } = scripted([cause], { maxRetries: 0 });
+
+    expect((await apiErrorOf(draw(client))).message).not.toContain('browser');
+  });
+});
+
+describe('JSON of an error', () => {
+  test('has its message, and nothing that the error does not show', async () => {
+    const { client } = scripted([error('c', 400)], { apiKey: 'sk-canary-1' });
+
+    const failure = await apiErrorOf(list(client));
+    const written: unknown = JSON.parse(JSON.stringify({ failure }));
+
+    expect(written).toMatchObject({
+      failure: {
+        name: 'BadRequestError',
+        message: failure.message,
+        outcome: 'rejected',
+        status: 400,
+        code: 'c',
+        advice: failure.advice,
+      },
+    });
+    expect(JSON.stringify(written)).not.toContain('sk-canary');
+  });
+});
+
+/** A client whose key can be had once. */
+function withKeys(...answers: Parameters<typeof scripted>[0]) {
+  let asked = 0;
+  const problem = new Error('no more keys');
+  const apiKey = (): string => {
+    asked += 1;
+    if (asked > 1) throw problem;
+    return 'sk-test';
+  };
+  return { ...scripted(answers, { apiKey }), problem };
+}
+
+describe('a key that cannot be had again', () => {
+  test('after a 401 leaves the refusal, and is its cause', async () => {
+    const { client, requests, problem } = withKeys(error('', 401));
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure).toMatchObject({
+      name: 'AuthenticationError',
+      outcome: 'rejected',
+      status: 401,
+    });
+    expect(failure).toHaveProperty('cause.field', 'apiKey');
+    expect(failure).toHaveProperty('cause.cause', problem);
+    expect(failure.evidence.attempts).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('after a lost connection leaves the outcome unknown', async () => {
+    vi.useFakeTimers();
+    const { client, requests } = withKeys(reset());
+
+    const { error: failure } = await settled(
+      client.images.generate({ model: 'm', prompt: 'a cat' }, { retryUnknownOutcome: true }),
+    );
+
+    expect(failure).toMatchObject({ name: 'APIConnectionError', outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+    vi.useRealTimers();
+  });
+});
+
 describe('log lines', () => {
   test.each([
     ['off', []],
@@ -144,7 +262,10 @@ describe('log lines', () => {
   test('name the call, and hold neither key nor prompt nor query', async () => {
     vi.useFakeTimers();
     const { client, lines } = logged(
-      [error('canary-code', 500), json({ ...completion, model: 7 })],
+      [
+        json({ error: { message: 'Not now, sk-canary', code: 'busy' } }, 500),
+        json({ ...completion, model: 7 }),
+      ],
       {
         logLevel: 'debug',
         apiKey: 'sk-canary',
@@ -161,9 +282,42 @@ describe('log lines', () => {
     );
 
     expect(lines.length).toBeGreaterThan(3);
+    expect(lines[1]?.[2]).toMatchObject({ code: 'busy', message: 'Not now, [key]', status: 500 });
     expect(JSON.stringify(lines)).not.toContain('canary');
     for (const [, message] of lines) expect(message).toMatch(/^\[model-gateway\] /);
     vi.useRealTimers();
+  });
+
+  test.each([
+    [
+      'complete',
+      [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }],
+      { verdict: 'complete', error: undefined },
+    ],
+    [
+      'truncated',
+      [{ choices: [{ index: 0, delta: { content: 'a' } }] }],
+      { verdict: 'no_terminator', error: 'StreamTruncatedError', message: expect.any(String) },
+    ],
+    [
+      'failed',
+      [{ error: { message: 'No, sk-canary.' } }],
+      { error: 'StreamError', message: expect.stringContaining('No, [key].') },
+    ],
+  ])('tell how a stream ended: %s', async (_, events, end) => {
+    const options = { logLevel: 'debug', apiKey: 'sk-canary' } as const;
+    const { client, lines } = logged([eventStream(...events)], options);
+
+    const stream = await client.chat.completions.create({
+      model: 'm',
+      messages: [...messages],
+      stream: true,
+    });
+    await collect(stream).catch(() => undefined);
+
+    const [, message, details] = lines.at(-1) ?? [];
+    expect(message).toBe('[model-gateway] Stream ended');
+    expect(details).toMatchObject({ ...end, elapsed: expect.any(Number) });
   });
 
   test('that cannot be written do not fail the call', async () => {

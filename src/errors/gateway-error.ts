@@ -42,7 +42,8 @@ export interface GatewayErrorInit {
 
 const kinds = Symbol.for('model-gateway.error.kinds');
 
-const defaultAdvice: Readonly<Record<Outcome, string>> = {
+/** What to do about a failure of which nothing more is known. */
+export const defaultAdvice: Readonly<Record<Outcome, string>> = {
   not_sent: 'Nothing was sent, so it is safe to send it again.',
   rejected: 'The gateway refused the request, so no charge is expected.',
   unknown:
@@ -78,6 +79,12 @@ export class GatewayError extends Error {
     this.evidence = init.evidence ?? { phase: 'local', attempts: [] };
     this.callId = init.callId;
     this.advice = advice;
+  }
+
+  /** What `JSON.stringify()` writes: the name, the message and the fields, without the cause. */
+  toJSON(): Record<string, unknown> {
+    const json: Record<string, unknown> = { name: this.name, message: this.message };
+    return Object.assign(json, this);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { ChargeClass } from '../endpoints.ts';
-import type { Outcome } from '../errors/gateway-error.ts';
+import { defaultAdvice, type Outcome } from '../errors/gateway-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import { failures, type FailureKind } from './failure.ts';
 
@@ -7,6 +7,30 @@ import { failures, type FailureKind } from './failure.ts';
 export interface AdviceInput {
   readonly kind: FailureKind;
   readonly body?: ErrorBody | undefined;
+  readonly status?: number | undefined;
+}
+
+/** What the advice needs to know of the call. */
+interface AdviceContext {
+  readonly operation: string;
+  readonly url: string;
+  readonly charge: ChargeClass;
+  readonly outcome: Outcome;
+}
+
+/** The likely fix after a 404 and a 503, or `undefined`. */
+function fixFor({ body, status }: AdviceInput, { operation, url }: AdviceContext) {
+  if (status !== 404 && status !== 503) return undefined;
+  if (body?.code === 'model_not_found' || /no available channel/i.test(body?.message ?? '')) {
+    return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';
+  }
+  if (status === 503) return undefined;
+  if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
+    return 'The path names its version twice: take it off the end of baseURL or off the path.';
+  }
+  return operation.startsWith('videos.') && operation !== 'videos.create'
+    ? 'Check the id, and that baseURL is the gateway that gave it.'
+    : 'Check baseURL: the gateway has no such route.';
 }
 
 const check = 'check the account before sending it again.';
@@ -17,10 +41,13 @@ function isBilledRefusal(code: string | null | undefined): boolean {
 }
 
 /** What to do about a failure, or `undefined` for what its outcome says by itself. */
-export function adviceFor(
-  { kind, body }: AdviceInput,
-  { charge, outcome }: { readonly charge: ChargeClass; readonly outcome: Outcome },
-): string | undefined {
+export function adviceFor(failed: AdviceInput, context: AdviceContext): string | undefined {
+  const fix = fixFor(failed, context);
+  const advice = adviceOf(failed, context);
+  return fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[context.outcome]}`;
+}
+
+function adviceOf({ kind, body }: AdviceInput, { charge, outcome }: AdviceContext) {
   if (outcome === 'unknown') {
     if (charge === 'free') return 'The call only reads, so it is safe to repeat.';
     if (kind === 'redirected_after_work') {

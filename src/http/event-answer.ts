@@ -50,7 +50,7 @@ export function streamContextOf(
     },
     warn: (message, details) =>
       call.client.log.write('warn', message, { callId: call.id, ...details }),
-    release: () => call.release(),
+    release: (settlement) => call.endStream(settlement),
   };
 }
 

@@ -15,7 +15,7 @@ export function parseLogLevel(value: unknown, field: string): LogLevel {
   );
 }
 
-/** What a log line may carry. Only values that can hold neither a key nor a prompt are logged. */
+/** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Writes log lines at or above the chosen level. */

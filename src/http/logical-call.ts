@@ -8,6 +8,7 @@ import { checkIdempotencyKey } from './idempotency.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import { headerEntries } from './headers.ts';
+import type { Settlement } from '../streams/protocol.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
 import { checkRequestOptions } from './option-checks.ts';
@@ -48,6 +49,7 @@ export class LogicalCall {
   #body: PreparedBody | undefined;
   #retries = 0;
   #refreshed = false;
+  #failedBefore: FailedAttempt | undefined;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     this.#id = spec.options?.callId;
@@ -134,6 +136,15 @@ export class LogicalCall {
     return displayURL(this.#url);
   }
 
+  /** Ends a call whose answer was a stream. */
+  endStream({ verdict, error }: Settlement): void {
+    this.release();
+    if (!this.client.log.enabled('debug')) return;
+    const { name, message } = error instanceof Error ? error : {};
+    const elapsed = Math.round(monotonicNow() - this.startedAt);
+    this.#log('debug', 'Stream ended', { verdict, error: name, message, elapsed });
+  }
+
   release(): void {
     this.scope.release();
     this.#body?.release?.();
@@ -179,6 +190,11 @@ export class LogicalCall {
 
   /** Returns when the call may be sent again; throws otherwise. */
   async #afterFailure(failure: FailedAttempt): Promise<void> {
+    if (failure.kind === 'invalid_input' && this.#failedBefore !== undefined) {
+      // Nothing was sent this time; what is known of the call is what became of it before.
+      const before = { ...this.#failedBefore, cause: failure.cause };
+      throw this.#logged(this.#makeError(before, 'not_sent'));
+    }
     const failed = this.redaction.attempt(failure);
     this.#record(failed);
     const decision = decide(failed, {
@@ -229,8 +245,11 @@ export class LogicalCall {
     // One that never left the caller is none.
     if (phase === 'local') return;
     this.#history.record(failed);
-    // The code of the runtime; the gateway's own may hold any text.
-    this.#log('debug', 'Attempt failed', { kind, code, status, requestId });
+    this.#failedBefore = failed;
+    if (!this.client.log.enabled('debug')) return;
+    const { body, problem } = failed;
+    const said = { code: body?.code ?? code, message: body?.message ?? problem };
+    this.#log('debug', 'Attempt failed', { kind, ...said, status, requestId });
   }
 
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {

@@ -140,7 +140,8 @@ function readEnvironment(name: string): string | undefined {
   }
 }
 
-function isBrowser(): boolean {
+/** Whether this is a page. */
+export function isBrowser(): boolean {
   return (
     typeof window !== 'undefined' &&
     typeof window.document !== 'undefined' &&

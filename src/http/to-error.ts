@@ -15,6 +15,7 @@ import { adviceFor } from './advice.ts';
 import { isSubmission } from './error-in-success.ts';
 import type { Failure } from './failure.ts';
 import { specialErrorOf } from './operation-errors.ts';
+import { isBrowser } from './settings.ts';
 
 /** A failure together with what was read of the answer. */
 export interface FailedAttempt extends Failure {
@@ -91,7 +92,10 @@ function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext):
   const init = initOf(failed, context);
   // The title of a proxy's page often repeats the status.
   const full = text.startsWith(`${status}`) ? text : `${status} ${text}`;
-  return new ErrorClass(asSentence(full), {
+  // Where a route or a channel is missing, the address is what is wrong most often.
+  const isMissing = status === 404 || status === 503;
+  const place = isMissing ? ` The request was ${context.method} ${context.url}.` : '';
+  return new ErrorClass(asSentence(full) + place + attemptsOf(context), {
     ...init,
     advice: special?.advice ?? init.advice,
   });
@@ -102,44 +106,53 @@ function asSentence(text: string): string {
   return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
 }
 
+/** How often it was tried, if more than once. */
+function attemptsOf({ attempts }: ErrorContext): string {
+  return attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
+}
+
 function codeSuffix(failed: FailedAttempt): string {
   return failed.code === undefined ? '' : ` (${failed.code})`;
 }
 
 function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
   const init = initOf(failed, context);
-  const target = `${context.method} ${context.url}`;
+  const { timeout = 0, status } = failed;
+  const say = (what: string): string =>
+    `${context.method} ${context.url} ${what}${attemptsOf(context)}`;
   switch (failed.kind) {
     case 'aborted_before_send':
     case 'aborted':
-      return new APIUserAbortError(`${target} was aborted.`, init);
+      return new APIUserAbortError(say('was aborted.'), init);
     case 'timed_out':
-      return new APIConnectionTimeoutError(
-        `${target} took longer than ${failed.timeout ?? 0} ms.`,
-        { ...init, timeout: failed.timeout ?? 0 },
-      );
+      return new APIConnectionTimeoutError(say(`took longer than ${timeout} ms.`), {
+        ...init,
+        timeout,
+      });
     case 'timed_out_before_send':
       return new APIConnectionTimeoutError(
-        `${target} was not sent within ${failed.timeout ?? 0} ms: its key or its body did not come.`,
-        { ...init, timeout: failed.timeout ?? 0 },
+        say(`was not sent within ${timeout} ms: its key or its body did not come.`),
+        { ...init, timeout },
       );
     case 'redirected':
-    case 'redirected_after_work':
+    case 'redirected_after_work': {
+      const code = status === undefined ? '' : ` (${status})`;
       return new UnexpectedRedirectError(
-        `${target} was answered with a redirect${failed.status === undefined ? '' : ` (${failed.status})`}, which is not followed; check baseURL.`,
+        say(`was answered with a redirect${code}, which is not followed; check baseURL.`),
         init,
       );
+    }
     case 'cannot_connect':
     case 'host_not_found':
-      return new APIConnectionError(`${target} could not connect${codeSuffix(failed)}.`, init);
+      return new APIConnectionError(say(`could not connect${codeSuffix(failed)}.`), init);
     case 'tls_failed':
       return new APIConnectionError(
-        `${target} could not open a TLS connection${codeSuffix(failed)}.`,
+        say(`could not open a TLS connection${codeSuffix(failed)}.`),
         init,
       );
     default:
       return new APIConnectionError(
-        `${target} lost its connection${codeSuffix(failed)}.${hintFor(failed)}`,
+        say(`lost its connection${codeSuffix(failed)}.${hintFor(failed)}`),
         init,
       );
   }
@@ -153,14 +166,18 @@ function hintFor({ code = '' }: FailedAttempt): string {
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
     return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
+  if (code === '' && isBrowser()) {
+    return ' A browser does not tell a lost connection from a refused preflight (CORS), a request that it or an extension blocks (mixed content, content security policy) and a network that is off; its console does.';
+  }
   return '';
 }
 
 function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const target = `${context.method} ${context.url}`;
   const said = failed.body?.message;
+  const words = said === undefined ? '' : ` It says: ${asSentence(said)}`;
   return new UnexpectedResponseError(
-    `${target}: ${failed.problem}${said === undefined ? '' : ` It says: ${asSentence(said)}`}`,
+    `${target}: ${failed.problem}${words}${attemptsOf(context)}`,
     {
       ...initOf(failed, context),
       body: failed.text,

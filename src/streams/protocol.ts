@@ -1,4 +1,5 @@
 import type { Evidence } from '../errors/gateway-error.ts';
+import type { StreamVerdict } from '../errors/stream-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { ChatCompletionChunk } from '../types/chat-stream.ts';
@@ -34,6 +35,12 @@ export interface StreamErrorBase {
   readonly redaction?: StreamRedaction | undefined;
 }
 
+/** How a stream is over: with or without an error that its reader gets. */
+export interface Settlement {
+  readonly verdict: StreamVerdict;
+  readonly error?: unknown;
+}
+
 /** What a stream needs to know of the call that it answers. */
 export interface StreamContext {
   /** Aborts the request. The stream aborts it too, when it is left before its end. */
@@ -57,7 +64,7 @@ export interface StreamContext {
     details: Readonly<Record<string, string | number | boolean | undefined>>,
   ) => void;
   /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
-  readonly release: () => void;
+  readonly release: (settlement: Settlement) => void;
 }
 
 /** What the items of a stream add up to. */

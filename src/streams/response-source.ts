@@ -2,10 +2,10 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
 import { drain } from './drain.ts';
 import { EventDecoder } from './event-decoder.ts';
-import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
+import type { Settlement, StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { quiet } from './quiet.ts';
 import { EventTooLarge, type Framing, type ServerSentEvent } from './read-events.ts';
-import { type Settlement, Settler } from './settlement.ts';
+import { Settler } from './settlement.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { type Expiry, Watchdog } from './watchdog.ts';
 
@@ -211,6 +211,6 @@ export class ResponseSource<Item> implements StreamSource<Item> {
       // Fails when the body has failed already; there is nothing left to close then.
       this.#reader.cancel().catch(() => undefined);
     }
-    release();
+    release(settlement);
   }
 }

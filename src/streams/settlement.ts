@@ -2,7 +2,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
 import { ShapeMismatch } from '../schemas/reader.ts';
 import type { EventDecoder } from './event-decoder.ts';
-import type { StreamContext } from './protocol.ts';
+import type { Settlement, StreamContext } from './protocol.ts';
 import { EventTooLarge } from './read-events.ts';
 import { SentError } from './sent-error.ts';
 import {
@@ -17,12 +17,6 @@ import {
 } from './stream-failure.ts';
 import { verdictOf } from './verdict.ts';
 import type { Expiry } from './watchdog.ts';
-
-/** How a stream is over: with or without an error that its reader gets. */
-export interface Settlement {
-  readonly verdict: StreamVerdict;
-  readonly error?: unknown;
-}
 
 /** Decides how a stream is over, by what was received of it and by what has ended it. */
 export class Settler<Item> {
