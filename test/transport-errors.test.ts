@@ -165,10 +165,10 @@ describe('a browser', () => {
     vi.stubGlobal('window', { document: {} });
     const { client } = scripted([cause], { maxRetries: 0, dangerouslyAllowBrowser: true });
 
-    const error = await apiErrorOf(draw(client));
+    const lost = await apiErrorOf(draw(client));
 
-    expect(error.message).toMatch(/lost its connection\. A browser does not tell .*CORS.*console/);
-    expect(error.outcome).toBe('unknown');
+    expect(lost.message).toMatch(/lost its connection\. A browser does not tell .*CORS.*console/);
+    expect(lost.outcome).toBe('unknown');
   });
 
   test('is not mentioned elsewhere', async () => {
