@@ -8,6 +8,7 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/schemas/embeddings-text.ts');
+const { ToolCallAssembler } = await import('../src/streams/chat-tool-calls.ts');
 const { EventReader } = await import('../src/streams/read-events.ts');
 const { LineReader } = await import('../src/streams/read-lines.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
@@ -141,4 +142,36 @@ test('JSON that grows is parsed again only when it has grown by a part of itself
   const growing = await stepsOf(() => parseGrowing('[1,', megabyte / 4));
 
   expect(growing).toBeLessThan(once * 34);
+});
+
+const calling = (text: string) => ({ function: { name: 'f', arguments: text } });
+
+describe('twice as many tool calls are twice the work:', () => {
+  test.each<[string, (position: number, count: number) => object]>([
+    ['without an index, with ids', (position) => ({ id: `c${position}`, ...calling('{}') })],
+    ['without an index and an id', () => calling('{}')],
+    ['with indexes', (index) => ({ index, id: `c${index}`, ...calling('{}') })],
+    ['with one index for all', (position) => ({ index: 0, id: `c${position}`, ...calling('{}') })],
+    [
+      'with indexes that fall',
+      (position, count) => ({ index: count - position, ...calling('{}') }),
+    ],
+    ['one that never ends', () => calling('[1,')],
+    ['one that ends badly', (position) => calling(position > 0 ? ' ' : `[${'1,'.repeat(9_999)}]`)],
+  ])('%s', async (_, make) => {
+    const add = (count: number) => () => {
+      const assembler = new ToolCallAssembler();
+      for (let position = 0; position < count; position += 1) {
+        const piece = Object.assign({ index: Number.NaN }, make(position, count));
+        if (Number.isNaN(piece.index)) Reflect.deleteProperty(piece, 'index');
+        assembler.add([piece]);
+        assembler.end();
+      }
+    };
+
+    const half = await stepsOf(add(15_000));
+    const whole = await stepsOf(add(30_000));
+
+    expect(whole).toBeLessThan(half * 2.3);
+  });
 });

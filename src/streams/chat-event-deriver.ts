@@ -6,7 +6,6 @@ import { ChatAccumulator } from './chat-accumulator.ts';
 import { saysNothing } from './chat-protocol.ts';
 import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import type { EventEmitter } from './event-emitter.ts';
-import { parseJSON } from '../schemas/parse-json.ts';
 
 /** What has been reported of one choice. */
 interface Reported {
@@ -159,11 +158,12 @@ export class ChatEventDeriver<Parsed> {
     index: number,
     isEnd: boolean,
   ): Promise<void> {
-    const { toolCalls } = this.#reportedOf(choiceIndex);
+    const reported = this.#reportedOf(choiceIndex);
+    const { toolCalls } = reported;
     const call = this.#accumulator.toolCall(choiceIndex, index);
     if (call?.type !== 'function' || toolCalls.has(index)) return;
     const { name, arguments: text } = call.function;
-    if (!isEnd && parseJSON(text) === undefined) return;
+    if (!isEnd && !argumentsOf(reported, index).isWhole(text)) return;
     toolCalls.add(index);
     const parsed = await this.#parser.arguments(name, text).catch(() => null);
     this.#emitter.emit('tool_calls.function.arguments.done', {

@@ -1,9 +1,7 @@
 import { noArguments } from '../schemas/chat-parts.ts';
-import type {
-  ChatCompletionMessageFunctionToolCall,
-  ChatCompletionMessageToolCall,
-} from '../types/chat-messages.ts';
+import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type { ChatCompletionChunkToolCall } from '../types/chat-stream.ts';
+import { GrowingJSON } from '../structured/partial-json.ts';
 import { growText } from './grow-text.ts';
 
 /** A tool call that is being put together. */
@@ -11,6 +9,7 @@ interface OpenCall {
   /** Its place among the calls of the message; unique, while what providers send is not always. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
+  readonly json: GrowingJSON;
   /** Whether it came without arguments and was given empty ones. */
   isFilled?: boolean;
 }
@@ -29,6 +28,9 @@ export class ToolCallAssembler {
   /** The call that a piece with an index belongs to now. */
   readonly #byWireIndex = new Map<number, OpenCall>();
   readonly #byId = new Map<string, OpenCall>();
+  readonly #byIndex = new Map<number, OpenCall>();
+  /** The calls that have begun since the last end. */
+  #fresh: OpenCall[] = [];
 
   /** The indexes of the calls, in order. */
   get indexes(): readonly number[] {
@@ -37,7 +39,7 @@ export class ToolCallAssembler {
 
   /** The call with an index. */
   get(index: number): ChatCompletionMessageToolCall | undefined {
-    return this.#open.find((open) => open.index === index)?.call;
+    return this.#byIndex.get(index)?.call;
   }
 
   /** Takes the pieces of one chunk, and writes into each the index of its call. */
@@ -63,11 +65,12 @@ export class ToolCallAssembler {
 
   /** Gives functions that are called without arguments empty ones; some models write nothing. */
   end(): void {
-    for (const open of this.#open) {
+    for (const open of this.#fresh) {
       if (open.call.type !== 'function' || open.call.function.arguments !== '') continue;
       open.call.function.arguments = noArguments;
       open.isFilled = true;
     }
+    this.#fresh = [];
   }
 
   /** One index is of several calls when their ids say so and each has a name. */
@@ -77,7 +80,7 @@ export class ToolCallAssembler {
     if (known === undefined || id === '' || id === known.call.id) return known;
     const another = this.#byId.get(id);
     if (another !== undefined) return another;
-    const begins = known.call.id === '' ? beginsAnother(known.call, piece) : hasName(piece);
+    const begins = known.call.id === '' ? beginsAnother(known, piece) : hasName(piece);
     return begins ? undefined : known;
   }
 
@@ -89,7 +92,7 @@ export class ToolCallAssembler {
     const { id = '' } = piece;
     if (id !== '') return this.#byId.get(id);
     const known = this.#open[count === 1 ? this.#open.length - 1 : position];
-    return known !== undefined && beginsAnother(known.call, piece) ? undefined : known;
+    return known !== undefined && beginsAnother(known, piece) ? undefined : known;
   }
 
   /** The index that a provider gives to a call, or the next one when another call has it. */
@@ -104,11 +107,24 @@ export class ToolCallAssembler {
     const call: ChatCompletionMessageToolCall = isCustom
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
-    const open: OpenCall = { index, call };
-    const place = this.#open.findLastIndex((other) => other.index < index) + 1;
+    const open: OpenCall = { index, call, json: new GrowingJSON() };
+    const place = this.#placeOf(index);
     this.#open.splice(place, 0, open);
     this.calls.splice(place, 0, call);
+    this.#byIndex.set(index, open);
+    this.#fresh.push(open);
     return open;
+  }
+
+  /** Where a call belongs, by halving: thousands may come in any order. */
+  #placeOf(index: number): number {
+    let [low, high] = [0, this.#open.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#open[middle]?.index ?? index) < index) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }
 
@@ -131,23 +147,11 @@ function merge(call: ChatCompletionMessageToolCall, piece: ChatCompletionChunkTo
  * Whether a piece with a name begins a call of its own, although it is labelled as a piece of `call`:
  * it does when that call is whole already.
  */
-function beginsAnother(
-  call: ChatCompletionMessageToolCall,
-  piece: ChatCompletionChunkToolCall,
-): boolean {
-  return hasName(piece) && call.type === 'function' && isWhole(call);
+function beginsAnother({ call, json }: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+  if (!hasName(piece) || call.type !== 'function' || call.function.name === '') return false;
+  return json.isWhole(call.function.arguments);
 }
 
 function hasName(piece: ChatCompletionChunkToolCall): boolean {
   return Boolean(piece.function?.name ?? piece.custom?.name);
-}
-
-function isWhole({ function: { name, arguments: text } }: ChatCompletionMessageFunctionToolCall) {
-  if (name === '') return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,4 +1,8 @@
+import { parseJSON } from '../schemas/parse-json.ts';
 import { jsonIn } from './json-text.ts';
+
+/** Numbers and words may be longer, but no arguments are made of them. */
+const shortText = 64;
 
 const literals = ['true', 'false', 'null'];
 const wordEnd = /[\s,:{}[\]"]|$/g;
@@ -81,6 +85,10 @@ export function parsePartialJSON(text: string): unknown {
 export class GrowingJSON {
   #length = 0;
   #value: unknown = null;
+  #at = 0;
+  #depth = 0;
+  #isInString = false;
+  #isWhole: boolean | undefined;
 
   read(text: string): unknown {
     if (text.length - this.#length > (this.#length - 2_000) / 32) {
@@ -88,5 +96,23 @@ export class GrowingJSON {
       this.#value = parsePartialJSON(jsonIn(text)) ?? null;
     }
     return this.#value;
+  }
+
+  /**
+   * Whether the text is JSON as a whole. A list or an object is parsed when it has ended, and only then;
+   * up to there each character is looked at once.
+   */
+  isWhole(text: string): boolean {
+    if (text.length < shortText) return parseJSON(text) !== undefined;
+    for (; this.#at < text.length && this.#isWhole === undefined; this.#at += 1) {
+      const char = text[this.#at];
+      if (char === '"') this.#isInString = !this.#isInString;
+      else if (this.#isInString) this.#at += Number(char === '\\');
+      else if (char === '{' || char === '[') this.#depth += 1;
+      else if ((char === '}' || char === ']') && --this.#depth <= 0) {
+        this.#isWhole = parseJSON(text) !== undefined;
+      }
+    }
+    return this.#isWhole === true;
   }
 }
