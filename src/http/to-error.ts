@@ -176,15 +176,12 @@ function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const target = `${context.method} ${context.url}`;
   const said = failed.body?.message;
   const words = said === undefined ? '' : ` It says: ${asSentence(said)}`;
-  return new UnexpectedResponseError(
-    `${target}: ${failed.problem}${words}${attemptsOf(context)}`,
-    {
-      ...initOf(failed, context),
-      body: failed.text,
-      issues: failed.issues,
-      data: failed.data,
-    },
-  );
+  return new UnexpectedResponseError(`${target}: ${failed.problem}${words}${attemptsOf(context)}`, {
+    ...initOf(failed, context),
+    body: failed.text,
+    issues: failed.issues,
+    data: failed.data,
+  });
 }
 
 /** Makes the error that the caller gets of a failure from which keys and queries were taken out. */
