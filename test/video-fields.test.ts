@@ -34,6 +34,15 @@ describe('rule 37: the task id', () => {
     [{ data: { task_id: 'd', id: 41 } }, 'd'],
     [{ data: { id: 'e' } }, 'e'],
     [{ data: [{ id: 'f' }] }, 'f'],
+    [{ request_id: 'r', output: { task_id: 'g', task_status: 'PENDING' } }, 'g'],
+    [{ code: 0, data: { output: { task_id: 'h' } } }, 'h'],
+    [{ data: null, result: { task_id: 'i', id: 7 } }, 'i'],
+    [{ result: { data: { id: 'j' } } }, 'j'],
+    [{ task: { id: 'k' } }, 'k'],
+    [{ data: { video_id: 'l' } }, 'l'],
+    [{ id: 'a', output: { task_id: 'of the vendor' } }, 'a'],
+    [{ data: { id: 'b', data: { task_id: 'of the vendor' } } }, 'b'],
+    [{ request_id: 'r', error: { id: 'e' } }, undefined],
     [{ id: 8801 }, '8801'],
     [{ id: 0, task_id: 'b' }, 'b'],
     [{ id: 2 ** 60, task_id: 'b' }, 'b'],
@@ -50,7 +59,10 @@ describe('rule 38: status words', () => {
     ['queued', 'queued queueing pending submitted created in_queue preparing not_start waiting'],
     ['in_progress', 'in_progress processing running generating rendering'],
     ['completed', 'completed complete succeeded succeed success done finished'],
-    ['failed', 'failed fail failure error cancelled canceled expired rejected moderated'],
+    [
+      'failed',
+      'failed fail failure error errored aborted timed_out timeout cancelled canceled terminated expired rejected moderated',
+    ],
   ])('%s is also spelled %s', (status, list) => {
     for (const word of list.split(' ')) {
       const spellings = [word, word.toUpperCase(), word.replace('_', ' '), word.replace('_', '-')];
@@ -69,7 +81,8 @@ describe('rule 38: status words', () => {
   });
 
   test('property: no word is ever a failure but the listed ones', () => {
-    const listed = /^(failed|fail|failure|error|cancell?ed|expired|rejected|moderated)$/;
+    const listed =
+      /^(failed|fail|failure|errore?d?|aborted|timedout|timeout|cancell?ed|terminated|expired|rejected|moderated)$/;
     fc.assert(
       fc.property(fc.string(), (word) => {
         const isListed = listed.test(word.toLowerCase().replace(/[\s_-]/g, ''));
@@ -83,6 +96,13 @@ describe('rule 38: status words', () => {
     ['inside data', { id: 'a', data: { status: 'SUCCESS' } }, 'completed', 'SUCCESS'],
     ['as the vendor writes it', { data: { task_status: 'succeed' } }, 'completed', 'succeed'],
     ['in an output', { id: 'a', output: { task_status: 'RUNNING' } }, 'in_progress', 'RUNNING'],
+    ['in a result', { result: { id: 'a', status: 'fail' } }, 'failed', 'fail'],
+    [
+      'in an output beside a word about the request',
+      { status: 'success', output: { task_id: 'a', task_status: 'RUNNING' } },
+      'in_progress',
+      'RUNNING',
+    ],
     [
       'in a wrapper whose own word is about the request',
       { status: 'success', data: { task_id: 'a', status: 'processing' } },

@@ -106,6 +106,26 @@ describe('videos.create()', () => {
     },
   );
 
+  test.each([
+    ['{"output":{"task_id":"task_1","task_status":"PENDING"},"request_id":"r"}', 'task_1'],
+    ['{"code":0,"result":{"task_id":"task_1"}}', 'task_1'],
+    ['{"id":9007199254740991}', '9007199254740991'],
+    ['{"id":9007199254740993}', '9007199254740993'],
+    ['{"id":880137461900052531,"seed":18446744073709551615}', '880137461900052531'],
+    ['{"code":0,"data":{"task_id" : 99999999999999999999}}', '99999999999999999999'],
+    ['{"id":"task_1","prompt":"\\"id\\":9007199254740993","seed":9007199254740993}', 'task_1'],
+  ])('finds the id in %s, exactly as it came', async (text, id) => {
+    const headers = { 'content-type': 'application/json' };
+    const { videos } = answeredVideos(inTurn(new Response(text, { headers })));
+
+    const task = await videos.create(order);
+
+    expect(task.ref.id).toBe(id);
+    const { prompt, seed } = JSON.parse(text);
+    expect(task).toEqual(expect.objectContaining({ task_id: id }));
+    expect([Reflect.get(task, 'prompt'), Reflect.get(task, 'seed')]).toEqual([prompt, seed]);
+  });
+
   describe('rule 36, trap 15, trap 16: what it sends', () => {
     const reference = 'https://images.example/a.png';
     const many = ['https://images.example/a.png', 'https://images.example/b.png'];

@@ -71,6 +71,30 @@ describe('a wait tolerates what gateways say', () => {
     },
   );
 
+  test.each(['tolerant', 'strict'] as const)(
+    'a poll answered with a list has failed, and the next one counts (%s)',
+    async (validation) => {
+      const onUpdate = vi.fn();
+      const done = { id: 'a', status: 'completed' };
+      const { requests, videos } = answeredVideos(inTurn([], [], done));
+
+      const task = await giving(videos.wait('a', { validation, onUpdate }));
+
+      expect(task.status).toBe('completed');
+      expect(onUpdate).toHaveBeenCalledTimes(1);
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  test('polls that only ever answer with a list end the wait', async () => {
+    const { requests, videos } = answeredVideos(inTurn([]));
+
+    const error = await failing(videos.wait('a', { maxConsecutiveErrors: 2 }));
+
+    expect(error).toMatchObject({ name: 'VideoWaitError', cause: { data: [] } });
+    expect(requests).toHaveLength(3);
+  });
+
   test('unknownStatus: "fail" stops at a word that is not known, and only there', async () => {
     const answers = inTurn({ id: 'a', status: 'unknown' }, { id: 'a', status: 'baking' });
     const { requests, videos } = answeredVideos(answers);

@@ -1,5 +1,6 @@
 import type { APIError } from '../errors/api-error.ts';
 import { ContentExpiredError, ContentNotReadyError } from '../errors/response-error.ts';
+import { isSubmission } from './error-in-success.ts';
 
 /** What an error answer means for one operation, beyond its status. */
 export interface SpecialError {
@@ -27,8 +28,7 @@ export function specialErrorOf(
       };
     }
   }
-  const isSubmission = operation === 'videos.create' || operation === 'videos.remix';
-  if (isSubmission && (status === 415 || status === 422)) {
+  if (isSubmission(operation) && (status === 415 || status === 422)) {
     return {
       advice:
         'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.',

@@ -11,13 +11,18 @@ export function objectOf(value: unknown): JsonObject | undefined {
   return isObject(first) ? first : undefined;
 }
 
-/** A video body and the bodies inside its `data`, outermost first. */
+/** Where gateways and vendors put a body inside of another. */
+const wrappers = ['data', 'output', 'result', 'task'];
+
+/** A video body and the bodies inside of it, outermost first. */
 export function levelsOf(body: JsonObject): readonly JsonObject[] {
   const levels: JsonObject[] = [];
-  let level: JsonObject | undefined = body;
-  while (level !== undefined && levels.length < deepestLevel) {
-    levels.push(level);
-    level = objectOf(level['data']);
+  for (let level = body; levels.push(level) < deepestLevel;) {
+    const inner = wrappers
+      .map((name) => objectOf(level[name]))
+      .find((found) => found !== undefined);
+    if (inner === undefined) break;
+    level = inner;
   }
   return levels;
 }
@@ -42,15 +47,26 @@ function findOwnId(level: JsonObject): string | undefined {
   return places.map(idOf).find((id) => id !== undefined);
 }
 
-/** The task id of a submission, wherever it is. */
+/** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
 export function findId(body: JsonObject): string | undefined {
-  const data = objectOf(body['data']) ?? {};
-  return findOwnId(body) ?? idOf(data['task_id']) ?? idOf(data['id']);
+  const [, ...inner] = levelsOf(body);
+  const within = inner.map((level) => idOf(level['task_id']) ?? findOwnId(level));
+  return findOwnId(body) ?? within.find((id) => id !== undefined);
+}
+
+/** Parses an answer whose ids may be numbers beyond 2^53: those are kept as the text that came. */
+export function parseWithIds(text: string): unknown {
+  // Inside of JSON text a quote has a backslash before it, so this only ever finds fields.
+  const large = /("(?:id|task_id|video_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
+  return JSON.parse(
+    text.replace(large, (field: string, name: string, digits: string, end: string) =>
+      Number.isSafeInteger(Number(digits)) ? field : `${name}"${digits}"${end}`,
+    ),
+  );
 }
 
 function statusWordIn(level: JsonObject): string | undefined {
-  const output = objectOf(level['output']) ?? {};
-  const places = [level['status'], level['task_status'], output['task_status'], level['state']];
+  const places = [level['status'], level['task_status'], level['state']];
   return places.map(textOf).find((text) => text !== undefined);
 }
 
@@ -76,7 +92,6 @@ export function resultURLOf(value: unknown): string | undefined {
 export function findResultURL(body: JsonObject): string | undefined {
   for (const level of levelsOf(body)) {
     const metadata = objectOf(level['metadata']) ?? {};
-    const output = objectOf(level['output']) ?? {};
     const content = objectOf(level['content']) ?? {};
     const result = objectOf(level['task_result']) ?? {};
     const video = objectOf(result['videos']) ?? objectOf(level['video']) ?? {};
@@ -85,8 +100,6 @@ export function findResultURL(body: JsonObject): string | undefined {
       level['url'],
       level['video_url'],
       level['result_url'],
-      output['video_url'],
-      output['url'],
       level['output'],
       content['video_url'],
       video['url'],

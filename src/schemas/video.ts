@@ -12,6 +12,7 @@ import {
   findResultURL,
   findStatusWord,
   findTimestamp,
+  parseWithIds,
 } from './video-fields.ts';
 import { readStatusWord } from './video-status.ts';
 
@@ -81,6 +82,7 @@ export function restateVideo(task: VideoTask, status: VideoStatus): void {
  */
 export const videoReader: Reader<VideoTask> = {
   schema: z.looseObject(videoShape),
+  parse: parseWithIds,
   repair(value) {
     const body = { ...value };
     const word = findStatusWord(body);

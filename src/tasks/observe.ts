@@ -46,8 +46,9 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
     return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';
   }
   if (APIConnectionError.isInstance(error)) return 'transient';
-  // Only strict validation looks for issues; the same answer would fail again.
-  if (UnexpectedResponseError.isInstance(error) && error.issues.length > 0) return 'fatal';
+  // Only strict validation refuses fields; the same answer would fail again.
+  const refused = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
+  if (refused !== undefined && refused !== '') return 'fatal';
   return APIError.isInstance(error) ? classifyAnswer(error) : 'fatal';
 }
 
