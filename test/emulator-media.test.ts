@@ -1,3 +1,4 @@
+import { MPEGDecoder } from 'mpg123-decoder';
 import { describe, expect, test } from 'vitest';
 import { decodePng, encodePng } from '../src/testing/png.ts';
 import { eventObjects, newClient } from './helpers/emulator-client.ts';
@@ -20,6 +21,48 @@ function boxes(bytes: Uint8Array, path = ''): Map<string, DataView> {
 
 const bytesOf = async (response: Response): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await response.arrayBuffer());
+
+interface Sound {
+  readonly samples: Float32Array;
+  /** Samples per second. */
+  readonly rate: number;
+}
+
+/** What a player makes of a file. The emulator's WAV ends with its samples, of 16 bits. */
+async function soundIn(format: string, bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
+  if (format === 'wav') {
+    const start = new TextDecoder('latin1').decode(bytes).indexOf('data') + 8;
+    const samples = Float32Array.from(
+      new Int16Array(bytes.slice(start).buffer),
+      (value) => value / 32_768,
+    );
+    return { samples, rate: 24_000 };
+  }
+  const decoder = new MPEGDecoder();
+  await decoder.ready;
+  const { channelData, sampleRate, errors } = decoder.decode(bytes);
+  decoder.free();
+  expect(errors).toEqual([]);
+  return { samples: channelData[0] ?? new Float32Array(), rate: sampleRate };
+}
+
+/** The loudest sample, in decibels below the loudest that a file can hold. */
+const decibels = (samples: Float32Array): number =>
+  20 * Math.log10(samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0));
+
+/** The power at every second hertz up to 2,000, of what is left at 6,000 samples per second. */
+function spectrum({ samples, rate }: Sound): number[] {
+  const kept = samples.filter((_, at) => at % (rate / 6_000) === 0);
+  return Array.from({ length: 1_000 }, (_, at) => {
+    const step = (2 * Math.PI * 2 * at) / 6_000;
+    let [real, imaginary] = [0, 0];
+    for (const [index, sample] of kept.entries()) {
+      real += sample * Math.cos(step * index);
+      imaginary += sample * Math.sin(step * index);
+    }
+    return real ** 2 + imaginary ** 2;
+  });
+}
 
 const generation = { model: 'm-image', size: '64x48' };
 
@@ -254,6 +297,24 @@ describe('speech and translation', () => {
     expect([...bytes.subarray(start, start + 4)]).toEqual([0xff, 0xfb, 0x14, 0xc0]);
     expect((bytes.length - start) % 96).toBe(0);
     expect(slow.length).toBeGreaterThan(1.8 * bytes.length);
+  });
+
+  test.each(['mp3', 'wav'])('speech as %s is tones at a sensible level', async (format) => {
+    const { post } = newClient();
+
+    const talk = await post('/v1/audio/speech', { ...speak, response_format: format });
+    const peak = decibels((await soundIn(format, await bytesOf(talk))).samples);
+    // One syllable is one tone, which stands out of everything else that is heard.
+    const syllable = { ...speak, input: 'aaaaaaaa', response_format: format };
+    const tone = await post('/v1/audio/speech', syllable);
+    const powers = spectrum(await soundIn(format, await bytesOf(tone)));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    const loudest = powers.indexOf(Math.max(...powers));
+    const around = powers.slice(loudest - 10, loudest + 11).reduce((sum, power) => sum + power, 0);
+
+    expect(peak).toBeLessThan(-3);
+    expect(peak).toBeGreaterThan(-20);
+    expect(around / total).toBeGreaterThan(0.95);
   });
 
   test.each(['mp3', 'wav'])('what is spoken as %s is what is translated', async (format) => {

@@ -2,34 +2,46 @@ import { BitWriter } from './bits.ts';
 import { concat, utf8, type Bytes } from './bytes.ts';
 import { steps, type Tone } from './tones.ts';
 
-// MPEG-1 layer III, 32 kbit/s, 48 kHz, mono: every frame has 96 bytes and lasts 24 ms.
+// MPEG-1 layer III, 32 kbit/s, 48 kHz, mono: every frame has 96 bytes and two granules of 12 ms.
 const frameHeader = [0xff, 0xfb, 0x14, 0xc0];
 const frameBytes = 96;
-/** How long one frame lasts. */
-const frameMilliseconds = 24;
+const granuleMilliseconds = 12;
 const hertzPerLine = 24_000 / 576;
-const gain = 237;
+/** The gain at which a line has the loudness 1; four more double it. */
+const fullGain = 210;
 
-/**
- * One frame with a single spectral line, or silence.
- *
- * The line is the last of the "big values", coded with Huffman table 1.
- */
-function frame(pitch: number): Uint8Array {
-  const line = Math.round(pitch / hertzPerLine);
-  const pairs = pitch === 0 ? 0 : Math.floor(line / 2) + 1;
-  const isSecond = line % 2 === 1;
-  const bitsOfPairs = pairs === 0 ? 0 : pairs - 1 + (isSecond ? 3 : 2) + 1;
+/** One spectral line, which is the last of the "big values", or silence. */
+interface Granule {
+  readonly line: number;
+  readonly gain: number;
+}
+
+function granuleOf({ pitch, loudness }: { pitch: number; loudness: number }): Granule {
+  const gain = Math.max(0, fullGain + Math.round(4 * Math.log2(loudness)));
+  return { line: pitch === 0 ? 0 : Math.round(pitch / hertzPerLine), gain };
+}
+
+const silence: Granule = { line: 0, gain: fullGain };
+
+const pairsOf = ({ line }: Granule): number => (line === 0 ? 0 : Math.floor(line / 2) + 1);
+
+// Huffman table 1: a pair of zeros is `1`, a one is `01` in front and `001` behind, and has a sign.
+const codeBits = ({ line }: Granule): number => (line % 2 === 1 ? 3 : 2);
+
+function frame(granules: readonly Granule[]): Uint8Array {
   const writer = new BitWriter().bits(0, 9).bits(0, 5).bits(0, 4);
-  for (let granule = 0; granule < 2; granule += 1) {
-    writer.bits(bitsOfPairs, 12).bits(pairs, 9).bits(gain, 8).bits(0, 4).bits(0, 1);
+  for (const granule of granules) {
+    const pairs = pairsOf(granule);
+    const length = pairs === 0 ? 0 : pairs + codeBits(granule);
+    writer.bits(length, 12).bits(pairs, 9).bits(granule.gain, 8).bits(0, 4).bits(0, 1);
     writer.bits(1, 5).bits(1, 5).bits(1, 5).bits(7, 4).bits(7, 3).bits(0, 3);
   }
-  for (let granule = 0; granule < 2; granule += 1) {
-    if (pairs === 0) break;
+  for (const [index, granule] of granules.entries()) {
+    const pairs = pairsOf(granule);
+    if (pairs === 0) continue;
     for (let pair = 1; pair < pairs; pair += 1) writer.bits(1, 1);
-    // The signs alternate as those of a steady tone would.
-    writer.bits(1, isSecond ? 3 : 2).bits(granule, 1);
+    // A steady tone on an odd line turns its sign from granule to granule; on an even one it keeps it.
+    writer.bits(1, codeBits(granule)).bits(granule.line % 2 === 1 ? index : 0, 1);
   }
   const bytes = new Uint8Array(frameBytes);
   bytes.set(frameHeader);
@@ -55,6 +67,9 @@ function titleTag(title: string): Bytes {
 
 /** An MP3 file of tones, with a title. */
 export function encodeMp3(tones: readonly Tone[], title: string): Bytes {
-  const frames = [...steps(tones, frameMilliseconds)].map((pitch) => frame(pitch));
+  const granules = [...steps(tones, granuleMilliseconds)].map((step) => granuleOf(step));
+  const frames = Array.from({ length: Math.ceil(granules.length / 2) }, (_, at) =>
+    frame([granules[2 * at] ?? silence, granules[2 * at + 1] ?? silence]),
+  );
   return concat([titleTag(title), ...frames]);
 }

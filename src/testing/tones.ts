@@ -12,24 +12,41 @@ const perCharacter = 60;
 // Five steps of a pentatonic scale over two octaves: any row of them sounds pleasant.
 const pitches = [220, 247, 277, 330, 370, 440, 494, 554, 659, 740];
 
-/** What the emulator plays instead of speaking: one tone for each word, and a rest after it. */
+// Vowels with what is before them, and with what ends the word; of other scripts a few characters.
+const syllable = /[^aeiouy]{0,3}[aeiouy]+(?:[^aeiouy]{1,3}$)?|[^aeiouy]{1,3}/giu;
+
+/** What the emulator plays instead of speaking: one tone for each syllable, and a rest after each word. */
 export function tonesOf(text: string, speed = 1): Tone[] {
   const words = text.match(/\S+/gu) ?? [];
   return words.flatMap((word) => [
-    {
-      pitch: pitches[hash(word.toLowerCase()) % pitches.length] ?? 440,
-      milliseconds: (word.length * perCharacter) / speed,
-    },
+    ...(word.match(syllable) ?? []).map((part) => ({
+      pitch: pitches[hash(part.toLowerCase()) % pitches.length] ?? 440,
+      milliseconds: (part.length * perCharacter) / speed,
+    })),
     { pitch: 0, milliseconds: perCharacter / speed },
   ]);
 }
 
-/** The pitch of every step of `milliseconds`, up to the end of the last tone. */
-export function* steps(tones: readonly Tone[], milliseconds: number): Generator<number> {
-  let now = 0;
-  let end = 0;
+/**
+ * How loud a tone is after a share of its time, of 1 as the loudest that can be written. It swells and
+ * fades, or its ends would click.
+ */
+export function loudness(share: number): number {
+  return 0.25 * Math.sin(Math.PI * share);
+}
+
+/** What sounds in the middle of every step of `milliseconds`, up to the end of the last tone. */
+export function* steps(
+  tones: readonly Tone[],
+  milliseconds: number,
+): Generator<{ readonly pitch: number; readonly loudness: number }> {
+  let now = milliseconds / 2;
+  let start = 0;
   for (const tone of tones) {
-    end += tone.milliseconds;
-    for (; now < end; now += milliseconds) yield tone.pitch;
+    const end = start + tone.milliseconds;
+    for (; now < end; now += milliseconds) {
+      yield { pitch: tone.pitch, loudness: loudness((now - start) / tone.milliseconds) };
+    }
+    start = end;
   }
 }

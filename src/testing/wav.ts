@@ -1,5 +1,5 @@
 import { concat, utf8, type Bytes } from './bytes.ts';
-import type { Tone } from './tones.ts';
+import { loudness, type Tone } from './tones.ts';
 
 /** Samples per second of WAV and PCM speech. */
 const sampleRate = 24_000;
@@ -12,10 +12,9 @@ export function encodePcm(tones: readonly Tone[]): Bytes {
   for (const [index, { pitch }] of tones.entries()) {
     const length = lengths[index] ?? 0;
     for (let sample = 0; sample < length; sample += 1) {
-      // Each tone swells and fades, or its ends would click.
-      const loudness = 8000 * Math.sin((Math.PI * sample) / length);
-      const value = loudness * Math.sin((2 * Math.PI * pitch * sample) / sampleRate);
-      view.setInt16(2 * (position + sample), Math.round(value), true);
+      const value = Math.sin((2 * Math.PI * pitch * sample) / sampleRate);
+      const scaled = Math.round(32_767 * loudness(sample / length) * value);
+      view.setInt16(2 * (position + sample), scaled, true);
     }
     position += length;
   }
