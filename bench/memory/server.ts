@@ -1,6 +1,6 @@
 /**
- * A gateway for measurements, in a process of its own, so that its memory counts for nobody: content of
- * any size, uploads that are thrown away, and tasks that end when they are told to.
+ * A gateway for measurements, in a process of its own, so that its memory counts for nobody: content and
+ * streams of any size, uploads that are thrown away, and tasks that end when they are told to.
  *
  * Prints its address; `GET /stats` tells what has arrived.
  */
@@ -11,16 +11,37 @@ const stats = { polls: 0, uploaded: 0 };
 let isDone = false;
 const block = Buffer.alloc(1 << 20, 'model-gateway');
 
-async function sendContent(size: number, type: string, response: ServerResponse): Promise<void> {
-  response.writeHead(200, { 'content-type': type, 'content-length': size, etag: '"v1"' });
+const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
+
+function eventOf(delta: object, finish_reason: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason }];
+  return `data: ${JSON.stringify({ ...head, choices })}\n\n`;
+}
+
+const events = Buffer.from(eventOf({ content: 'word '.repeat(200) }, null).repeat(64));
+const end = `${eventOf({}, 'stop')}data: [DONE]\n\n`;
+
+/** Writes a block until there are so many bytes, as fast as they are taken. */
+async function send(response: ServerResponse, size: number, whole: Buffer): Promise<void> {
   const gone = once(response, 'close');
-  for (let left = size; left > 0; left -= block.length) {
-    const piece = left < block.length ? block.subarray(0, left) : block;
+  for (let left = size; left > 0; left -= whole.length) {
+    const piece = left < whole.length ? whole.subarray(0, left) : whole;
     if (response.write(piece)) continue;
     await Promise.race([once(response, 'drain'), gone]);
     if (response.destroyed) return;
   }
+}
+
+async function sendContent(size: number, type: string, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': type, 'content-length': size, etag: '"v1"' });
+  await send(response, size, block);
   response.end();
+}
+
+async function sendEvents(size: number, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  await send(response, Math.ceil(size / events.length) * events.length, events);
+  response.end(end);
 }
 
 function answer(response: ServerResponse, body: object): void {
@@ -44,6 +65,10 @@ async function serve(message: IncomingMessage, response: ServerResponse): Promis
   if (pathname.endsWith('/speech')) {
     await drain(message);
     return sendContent(Number(searchParams.get('bytes')), 'audio/mpeg', response);
+  }
+  if (pathname.endsWith('/completions')) {
+    await drain(message);
+    return sendEvents(Number(searchParams.get('bytes')), response);
   }
   if (message.method === 'POST') {
     await drain(message);

@@ -1,6 +1,6 @@
 /**
- * Moves one large file and prints how the process grew: a program of its own, because what one transfer
- * leaves behind would count for the next.
+ * Moves one large file, or reads a long stream, and prints how the process grew: a program of its own,
+ * because what one transfer leaves behind would count for the next.
  *
  *   node --expose-gc transfer.ts <kind> <base URL> <bytes> <folder>
  */
@@ -50,6 +50,18 @@ const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
     const speech = { model: 'm-speech', voice: 'alloy', input: 'Hello' } as const;
     await saveTo(await client.audio.speech.create(speech, { query: { bytes: length } }), target);
     await checkTarget(length);
+  },
+  async 'a loop over 200 MB of a stream, partial: false'(length) {
+    const size200 = Math.min(length, 200_000_000);
+    const messages = [{ role: 'user' as const, content: 'Hello' }];
+    const stream = await client.chat.completions.create(
+      { model: 'm-chat', messages, stream: true },
+      { query: { bytes: size200 }, partial: false },
+    );
+    let text = 0;
+    for await (const { choices } of stream) text += choices[0]?.delta.content?.length ?? 0;
+    // The rest of each event is what stands around its text.
+    if (text < size200 * 0.8) throw new Error(`${text} characters came instead of ${size200}.`);
   },
   async 'a download by fetch alone'(length) {
     const response = await fetch(`${baseURL}/v1/videos/task_1/content?bytes=${length}`);
