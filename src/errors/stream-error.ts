@@ -23,7 +23,7 @@ export class StreamError extends APIError {
 
   /**
    * What had been received: a partial `ChatCompletion` for chat, a partial
-   * `GenerateContentResponse` for generation, `undefined` when nothing came.
+   * `GenerateContentResponse` for generation, `undefined` when nothing came or was kept (`partial: false`).
    */
   readonly partial: unknown;
   /** The last token usage that the stream reported, or `undefined`. */

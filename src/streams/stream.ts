@@ -71,7 +71,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
 
   /**
    * What has been received so far in the form of a whole answer, also after an abort; for images the
-   * list of the finished ones. `undefined` before anything came.
+   * list of the finished ones. `undefined` before anything came, and with `partial: false`.
    */
   get partial(): WholeOf<Item> | undefined {
     return this.#source.partial;
