@@ -219,6 +219,8 @@ describe('classifyThrown()', () => {
     ['proxy refused', fetchFailed(failure('', { code: 'UND_ERR_PRX_CONN' })), 'cannot_connect'],
     ['proxy TLS', fetchFailed(failure('', { code: 'UND_ERR_PRX_TLS' })), 'cannot_connect'],
     ['SOCKS', fetchFailed(failure('', { code: 'UND_ERR_SOCKS5_CONNECT' })), 'cannot_connect'],
+    ['forbidden port', fetchFailed(failure('bad port')), 'invalid_input'],
+    ['bad header', fetchFailed(failure('', { code: 'UND_ERR_INVALID_ARG' })), 'invalid_input'],
     ['pool closed', fetchFailed(failure('', { code: 'UND_ERR_CLOSED' })), 'cannot_connect'],
     [
       'name server busy',
@@ -451,6 +453,93 @@ describe('classifyThrown()', () => {
 
     expect(found.kind).toBe('connection_lost');
     expect(failures[found.kind].outcome).toBe('unknown');
+  });
+
+  const ours = 'https://gateway.test/v1/images/generations';
+  const local = 'http://127.0.0.1:8080/v1/images/generations';
+
+  test.each<[string, string, unknown]>([
+    ['its port', ours, failure('', { ...refused, address: '192.0.2.1', port: 443 })],
+    ['its address and port', local, failure('', { ...refused, address: '127.0.0.1', port: 8080 })],
+    [
+      'an address of IPv6',
+      'http://[::1]:8080/v1',
+      failure('', { ...refused, address: '::1', port: 8080 }),
+    ],
+    ['its name', ours, failure('', { code: 'ENOTFOUND', hostname: 'gateway.test' })],
+    ['its host', ours, failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host: 'gateway.test' })],
+    [
+      'all of its addresses',
+      ours,
+      new AggregateError([
+        failure('', { ...refused, address: '192.0.2.1', port: 443 }),
+        failure('', { ...refused, address: '192.0.2.2', port: 443 }),
+      ]),
+    ],
+    [
+      "its name in undici's words",
+      ours,
+      failure('Connect Timeout Error (attempted address: gateway.test:443, timeout: 10000ms)', {
+        code: 'UND_ERR_CONNECT_TIMEOUT',
+      }),
+    ],
+    [
+      "its URL in Bun's fields",
+      local,
+      failure('Unable to connect.', { code: 'ConnectionRefused', path: local }),
+    ],
+    [
+      "its URL in Deno's words",
+      local,
+      new TypeError(
+        'error sending request for url (http://127.0.0.1:8080/v1): client error (Connect): tcp connect error: Connection refused (os error 111)',
+      ),
+    ],
+    [
+      "its URL in node-fetch's words",
+      ours,
+      failure(`request to ${ours} failed, reason: refused`, { code: 'ECONNREFUSED' }),
+    ],
+  ])("believes a caller's fetch when the error names %s", (_, url, error) => {
+    expect(failures[classifyThrown(fetchFailed(error), url).kind].outcome).toBe('not_sent');
+  });
+
+  test.each<[string, string, unknown]>([
+    ['nothing', ours, failure('', refused)],
+    ['no more than an address', ours, failure('', { ...refused, address: '192.0.2.1' })],
+    ['another port', ours, failure('', { ...refused, address: '192.0.2.1', port: 8443 })],
+    [
+      'another port of its name',
+      ours,
+      failure('', { ...refused, hostname: 'gateway.test', port: 80 }),
+    ],
+    ['another address', local, failure('', { ...refused, address: '127.0.0.2', port: 8080 })],
+    ['another name', ours, failure('', { code: 'ENOTFOUND', hostname: 'log.test' })],
+    ['a longer name', ours, failure('', { code: 'ENOTFOUND', hostname: 'a.gateway.test' })],
+    [
+      'another URL beside its own',
+      ours,
+      failure(`${ours} was sent, http://log.test/ was not`, { code: 'ConnectionRefused' }),
+    ],
+    [
+      'one address of others',
+      ours,
+      new AggregateError([
+        failure('', { ...refused, address: '192.0.2.1', port: 443 }),
+        failure('', { ...refused, address: '192.0.2.2', port: 9200 }),
+      ]),
+    ],
+    [
+      'its own, for what another caused',
+      ours,
+      failure(`POST ${ours} failed`, {
+        cause: failure('', { ...refused, address: '192.0.2.1', port: 9200 }),
+      }),
+    ],
+    ['a certificate of somebody', ours, failure('', { code: 'CERT_HAS_EXPIRED' })],
+    ['a forbidden port of somebody', ours, failure('bad port')],
+  ])("does not believe a caller's fetch when the error names %s", (_, url, error) => {
+    expect(classifyThrown(fetchFailed(error), url).kind).toBe('connection_lost');
   });
 
   test('keeps the code of the runtime as evidence', () => {

@@ -14,6 +14,7 @@ import {
   misuse,
   scripted,
 } from './helpers/clients.ts';
+import { fetchFailure } from './helpers/failures.ts';
 import { intercepted } from './helpers/intercepted.ts';
 import { mediaHeads } from './helpers/media.ts';
 
@@ -130,10 +131,7 @@ describe('images.generate()', () => {
   });
 });
 
-function refused(): Error {
-  const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-  return new TypeError('fetch failed', { cause });
-}
+const refused = () => fetchFailure('ECONNREFUSED', 'connect');
 
 describe('rule 15: images are paid for once', () => {
   beforeEach(() => {

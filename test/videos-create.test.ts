@@ -7,6 +7,7 @@ import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
 import type { VideoSubmitOptions } from '../src/tasks/wait-options.ts';
 import type { FaultRule } from '../src/testing/index.ts';
 import type { VideoCreateParams } from '../src/types/videos.ts';
+import { fetchFailure } from './helpers/failures.ts';
 import {
   answeredVideos,
   countRequests,
@@ -390,8 +391,7 @@ describe('rule 15, trap 7: a submission is never sent twice', () => {
   });
 
   test('a refused connection is tried again, because nothing was sent', async () => {
-    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
-    const refused = new TypeError('fetch failed', { cause });
+    const refused = fetchFailure('ECONNREFUSED', 'connect');
     const { requests, videos } = answeredVideos(inTurn(refused, { id: 'task_1' }));
 
     expect((await videos.create(order)).id).toBe('task_1');

@@ -14,6 +14,7 @@ import {
   timesOf,
   videosOf,
 } from './helpers/videos.ts';
+import { fetchFailure } from './helpers/failures.ts';
 import { fakeWaitingTime } from './helpers/waiting-time.ts';
 
 fakeWaitingTime();
@@ -48,8 +49,7 @@ describe('rule 42: a wait survives failing polls', () => {
   });
 
   test('refused connections', async () => {
-    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
-    const refused = new TypeError('fetch failed', { cause });
+    const refused = fetchFailure('ECONNREFUSED', 'connect');
     const answers = inTurn(...Array.from({ length: 12 }, () => refused), {
       id: 'a',
       status: 'done',

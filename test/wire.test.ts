@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { APIError } from '../src/errors/api-error.ts';
 import { APIConnectionError, APIConnectionTimeoutError } from '../src/errors/connection-error.ts';
+import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { Gateway } from '../src/gateway.ts';
 import type { GatewayOptions } from '../src/options.ts';
@@ -16,6 +17,7 @@ const completion = JSON.stringify({
   object: 'chat.completion',
   choices: [{ finish_reason: 'stop' }],
 });
+const certificate = Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' });
 const models = '{"object":"list","data":[]}';
 
 function clientOf(baseURL: string, options: GatewayOptions = {}): Gateway {
@@ -117,6 +119,46 @@ describe('a request on the wire', () => {
   });
 });
 
+describe("a caller's own fetch", () => {
+  test.each([
+    ['another port', async () => fetch(`http://127.0.0.1:${await freePort()}/log`)],
+    ['another name', () => fetch('http://log.invalid')],
+    ['another certificate', () => Promise.reject(new TypeError('no', { cause: certificate }))],
+    ['a forbidden port', () => fetch('http://127.0.0.1:6667/')],
+  ])('that sends and then fails on %s proves nothing: sent once', async (_, log) => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
+    const client = clientOf(server.url, {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        await log();
+        return response;
+      },
+    });
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure.outcome).toBe('unknown');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("what the runtime's own fetch refuses to send", () => {
+  test.each<[string, GatewayOptions]>([
+    ['to a forbidden port', { baseURL: 'http://127.0.0.1:6667' }],
+    ['with a header of its own', { defaultHeaders: { expect: '100-continue' } }],
+    ['with an option that it does not take', { fetchOptions: { mode: 'fast' } }],
+  ])('%s was not sent, and is not tried again', async (_, options) => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
+
+    const failure = await failureOf(draw(clientOf(server.url, options)));
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(failure).toMatchObject({ outcome: 'not_sent', field: 'request' });
+    expect(String(failure)).toContain('check the port of baseURL, the headers, fetchOptions');
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
 describe('a connection that does not come about', () => {
   test('refused: is proof that nothing was sent, so that a paid call is tried again', async () => {
     const port = await freePort();
@@ -141,14 +183,14 @@ describe('a connection that does not come about', () => {
     await using server = await rawServer((socket) =>
       socket.end(httpAnswer('{"data":[{"url":"x"}]}')),
     );
-    const port = await freePort();
     let attempts = 0;
     const client = clientOf(server.url, {
       fetch: (input, init) => {
         attempts += 1;
-        const url = new URL(input instanceof Request ? input.url : input);
-        if (attempts === 1) url.port = String(port);
-        return fetch(url, init);
+        if (attempts > 1) return fetch(input, init);
+        const { hostname: address, port } = new URL(server.url);
+        const fields = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) };
+        throw Object.assign(new Error('refused'), fields);
       },
     });
 

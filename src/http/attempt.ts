@@ -16,7 +16,7 @@ import {
 } from './redirects.ts';
 import type { Redaction } from './redaction.ts';
 import { requestIdOf } from './request-id.ts';
-import { send, type OutgoingRequest } from './send.ts';
+import { globalFetch, send, type OutgoingRequest } from './send.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
 import type { FailedAttempt } from './to-error.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -111,18 +111,19 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
     fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
   };
   const result = await send(request);
+  const foreignURL = client.fetch === globalFetch ? undefined : input.url;
   if (result.failure === undefined) {
     try {
       return await settle(input, result.response, request);
     } catch (error) {
-      return explainStop(classifyThrown(error), scope, settings);
+      return explainStop(classifyThrown(error, foreignURL), scope, settings);
     }
   }
   const { error, dispatched } = result.failure;
   if (!dispatched) return stopBeforeSend(scope, settings) ?? neverSent(error);
   const sourceError = body.sourceError?.();
   if (sourceError !== undefined && scope.stopped === undefined) return neverSent(sourceError);
-  return explainStop(classifyThrown(error), scope, settings);
+  return explainStop(classifyThrown(error, foreignURL), scope, settings);
 }
 
 function neverSent(cause: unknown): FailedAttempt {

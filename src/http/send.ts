@@ -15,7 +15,7 @@ export interface OutgoingRequest {
   readonly fetchOptions: FetchOptions | undefined;
 }
 
-/** A request that failed, and whether `fetch` had been called for it. */
+/** A request that failed, and whether it may have been sent. */
 interface SendFailure {
   readonly error: unknown;
   readonly dispatched: boolean;
@@ -75,6 +75,16 @@ export function cancelBody(response: Response): void {
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
+/** Whether the runtime's own fetch cannot even make the request. */
+function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRequest): boolean {
+  try {
+    void (fetch === globalFetch && new Request(url, { ...fetchOptions, method, redirect }));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
 
 /**
@@ -114,6 +124,7 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
           });
         } catch (error) {
           platformError = error;
+          dispatched = !cannotBeMade(request);
           throw error;
         }
       },

@@ -194,7 +194,7 @@ export function toError(
       ? failed.cause
       : new InvalidInputError(
           'request',
-          'cannot be sent; check the headers, the body and whatever the body is read from.',
+          'cannot be sent; check the port of baseURL, the headers, fetchOptions, the body and whatever the body is read from.',
           {
             cause: failed.cause,
           },

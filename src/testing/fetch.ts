@@ -12,8 +12,8 @@ export interface FetchTarget {
 const redirects = new Set([301, 302, 303, 307, 308]);
 const mostRedirects = 20;
 
-function networkError(message: string, code?: string): TypeError {
-  const cause = Object.assign(new Error(message), code === undefined ? {} : { code });
+function networkError(message: string, fields: object = {}): TypeError {
+  const cause = Object.assign(new Error(message), fields);
   return new TypeError('fetch failed', { cause });
 }
 
@@ -31,7 +31,7 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
   if (!target.origins.includes(origin)) {
     const known = target.origins.join(' and ');
     const message = `getaddrinfo ENOTFOUND ${hostname} (the emulator is at ${known})`;
-    throw networkError(message, 'ENOTFOUND');
+    throw networkError(message, { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname });
   }
   const connection = new AbortController();
   const drop = (): void => connection.abort(signal.reason);

@@ -1,9 +1,10 @@
 import { vi } from 'vitest';
 
-/** What Node's fetch throws when a connection fails with a code. */
+/** What Node's fetch throws when a connection to the usual gateway of tests fails with a code. */
 export function fetchFailure(code: string, syscall?: string): TypeError {
   const cause = Object.assign(new Error(code), {
     code,
+    hostname: 'gateway.test',
     ...(syscall === undefined ? {} : { syscall }),
   });
   return new TypeError('fetch failed', { cause });
