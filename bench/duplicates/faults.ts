@@ -30,6 +30,8 @@ export interface Fault {
   readonly answerBegan: boolean;
   /** Whether the client is given a time-out of its own. */
   readonly clientTimeout?: boolean;
+  /** Whether the client is given a `fetch` that sends the request and then fails on something else. */
+  readonly clientFetch?: boolean;
   /** What happens to a request. By default it is never answered. */
   readonly answer?: (exchange: Exchange) => void;
 }
@@ -42,6 +44,10 @@ const rateLimit = JSON.stringify({
 
 const serverError = JSON.stringify({
   error: { message: 'Something went wrong.', type: 'server_error', code: null },
+});
+
+const cancelled = JSON.stringify({
+  error: { message: 'The operation was cancelled.', type: 'upstream_error', code: 499 },
 });
 
 function status(
@@ -130,12 +136,37 @@ export const faults: readonly Fault[] = [
     label: '408 Request Timeout',
     answer: status(408, 'text/plain', 'Request Timeout'),
   },
+  {
+    ...lost,
+    id: '499-json',
+    label: '499 with a JSON error',
+    answer: status(499, 'application/json', cancelled),
+  },
+  {
+    ...lost,
+    id: 'own-fetch',
+    label: 'sent, then a fetch of yours fails',
+    clientFetch: true,
+    answer: good,
+  },
   { ...began, id: '200-cut', label: '200, body cut', answer: cutBody },
   {
     ...began,
     id: '200-html',
     label: '200 with an HTML page',
     answer: status(200, 'text/html', html),
+  },
+  {
+    ...began,
+    id: '200-error',
+    label: '200 with an error inside',
+    answer: status(200, 'application/json', serverError),
+  },
+  {
+    ...began,
+    id: '200-nothing',
+    label: '200 with {} for an answer',
+    answer: status(200, 'application/json', '{}'),
   },
   { ...began, id: 'stream-cut', label: 'stream cut half-way', on: 'stream', answer: cutStream },
   {

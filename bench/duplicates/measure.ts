@@ -52,7 +52,8 @@ export class Measurement {
     return Promise.all(
       prepared.map(async ({ subject, call, server }) => {
         const timeout = fault.clientTimeout === true ? clientTimeout : undefined;
-        const target = { origin: server.origin, timeout };
+        const fetch = fault.clientFetch === true ? failingFetch : undefined;
+        const target = { origin: server.origin, timeout, fetch };
         this.#attempts.reset(server.origin);
         const ending = await settleWithin(call.run(target), this.#limit);
         const { requests, charges } = server;
@@ -72,6 +73,12 @@ export class Measurement {
     );
   }
 }
+
+/** Sends, and then reports to a collector that nobody can reach. */
+const failingFetch: typeof globalThis.fetch = async (input, init) => {
+  await fetch(input, init);
+  return fetch('http://collector.invalid');
+};
 
 /** Class names of errors say more than their `name`, which many leave at `Error`. */
 function errorName(error: unknown): string {

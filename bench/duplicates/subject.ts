@@ -6,6 +6,8 @@ export interface Target {
   readonly origin: string;
   /** A time-out to set, in milliseconds; otherwise the client keeps its own default. */
   readonly timeout: number | undefined;
+  /** A `fetch` to set; otherwise the client takes the one of the runtime. */
+  readonly fetch: typeof globalThis.fetch | undefined;
 }
 
 /** One paid call of one client, on the client's default options. */
@@ -36,6 +38,11 @@ export async function readAll(stream: AsyncIterable<unknown>): Promise<number> {
 /** The time-out as the option `timeout`; nothing when there is none. */
 export function timeoutOf({ timeout }: Target): { timeout?: number } {
   return timeout === undefined ? {} : { timeout };
+}
+
+/** The `fetch` as the option of that name; nothing when there is none. */
+export function fetchOf({ fetch }: Target): { fetch?: typeof globalThis.fetch } {
+  return fetch === undefined ? {} : { fetch };
 }
 
 /** The time-out as the option `signal`, for clients that have no option for a time. */

@@ -1,15 +1,16 @@
 import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
 import { generateImage, generateText, streamText } from 'ai';
 import { chat, chatEvents, images } from '../answers.ts';
-import { abortSignalOf, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { abortSignalOf, fetchOf, timeoutOf, type Subject, type Target } from '../subject.ts';
 
 const prompt = 'Why does light bend?';
 
-function connect({ origin }: Target): OpenAICompatibleProvider {
+function connect(target: Target): OpenAICompatibleProvider {
   return createOpenAICompatible({
     name: 'gateway',
     apiKey: 'benchmark',
-    baseURL: `${origin}/v1`,
+    baseURL: `${target.origin}/v1`,
+    ...fetchOf(target),
   });
 }
 

@@ -1,9 +1,14 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { events, json } from '../answers.ts';
-import { readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): Anthropic {
-  return new Anthropic({ apiKey: 'benchmark', baseURL: target.origin, ...timeoutOf(target) });
+  return new Anthropic({
+    apiKey: 'benchmark',
+    baseURL: target.origin,
+    ...timeoutOf(target),
+    ...fetchOf(target),
+  });
 }
 
 const params = {

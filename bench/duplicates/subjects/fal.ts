@@ -1,12 +1,13 @@
 import { createFalClient, type FalClient } from '@fal-ai/client';
 import { events, json } from '../answers.ts';
-import { abortSignalOf, readAll, type Subject, type Target } from '../subject.ts';
+import { abortSignalOf, fetchOf, readAll, type Subject, type Target } from '../subject.ts';
 
 /** The hosts of this client are fixed; its own option for a proxy leads it here. */
-function connect({ origin }: Target): FalClient {
+function connect(target: Target): FalClient {
   return createFalClient({
     credentials: 'benchmark',
-    proxyUrl: { url: `${origin}/proxy`, when: 'always' },
+    proxyUrl: { url: `${target.origin}/proxy`, when: 'always' },
+    ...fetchOf(target),
   });
 }
 

@@ -1,12 +1,13 @@
 import { Gateway } from '../../lib/model-gateway.ts';
 import { chat, chatEvents, events, imageEvents, images, json, video } from '../answers.ts';
-import { readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
   return new Gateway({
     apiKey: 'benchmark',
     baseURL: target.origin,
     ...timeoutOf(target),
+    ...fetchOf(target),
     ...options,
   });
 }

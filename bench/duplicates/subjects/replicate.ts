@@ -1,9 +1,9 @@
 import Replicate from 'replicate';
 import { json } from '../answers.ts';
-import { signalOf, type Subject, type Target } from '../subject.ts';
+import { fetchOf, signalOf, type Subject, type Target } from '../subject.ts';
 
-function connect({ origin }: Target): Replicate {
-  return new Replicate({ auth: 'benchmark', baseUrl: `${origin}/v1` });
+function connect(target: Target): Replicate {
+  return new Replicate({ auth: 'benchmark', baseUrl: `${target.origin}/v1`, ...fetchOf(target) });
 }
 
 const input = { prompt: 'A lighthouse' };

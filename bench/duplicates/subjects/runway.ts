@@ -1,9 +1,14 @@
 import RunwayML from '@runwayml/sdk';
 import { json } from '../answers.ts';
-import { timeoutOf, type Subject, type Target } from '../subject.ts';
+import { fetchOf, timeoutOf, type Subject, type Target } from '../subject.ts';
 
 function connect(target: Target): RunwayML {
-  return new RunwayML({ apiKey: 'benchmark', baseURL: target.origin, ...timeoutOf(target) });
+  return new RunwayML({
+    apiKey: 'benchmark',
+    baseURL: target.origin,
+    ...timeoutOf(target),
+    ...fetchOf(target),
+  });
 }
 
 const answer = json({
