@@ -105,12 +105,15 @@ export class Gateway {
   }
 
   /**
-   * A client with the same options, except for those given. The original stays as it is.
+   * A client with the same options, except for those given. The original stays as it is. When their
+   * gateway limits downloads, those of both wait in one line.
    *
    * @throws `InvalidInputError` when an option cannot work
    */
   withOptions(options: GatewayOptions): Gateway {
-    return new Gateway({ ...this.#options, ...options });
+    const copy = new Gateway({ ...this.#options, ...options });
+    copy.#transport.joinLineOf(this.#transport);
+    return copy;
   }
 
   /**

@@ -443,6 +443,21 @@ describe('what gateways answer instead of content', () => {
     expect((await readFile(to)).equals(film)).toBe(true);
   });
 
+  test('a data URL of a completed task that is given, for which nothing is asked', async () => {
+    const { client, requests } = await contentServer({
+      answer: (_, response) => {
+        response.end(JSON.stringify({ id: 'task_1', status: 'done', url: dataURL }));
+        return true;
+      },
+    });
+    const { to } = await fileNamed();
+
+    await downloadVideo(client, await client.videos.retrieve('task_1'), { to });
+
+    expect((await readFile(to)).equals(film)).toBe(true);
+    expect(requests).toHaveLength(1);
+  });
+
   test.each(['cut', 'short'])('bytes that look like a data URL at first: %s', async (name) => {
     const content = Buffer.from(name === 'cut' ? 'dat' : 'dates and more');
     const { client } = await contentServer({ content });

@@ -12,11 +12,11 @@ export interface VideoFailedErrorInit extends GatewayErrorInit {
   readonly ref: VideoTaskRef;
 }
 
-/** The gateway reports that the video task failed. */
+/** The gateway reports that the video task failed: to a poll, or to a download of its content. */
 export class VideoFailedError extends GatewayError {
   static override readonly kind: string = 'VideoFailedError';
 
-  /** The reason that the gateway or its vendor gave; never empty. */
+  /** The reason that the gateway or its vendor gave, or that it gave none; never empty. */
   readonly reason: string;
   /** The vendor's code, or `undefined`. */
   readonly code: string | undefined;

@@ -1,4 +1,3 @@
-import { delay } from '../time/delay.ts';
 import { keepAlive } from '../time/keep-alive.ts';
 import { monotonicNow } from '../time/now.ts';
 
@@ -76,12 +75,12 @@ export class CallScope {
   }
 
   /** Waits between attempts; `false` when the caller or the total limit stopped the call meanwhile. */
-  async pause(milliseconds: number): Promise<boolean> {
+  async pause(wait: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
     this.endAttempt();
     if (this.#stopped === 'signal' || this.#stopped === 'total') return false;
     this.#sleeper = new AbortController();
     try {
-      await delay(milliseconds, this.#sleeper.signal);
+      await wait(this.#sleeper.signal);
       return true;
     } catch {
       return false;

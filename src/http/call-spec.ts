@@ -24,8 +24,17 @@ type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never
   ? { readonly params?: undefined }
   : { readonly params: Readonly<Record<PathParameter<Name>, string>> };
 
+/** What is known of the video that a call downloads. */
+interface Download {
+  /** Whether its task is known to be completed, so that the content is there. */
+  readonly isCompleted: boolean;
+  /** The error that says more of the task than the answer to the download does, if there is one. */
+  explain(error: Error): Error | undefined;
+}
+
 /** What a resource says of one call: the path parameters and the body that its endpoint has. */
-export type OperationRequest<Name extends Operation> = ParametersOf<Name> & BodyOf<Name>;
+export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
+  BodyOf<Name> & { readonly download?: Download };
 
 /** A request, or what makes it. A function may throw: bad input then rejects the call. */
 export type RequestSource<Name extends Operation> =
@@ -43,6 +52,7 @@ export interface CallSpec {
   readonly accept: string;
   readonly json?: unknown;
   readonly form?: FormFields | undefined;
+  readonly download?: Download | undefined;
   readonly options: RequestOptions | undefined;
 }
 
@@ -64,6 +74,7 @@ export function specOf<Name extends Operation>(
     accept,
     json: request.json,
     form: request.form,
+    download: request.download,
     options,
   };
 }

@@ -5,10 +5,12 @@ import { prepareBody, type PreparedBody } from './body.ts';
 import { CallHistory } from './call-history.ts';
 import { CallScope } from './call-scope.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
+import { delay } from '../time/delay.ts';
 import { monotonicNow } from '../time/now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import { headerEntries } from './headers.ts';
 import type { Settlement } from '../streams/protocol.ts';
+import { DownloadTurns } from './download-line.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
 import { checkRequestOptions } from './option-checks.ts';
@@ -46,6 +48,8 @@ export class LogicalCall {
   readonly redaction = new Redaction(() => this.#callersValues());
   readonly #url: string;
   readonly #history = new CallHistory();
+  /** Of a download that may be sent again. */
+  readonly #turns: DownloadTurns | undefined;
   #body: PreparedBody | undefined;
   #retries = 0;
   #refreshed = false;
@@ -58,6 +62,9 @@ export class LogicalCall {
     checkRequestOptions(spec.options);
     this.settings = mergeCallSettings(client.call, spec.options);
     if (spec.options) checkIdempotencyKey(spec.options, this.settings.idempotency);
+    if (spec.download !== undefined && this.settings.maxRetries > 0) {
+      this.#turns = new DownloadTurns(client.downloads, spec.download.isCompleted);
+    }
     this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
   }
@@ -167,6 +174,9 @@ export class LogicalCall {
   async #sendUntilAnswered(): Promise<Answer> {
     this.#body ??= await this.#prepareBody();
     for (;;) {
+      const turns = this.#turns;
+      // An attempt that follows a wait that was stopped says so, and sends nothing.
+      if (turns !== undefined) await this.scope.pause((signal) => turns.begin(signal));
       this.#logSending();
       const result = await performAttempt({
         spec: this.spec,
@@ -181,6 +191,7 @@ export class LogicalCall {
       });
       if ('response' in result) {
         this.client.budget.give();
+        this.#turns?.passed();
         this.#logAnswer(result);
         return result;
       }
@@ -197,11 +208,16 @@ export class LogicalCall {
     }
     const failed = this.redaction.attempt(failure);
     this.#record(failed);
+    const turn = this.#turns?.pauseAfter(failed, this.settings.maxRetries);
+    if (turn !== undefined && turn < (this.scope.remaining ?? Number.POSITIVE_INFINITY)) {
+      this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause: turn });
+      return;
+    }
     const decision = decide(failed, {
       charge: this.spec.charge,
       retryUnknownOutcome: this.settings.retryUnknownOutcome,
       idempotent: this.#idempotencyKey !== undefined,
-      maxRetries: this.settings.maxRetries,
+      maxRetries: turn === undefined ? this.settings.maxRetries : 0,
       retries: this.#retries,
       refreshed: this.#refreshed,
       canRefresh: this.client.credential.canRefresh,
@@ -221,7 +237,7 @@ export class LogicalCall {
     }
     this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause });
     this.#retries += 1;
-    if (!(await this.scope.pause(pause))) {
+    if (!(await this.scope.pause((signal) => delay(pause, signal)))) {
       throw this.#logged(this.#makeError(this.explain(failed), decision.outcome));
     }
   }
@@ -253,7 +269,7 @@ export class LogicalCall {
   }
 
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    return toError(failed, {
+    const error = toError(failed, {
       operation: this.spec.operation,
       method: this.spec.method,
       url: this.displayURL,
@@ -262,6 +278,7 @@ export class LogicalCall {
       outcome: this.#history.outcomeWith(lastOutcome),
       attempts: [...this.#history.attempts],
     });
+    return this.spec.download?.explain(error) ?? error;
   }
 
   #logSending(): void {

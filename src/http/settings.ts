@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { Credential } from './auth.ts';
+import { DownloadLine } from './download-line.ts';
 import { DriftReporter } from './drift.ts';
 import { applyHeaders } from './headers.ts';
 import { checkIdempotency } from './idempotency.ts';
@@ -55,6 +56,7 @@ export interface ClientSettings {
   readonly drift: DriftReporter;
   readonly budget: RetryBudget;
   readonly bodyFormat: 'form' | 'json';
+  downloads: DownloadLine;
   readonly call: CallSettings;
 }
 
@@ -237,6 +239,7 @@ export function resolveSettings(options: GatewayOptions): ClientSettings {
     drift: new DriftReporter(options.onDrift, log),
     budget: new RetryBudget(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
+    downloads: new DownloadLine(),
     call: mergeCallSettings(defaults, options),
   };
 }

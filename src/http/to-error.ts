@@ -131,7 +131,9 @@ function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
       });
     case 'timed_out_before_send':
       return new APIConnectionTimeoutError(
-        say(`was not sent within ${timeout} ms: its key or its body did not come.`),
+        say(
+          `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`,
+        ),
         { ...init, timeout },
       );
     case 'redirected':

@@ -76,6 +76,11 @@ export class Transport {
     return this.#client.bodyFormat;
   }
 
+  /** Makes downloads stand in the line of another client: a gateway counts those of both together. */
+  joinLineOf(other: Transport): void {
+    if (other.baseURL === this.baseURL) this.#client.downloads = other.#client.downloads;
+  }
+
   /**
    * Checks the options of calls that are made later, if at all.
    *

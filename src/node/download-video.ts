@@ -16,12 +16,14 @@ import { checkPath, checkSaveOptions, type SavedFile } from './save-to.ts';
  * It streams into a temporary file beside `to`, which takes its place only when everything has come and
  * length and digest, where the server gives one, are right. A download that breaks off is gone on with
  * at its end where the server honours `Range`, and begins again elsewhere. Memory stays flat whatever
- * the size. The key is never sent on to another host.
+ * the size. The key is never sent on to another host. Limits of downloads, and content that is not there
+ * yet, are waited for as `videos.downloadContent` does it.
  *
  * @param client - The client of the gateway that has the task.
  * @param task - The id, the handle (`task.ref`) or the task.
  * @throws `ContentNotReadyError` when the task is not completed yet
  * @throws `ContentExpiredError` when the content is gone
+ * @throws `VideoFailedError` when the task failed
  * @throws `FileError` when the file cannot be written, with the reason
  * @throws `UnexpectedResponseError` when the body breaks off again and again, or is not as announced
  * @throws `APIUserAbortError` when `signal` was aborted

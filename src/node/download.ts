@@ -7,6 +7,7 @@ import {
 } from '../errors/response-error.ts';
 import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../resources/videos.ts';
+import { isCompleted } from '../tasks/task-ref.ts';
 import { delay } from '../time/delay.ts';
 import type { VideoTaskLike } from '../types/videos.ts';
 import { decodeDataURL } from './data-url.ts';
@@ -41,12 +42,20 @@ const defaultRetries = 2;
 const firstPause = 1_000;
 const longestPause = 30_000;
 
-/** Whether an error passes, so that a download can go on. */
-function passes(error: unknown): boolean {
+/** Whether an error passes, so that a download of the task can go on. */
+function passes(error: unknown, task: VideoTaskLike): boolean {
   if (UnexpectedResponseError.isInstance(error) || APIConnectionError.isInstance(error))
     return true;
   const status = APIError.isInstance(error) ? error.status : undefined;
+  // It was waited for.
+  if (status === 502 && isCompleted(task)) return false;
   return status !== undefined && (status >= 500 || status === 429 || status === 408);
+}
+
+/** The film that a task itself holds, as a data URL. */
+function heldBy(task: VideoTaskLike): Uint8Array | undefined {
+  const url = typeof task === 'object' && 'url' in task ? task.url : undefined;
+  return decodeDataURL(url ?? '');
 }
 
 /** Statuses that say nothing about where the content is. */
@@ -80,7 +89,8 @@ export class Download {
         return;
       } catch (error) {
         if (file.size > longest) failures = 0;
-        if (signal?.aborted === true || !passes(error) || failures >= maxRetries) throw error;
+        if (signal?.aborted === true || !passes(error, this.#task) || failures >= maxRetries)
+          throw error;
       }
       longest = Math.max(longest, file.size);
       await delay(Math.min(longestPause, firstPause * 2 ** failures), signal);
@@ -109,6 +119,8 @@ export class Download {
   async #open(): Promise<OpenBody> {
     const { file, known } = this.#part;
     const isResumed = known !== undefined && file.size > 0;
+    const held = this.#options.variant === undefined ? heldBy(this.#task) : undefined;
+    if (held !== undefined) return this.#openDecoded(held);
     let response: Response;
     try {
       response = await this.#request(isResumed ? known : undefined);
@@ -117,8 +129,7 @@ export class Download {
       if (isPastEnd) return this.#openPastEnd(known, error.headers);
       const bytes = await this.#decodeInstead(error);
       if (bytes === undefined) throw error;
-      await this.#part.restart(undefined);
-      return openBytes(bytes);
+      return this.#openDecoded(bytes);
     }
     if (response.status !== 206) return this.#openWhole(response, undefined);
     const range = rangeOf(response.headers);
@@ -134,6 +145,11 @@ export class Download {
     }
     await response.body?.cancel();
     throw notWhole('a part of it has come that was not asked for.');
+  }
+
+  async #openDecoded(bytes: Uint8Array): Promise<OpenBody> {
+    await this.#part.restart(undefined);
+    return openBytes(bytes);
   }
 
   /** @param size - Of the file, where the answer tells it in another way than by its length. */
@@ -196,8 +212,7 @@ export class Download {
     const { signal, headers, query, fetchOptions } = this.#options;
     try {
       const options = { signal, headers, query, fetchOptions };
-      const { url = '' } = await this.#client.videos.retrieve(this.#task, options);
-      return decodeDataURL(url);
+      return heldBy(await this.#client.videos.retrieve(this.#task, options));
     } catch {
       return undefined;
     }

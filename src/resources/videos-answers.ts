@@ -1,7 +1,7 @@
 import { VideoSubmitUnknownError } from '../errors/video-error.ts';
 import type { CallInfo, JSONAnswer } from '../http/transport.ts';
 import { hide, videoReader } from '../schemas/video.ts';
-import { makeRef, type NamedTask } from '../tasks/task-ref.ts';
+import { makeRef, noteCompleted, type NamedTask } from '../tasks/task-ref.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 
 /** What holds for a submission of which nobody knows whether it made a task. */
@@ -63,6 +63,7 @@ export function pollAnswer({ id, route, ref }: NamedTask): JSONAnswer<VideoTask>
       const { model, created_at: created } = task;
       const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
       hide(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
+      if (task.status === 'completed') noteCompleted(task.ref);
     },
   };
 }

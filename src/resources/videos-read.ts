@@ -1,10 +1,14 @@
+import { ContentNotReadyError } from '../errors/response-error.ts';
+import type { OperationRequest } from '../http/call-spec.ts';
 import { checkObject } from '../http/option-checks.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { videoReader } from '../schemas/video.ts';
-import { checkBaseURL, nameTask, type NamedTask } from '../tasks/task-ref.ts';
-import type { VideoTask, VideoTaskLike } from '../types/videos.ts';
+import { readStatusWord } from '../schemas/video-status.ts';
+import { checkBaseURL, isCompleted, makeRef, nameTask, type NamedTask } from '../tasks/task-ref.ts';
+import { failedError } from '../tasks/wait-errors.ts';
+import type { VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 import { checkText } from './checks.ts';
 import { pollAnswer } from './videos-answers.ts';
 
@@ -36,6 +40,31 @@ export function checkDownload(
   const variant = options?.variant;
   if (variant === undefined || variant === null) return;
   checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
+}
+
+/** The error of a download, or that of the task when the gateway says in it that this has failed. */
+function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
+  if (!ContentNotReadyError.isInstance(error)) return undefined;
+  const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
+  if (readStatusWord(word).status !== 'failed') return undefined;
+  const message = 'The download does not say why; videos.retrieve() may.';
+  return failedError(ref, { message }, error.error, error);
+}
+
+/**
+ * The request for the content of a task.
+ *
+ * @throws `InvalidInputError` when it is no task, or one of another gateway
+ */
+export function downloadOf(
+  transport: Transport,
+  task: VideoTaskLike,
+): OperationRequest<'videos.downloadContent'> {
+  const { id, route, ref } = ownTask(transport, task);
+  const { baseURL } = transport;
+  const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
+  const explain = (error: Error): Error | undefined => explainDownload(error, known);
+  return { params: { task_id: id }, download: { isCompleted: isCompleted(task), explain } };
 }
 
 /** Reads the status of a task once, on its own route. What `find` throws rejects the promise. */

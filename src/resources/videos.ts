@@ -20,7 +20,7 @@ import type {
   VideoVendorParams,
 } from '../types/videos.ts';
 import { creationFields, remixFields } from './videos-body.ts';
-import { checkDownload, ownTask, readTask } from './videos-read.ts';
+import { checkDownload, downloadOf, ownTask, readTask } from './videos-read.ts';
 import { submissionFor, submit, type Submission } from './videos-submit.ts';
 import { stepTask, submitAndWait, waitAll, waitFor, watch } from './videos-wait.ts';
 
@@ -106,10 +106,16 @@ export class Videos {
    * than `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`,
    * so look at the status when you ask for a part. The key is never sent on to another host.
    *
+   * Gateways allow so many downloads a minute (often ten) and refuse the next by an empty 429. After
+   * one, all downloads of this client wait for up to a minute; then they begin 6 s apart, or as soon as
+   * one has passed. Content that is answered with 404 or 502 is waited for up to 30 s when the task, or
+   * the task that its handle came with, is completed. With `maxRetries: 0` nothing is waited for.
+   *
    * @param task - The id, the handle (`task.ref`) or the task.
    * @param more - Options of the request, for calls that give `variant` alone before them.
    * @throws `ContentNotReadyError` when the task is not completed yet
    * @throws `ContentExpiredError` when the content is gone
+   * @throws `VideoFailedError` when the task failed; `retrieve` may say why
    *
    * @example
    * const response = await gateway.videos.downloadContent(task);
@@ -125,7 +131,7 @@ export class Videos {
       'videos.downloadContent',
       () => {
         checkDownload(this.#transport, options, more);
-        return { params: { task_id: ownTask(this.#transport, task).id } };
+        return downloadOf(this.#transport, task);
       },
       { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
     );

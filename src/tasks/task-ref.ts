@@ -165,6 +165,20 @@ function byId(id: unknown): NamedTask {
   return { id: checkTaskId('id', id), route: { type: 'openai' }, ref: undefined };
 }
 
+/** Handles of tasks that were read as completed. Nothing of it is stored with them. */
+const completed = new WeakSet<VideoTaskRef>();
+
+/** Takes note that the task of a handle is completed. */
+export function noteCompleted(ref: VideoTaskRef): void {
+  completed.add(ref);
+}
+
+/** Whether a caller's task is known to be completed: it says so, or its handle came with one that did. */
+export function isCompleted(task: VideoTaskLike): boolean {
+  if (typeof task === 'string') return false;
+  return 'status' in task ? task.status === 'completed' : 'kind' in task && completed.has(task);
+}
+
 /**
  * Refuses a handle of another gateway: its id means nothing here, or means the task of somebody else.
  *

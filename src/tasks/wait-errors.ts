@@ -113,6 +113,7 @@ export function failedError(
   ref: VideoTaskRef,
   failure: VideoTaskError,
   raw: unknown,
+  cause?: APIError,
 ): VideoFailedError {
   const reason = withoutQueries(failure.message);
   const code = failure.code && withoutQueries(failure.code);
@@ -124,7 +125,8 @@ export function failedError(
   return new VideoFailedError(`Video task ${ref.id} failed: ${reason}${ending}`, {
     outcome: 'rejected',
     // The submission went well; it is the answer to a poll that tells of the failure.
-    evidence: { phase: 'body', attempts: [] },
+    evidence: cause?.evidence ?? { phase: 'body', attempts: [] },
+    cause,
     callId: ref.callId,
     advice: `${moderated ? review : other} Gateways usually give the credit back; the account shows it.`,
     reason,

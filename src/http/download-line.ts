@@ -1,0 +1,158 @@
+import { delay } from '../time/delay.ts';
+import { monotonicNow } from '../time/now.ts';
+import type { FailedAttempt } from './to-error.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** How long a limit of downloads lasts, in milliseconds. Gateways allow so many in a minute. */
+const limitLasts = 60_000;
+
+/** How far apart downloads begin after that, until one passes: ten a minute. */
+const pauseBetween = 6_000;
+
+/** How long content that is surely there is waited for, in milliseconds, and the first pause. */
+const contentPatience = 30_000;
+const firstContentPause = 2_000;
+
+interface Place {
+  begin?: (limits: number) => void;
+}
+
+/**
+ * The line in which the downloads of a client stand when its gateway limits them.
+ *
+ * Without a limit nobody stands in it. After one the first begins when the limit should be over, and
+ * the next after a pause, or as soon as one has passed.
+ */
+export class DownloadLine {
+  readonly #waiting: Place[] = [];
+  /** How many limits were met; a download that began before the latest says nothing about it. */
+  #limits = 0;
+  #isLimited = false;
+  #next = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #passes = 0;
+
+  /** How many downloads have passed. */
+  get passes(): number {
+    return this.#passes;
+  }
+
+  /** How long at least a download has to wait now, in milliseconds, unless another one passes. */
+  get pause(): number {
+    return this.#isLimited ? Math.max(0, this.#next - monotonicNow()) : 0;
+  }
+
+  /**
+   * Waits for the turn of one download.
+   *
+   * @returns What to say of the limits when it has passed or was refused.
+   * @throws the reason of the signal, as soon as it is aborted
+   */
+  async enter(signal: AbortSignal): Promise<number> {
+    if (!this.#isLimited && this.#waiting.length === 0) return this.#limits;
+    const place: Place = {};
+    const turn = new Promise<number>((resolve) => {
+      place.begin = resolve;
+    });
+    this.#waiting.push(place);
+    this.#advance();
+    try {
+      return await untilAborted(turn, signal);
+    } finally {
+      const index = this.#waiting.indexOf(place);
+      if (index >= 0) this.#waiting.splice(index, 1);
+      this.#advance();
+    }
+  }
+
+  /** A download was answered with its content. */
+  passed(limits: number): void {
+    this.#passes += 1;
+    if (limits !== this.#limits) return;
+    this.#isLimited = false;
+    this.#next = 0;
+    this.#advance();
+  }
+
+  /** A download was refused as one too many. */
+  refused(limits: number): void {
+    if (limits !== this.#limits || this.#isLimited) return;
+    this.#isLimited = true;
+    this.#limits += 1;
+    this.#next = monotonicNow() + limitLasts;
+    this.#advance();
+  }
+
+  #advance(): void {
+    clearTimeout(this.#timer);
+    const [place] = this.#waiting;
+    if (place === undefined) return;
+    const now = monotonicNow();
+    if (this.#next > now) {
+      this.#timer = setTimeout(() => this.#advance(), Math.ceil(this.#next - now));
+      return;
+    }
+    this.#waiting.shift();
+    this.#next = now + pauseBetween;
+    place.begin?.(this.#limits);
+    this.#advance();
+  }
+}
+
+/** The turns of one download, and after which failures it gets another. */
+export class DownloadTurns {
+  readonly #line: DownloadLine;
+  readonly #isCompleted: boolean;
+  #limits = 0;
+  #passes = 0;
+  #refusals = 0;
+  #missingSince: number | undefined;
+  #nextPause = firstContentPause;
+  #pause = 0;
+
+  /** @param isCompleted - Whether the task is known to be completed, so that its content is there. */
+  constructor(line: DownloadLine, isCompleted: boolean) {
+    this.#line = line;
+    this.#isCompleted = isCompleted;
+  }
+
+  /** Waits until it may be sent. */
+  async begin(signal: AbortSignal): Promise<void> {
+    if (this.#pause > 0) await delay(this.#pause, signal);
+    this.#pause = 0;
+    this.#limits = await this.#line.enter(signal);
+  }
+
+  passed(): void {
+    this.#line.passed(this.#limits);
+  }
+
+  /**
+   * The pause after a failure for which rules of its own hold; `Infinity` when it is not sent again, and
+   * `undefined` when the rules of all calls hold.
+   */
+  pauseAfter({ kind, status }: FailedAttempt, maxRetries: number): number | undefined {
+    if (kind === 'bare_rate_limited') return this.#pauseAfterLimit(maxRetries);
+    const isMissing = this.#isCompleted && (status === 404 || status === 502);
+    return isMissing ? this.#pauseWhileMissing() : undefined;
+  }
+
+  #pauseAfterLimit(maxRetries: number): number {
+    this.#line.refused(this.#limits);
+    const { passes, pause } = this.#line;
+    // As long as others pass, it is only a question of time.
+    this.#refusals = passes > this.#passes ? 1 : this.#refusals + 1;
+    this.#passes = passes;
+    return this.#refusals <= maxRetries ? pause : Number.POSITIVE_INFINITY;
+  }
+
+  #pauseWhileMissing(): number {
+    const now = monotonicNow();
+    this.#missingSince ??= now;
+    const left = this.#missingSince + contentPatience - now;
+    if (left <= 0) return Number.POSITIVE_INFINITY;
+    this.#pause = Math.min(left, this.#nextPause);
+    this.#nextPause *= 2;
+    return this.#pause;
+  }
+}
