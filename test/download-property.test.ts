@@ -49,7 +49,8 @@ test(
         const calm = { cut: undefined, ranges: true, looks: true, shift: 0, most: undefined };
         const next = turns.shift() ?? { ...calm, version: 0, status: 200 };
         if (next.status !== 200) {
-          response.writeHead(next.status).end();
+          // Without it, a 429 would be a limit that lasts a minute.
+          response.writeHead(next.status, { 'retry-after': '0' }).end();
           return true;
         }
         const content = versions[next.version];

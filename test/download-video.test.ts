@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fsPromises, { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { APIUserAbortError } from '../src/errors/connection-error.ts';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
@@ -11,7 +12,7 @@ import {
   UnexpectedResponseError,
 } from '../src/errors/response-error.ts';
 import { Gateway } from '../src/gateway.ts';
-import { downloadVideo, FileError, type SaveProgress } from '../src/node/index.ts';
+import { downloadVideo, FileError, saveTo, type SaveProgress } from '../src/node/index.ts';
 import { createEmulator } from '../src/testing/index.ts';
 import { contentServer, someBytes } from './helpers/content-server.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
@@ -195,8 +196,36 @@ describe('rule 44: downloadVideo()', () => {
     expect(await namesIn(folder)).toEqual([]);
   });
 
-  test('an encoded body is decoded, and its length is not held against it', async () => {
-    const { gzipSync } = await import('node:zlib');
+  test.each(['gzip', 'deflate', 'br'])(
+    'a film is asked for without a coding; one in %s may be cut without a word, and is none',
+    async (coding) => {
+      const pack = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[coding];
+      const packed = pack?.(someBytes(10_000)) ?? Buffer.alloc(0);
+      const { client, requests } = await contentServer({
+        content: packed.subarray(0, 5_000),
+        headers: { 'content-encoding': coding },
+      });
+      const { folder, to } = await fileNamed();
+
+      const options = { maxRetries: 0 };
+
+      const errors = await Promise.all([
+        failureOf(downloadVideo(client, 'task_1', { to, ...options })),
+        failureOf(client.videos.downloadContent('task_1', options)),
+      ]);
+
+      for (const error of errors) {
+        expect(UnexpectedResponseError.isInstance(error)).toBe(true);
+        expect(String(error)).toContain(`content-encoding ${coding}`);
+      }
+      expect(await namesIn(folder)).toEqual([]);
+      expect(
+        requests.map(({ path, headers }) => [path, headers['accept-encoding']]),
+      ).toContainEqual(['/v1/videos/task_1/content', 'identity']);
+    },
+  );
+
+  test('a film in gzip can be taken as it comes, and its length is not held against it', async () => {
     const text = Buffer.from('a'.repeat(10_000));
     const packed = gzipSync(text);
     const { client } = await contentServer({
@@ -205,7 +234,7 @@ describe('rule 44: downloadVideo()', () => {
     });
     const { to } = await fileNamed();
 
-    await downloadVideo(client, 'task_1', { to });
+    await saveTo(await client.videos.downloadContent('task_1').asResponse(), to);
 
     expect((await readFile(to)).equals(text)).toBe(true);
   });

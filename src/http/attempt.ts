@@ -71,6 +71,9 @@ function headersOf(input: AttemptInput, authorization: string): Headers {
   const headers = new Headers();
   headers.set('accept', spec.accept);
   headers.set('authorization', authorization);
+  // The promised length is of the bytes as they travel, and only of these it can be told that they are
+  // all there.
+  if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
   applyHeaders(headers, client.headers, 'defaultHeaders');
   applyHeaders(headers, spec.options?.headers ?? undefined, 'headers');
   redaction.remember(headers);

@@ -5,6 +5,7 @@ import { beginningOf, peekBody, peekFurther, reopenBody, type OpenBody } from '.
 import type { Answer } from './promise.ts';
 import { errorInSuccess, isPage, notAnswer, notJSON, readText, unusable } from './read-answer.ts';
 import { errorBodyLimit } from './read-text.ts';
+import { isNode } from './send.ts';
 import type { FailedAttempt } from './to-error.ts';
 
 function describe(problem: BodyProblem): string {
@@ -71,6 +72,17 @@ async function readLabelled(
   return { failed: problemOf(reading.text, answer) ?? notJSON(reading.text, answer) };
 }
 
+/** Node's `fetch` takes a coded body that ends too early for a whole one, and nothing tells of it. */
+function problemOfCoding({ spec }: LogicalCall, answer: Answer): FailedAttempt | undefined {
+  const { headers, status } = answer.response;
+  const coding = headers.get('content-encoding') ?? 'identity';
+  if (!isNode || spec.download === undefined || coding === 'identity' || status !== 200) {
+    return undefined;
+  }
+  const problem = `the file comes with content-encoding ${coding}, though it was asked for without; Node does not tell whether it is whole. asResponse() gives it as it comes.`;
+  return unusable(answer, problem);
+}
+
 /** Checks the beginning of a file answer and hands the rest on as a stream. */
 export async function binaryAnswer(
   call: LogicalCall,
@@ -81,17 +93,16 @@ export async function binaryAnswer(
   try {
     let open = await peekBody(body, answer.signal);
     if (open.first === undefined) return { failed: unusable(answer, 'the file is empty.') };
+    let failed = problemOfCoding(call, answer);
     if (/^[<{[]/.test(beginningOf(open.first))) {
       const type = answer.response.headers.get('content-type') ?? '';
       if (/\b(json|html)\b/i.test(type)) return await readLabelled(call, answer, open);
       open = await peekFurther(open, errorBodyLimit, answer.signal);
-      const failed = problemOf(new TextDecoder().decode(open.first), answer);
-      if (failed !== undefined) {
-        open.reader.cancel().catch(() => {});
-        return { failed };
-      }
+      failed = problemOf(new TextDecoder().decode(open.first), answer) ?? failed;
     }
-    return { value: guard(call, answer, open), stays: true };
+    if (failed === undefined) return { value: guard(call, answer, open), stays: true };
+    open.reader.cancel().catch(() => {});
+    return { failed };
   } catch (cause) {
     return { failed: { ...unusable(answer, 'the body broke off.'), cause } };
   }

@@ -58,10 +58,10 @@ function targetOf(response: Response, url: string): string | undefined {
   }
 }
 
-/** What may be sent to another origin: what is accepted, and which part of a file is wanted. */
+/** What may be sent to another origin: what is accepted, and which part of a file is wanted, and how. */
 function publicHeaders(headers: Headers): Headers {
   const kept = new Headers({ accept: '*/*' });
-  for (const name of ['range', 'if-range']) {
+  for (const name of ['range', 'if-range', 'accept-encoding']) {
     const value = headers.get(name);
     if (value !== null) kept.set(name, value);
   }

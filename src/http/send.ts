@@ -29,7 +29,9 @@ export type SendResult =
 const runtimeVersions: unknown = Reflect.get(globalThis, 'process')?.versions;
 const hasVersions = typeof runtimeVersions === 'object' && runtimeVersions !== null;
 const isDeno = hasVersions && 'deno' in runtimeVersions;
-const isNode = hasVersions && 'node' in runtimeVersions && !('bun' in runtimeVersions) && !isDeno;
+/** Whether this is Node itself, and no other runtime that calls itself so for its modules. */
+export const isNode =
+  hasVersions && 'node' in runtimeVersions && !('bun' in runtimeVersions) && !isDeno;
 
 /** How redirects are handled and uploads are kept out of memory. */
 function transferOptions(request: OutgoingRequest): RequestInit {

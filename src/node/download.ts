@@ -44,8 +44,9 @@ const longestPause = 30_000;
 
 /** Whether an error passes, so that a download of the task can go on. */
 function passes(error: unknown, task: VideoTaskLike): boolean {
-  if (UnexpectedResponseError.isInstance(error) || APIConnectionError.isInstance(error))
-    return true;
+  // A file that comes in a coding comes so again.
+  if (UnexpectedResponseError.isInstance(error)) return !isEncoded(error.headers ?? new Headers());
+  if (APIConnectionError.isInstance(error)) return true;
   const status = APIError.isInstance(error) ? error.status : undefined;
   // It was waited for.
   if (status === 502 && isCompleted(task)) return false;

@@ -116,6 +116,8 @@ export class Videos {
    * @throws `ContentNotReadyError` when the task is not completed yet
    * @throws `ContentExpiredError` when the content is gone
    * @throws `VideoFailedError` when the task failed; `retrieve` may say why
+   * @throws `UnexpectedResponseError` when the answer is no file, or on Node comes in a coding such as
+   * gzip, though it is asked for without: nothing tells there when such a body is cut
    *
    * @example
    * const response = await gateway.videos.downloadContent(task);
