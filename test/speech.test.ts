@@ -182,6 +182,24 @@ describe('what is no audio', () => {
     expect(String(error)).toContain('no such voice');
   });
 
+  test('sound in JSON, as Mistral sends it, becomes a file', async () => {
+    const wav = Buffer.from('RIFF____WAVEfmt and so on');
+    const { client } = scripted([json({ audio_data: wav.toString('base64') })]);
+
+    const response = await client.audio.speech.create({ model, input });
+
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(wav);
+  });
+
+  test.each(['', 'no base64!', 7, null])('no sound in JSON rejects: %j', async (data) => {
+    const { client } = scripted([json({ audio_data: data })]);
+
+    const speech = client.audio.speech.create({ model, input });
+
+    await expect(speech).rejects.toBeInstanceOf(UnexpectedResponseError);
+  });
+
   test('rule 34: any other JSON rejects, and its text is on the error', async () => {
     const { client } = scripted([json({ data: { audio: 'AAAA' } })]);
 
@@ -240,6 +258,16 @@ describe('speech as events', () => {
 
     expect(Buffer.concat(pieces).equals(Buffer.from(file))).toBe(true);
     expect(stream.usage).toMatchObject({ total_tokens: expect.any(Number) });
+  });
+
+  test('takes the sound under the name that Mistral gives it', async () => {
+    const { client } = scripted([
+      eventStream({ type: 'speech.audio.delta', audio_data: btoa('a') }, done),
+    ]);
+
+    const [first] = await collect(await client.audio.speech.create(params));
+
+    expect(first).toMatchObject(delta);
   });
 
   test('rule 34, trap 19: ends with its last event, without [DONE]', async () => {

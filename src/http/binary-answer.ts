@@ -1,4 +1,5 @@
 import { parseJSON } from '../schemas/parse-json.ts';
+import { sniff } from './files/sniff.ts';
 import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peekBody, peekFurther, reopenBody, type OpenBody } from './peek.ts';
@@ -60,15 +61,39 @@ function problemOf(text: string, answer: Answer): FailedAttempt | undefined {
   return errorInSuccess(value, answer) ?? notAnswer(value, answer, problem, text);
 }
 
-/** Reads what begins like JSON or a page, and says that it is. */
+/** Finds the file that an answer in JSON holds in base64. */
+export type FileInJSON = (value: unknown) => string | undefined;
+
+/** The file of an answer that holds it in base64; `undefined` when that is none. */
+function fromBase64({ response }: Answer, base64: string): Response | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    if (bytes.length === 0) return undefined;
+    const headers = new Headers(response.headers);
+    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+    const [type = 'application/octet-stream'] = Object.values(
+      sniff(bytes)?.format.extensions ?? {},
+    );
+    headers.set('content-type', type);
+    return new Response(bytes, { status: response.status, headers });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads what begins like JSON or a page: the file that it holds, or what is wrong with it. */
 async function readLabelled(
   call: LogicalCall,
   answer: Answer,
   open: OpenBody,
-): Promise<{ failed: FailedAttempt }> {
+  fileIn: FileInJSON | undefined,
+): Promise<{ value: Response } | { failed: FailedAttempt }> {
   const again = { ...answer, response: withBody(answer.response, reopenBody(open)) };
   const reading = await readText(again, call.settings.maxResponseBytes);
   if ('failed' in reading) return reading;
+  const base64 = fileIn?.(parseJSON(reading.text));
+  const value = base64 === undefined ? undefined : fromBase64(answer, base64);
+  if (value !== undefined) return { value };
   return { failed: problemOf(reading.text, answer) ?? notJSON(reading.text, answer) };
 }
 
@@ -87,7 +112,8 @@ function problemOfCoding({ spec }: LogicalCall, answer: Answer): FailedAttempt |
 export async function binaryAnswer(
   call: LogicalCall,
   answer: Answer,
-): Promise<{ value: Response; stays: true } | { failed: FailedAttempt }> {
+  fileIn?: FileInJSON,
+): Promise<{ value: Response; stays?: true } | { failed: FailedAttempt }> {
   const { body } = answer.response;
   if (body === null) return { failed: unusable(answer, 'the file is empty.') };
   try {
@@ -96,7 +122,9 @@ export async function binaryAnswer(
     let failed = problemOfCoding(call, answer);
     if (/^[<{[]/.test(beginningOf(open.first))) {
       const type = answer.response.headers.get('content-type') ?? '';
-      if (/\b(json|html)\b/i.test(type)) return await readLabelled(call, answer, open);
+      if (/\b(json|html)\b/i.test(type)) {
+        return await readLabelled(call, answer, open, fileIn);
+      }
       open = await peekFurther(open, errorBodyLimit, answer.signal);
       failed = problemOf(new TextDecoder().decode(open.first), answer) ?? failed;
     }

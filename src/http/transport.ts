@@ -4,7 +4,7 @@ import { isObject } from '../schemas/objects.ts';
 import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
-import { binaryAnswer, rawAnswer } from './binary-answer.ts';
+import { binaryAnswer, type FileInJSON, rawAnswer } from './binary-answer.ts';
 import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
 import { eventAnswer, eventsInstead, looksLikeEvents, streamContextOf } from './event-answer.ts';
 import { LogicalCall, type BodyReader } from './logical-call.ts';
@@ -136,10 +136,11 @@ export class Transport {
     operation: Name,
     request: RequestSource<Name>,
     options: RequestOptions | undefined,
+    fileIn?: FileInJSON,
   ): GatewayPromise<Response> {
     const { answer, reader } = this.#send(
       () => specOf(operation, request, '*/*', options),
-      (call) => (received) => binaryAnswer(call, received),
+      (call) => (received) => binaryAnswer(call, received, fileIn),
     );
     return new GatewayPromise(answer, reader);
   }

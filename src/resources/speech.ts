@@ -2,6 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { isObject } from '../schemas/objects.ts';
 import { speechProtocol } from '../streams/speech-protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -28,7 +29,7 @@ export class Speech {
    * body is a stream that nothing is held back of: read it or cancel it. It fails when the audio breaks
    * off. Its format is what `content-type` says, which can be another one than you asked for.
    *
-   * A provider that answers with the address of the audio is followed there, without the key; browsers
+   * Sound that comes in JSON (`audio_data`) becomes a file. A provider that answers with the address of the audio is followed there, without the key; browsers
    * do not allow that.
    *
    * With `stream_format: "sse"` the audio comes as events, and the loop over them throws
@@ -63,8 +64,14 @@ export class Speech {
     const request = () => ({ json: speechBody(params) });
     return params?.stream_format === 'sse'
       ? this.#transport.events('audio.speech.create', request, speechProtocol, options)
-      : this.#transport.binary('audio.speech.create', request, options);
+      : this.#transport.binary('audio.speech.create', request, options, soundIn);
   }
+}
+
+/** Mistral's models answer with JSON. */
+function soundIn(value: unknown): string | undefined {
+  const data = isObject(value) ? value['audio_data'] : undefined;
+  return typeof data === 'string' ? data : undefined;
 }
 
 function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {

@@ -27,7 +27,7 @@ const eventShape = {
 export const speechEventReader: Reader<SpeechStreamEvent> = {
   schema: z.looseObject(eventShape),
   repair(event) {
-    if (event['type'] === 'speech.audio.delta') event['audio'] ??= '';
+    if (event['type'] === 'speech.audio.delta') event['audio'] ??= event['audio_data'] ?? '';
     dropNull(event, 'usage');
   },
 };
