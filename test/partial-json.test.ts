@@ -67,7 +67,23 @@ describe('partial JSON', () => {
 
   test('never throws, whatever the text is', () => {
     const noise = fc.array(
-      fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'tru', 'u12', '1', '-', ' ', 'é'),
+      fc.constantFrom(
+        '{',
+        '}',
+        '[',
+        ']',
+        '"',
+        '\\',
+        ',',
+        ':',
+        'tru',
+        'u12',
+        '1',
+        '-',
+        ' ',
+        'é',
+        '\u00a0',
+      ),
     );
 
     fc.assert(
@@ -96,6 +112,10 @@ describe('partial JSON', () => {
     ['Sorry', undefined],
     ['{"a":1}}', undefined],
     ['[1,]', undefined],
+    // White space that JSON does not know.
+    ['\u00a0', undefined],
+    ['[\u00a01,', undefined],
+    ['{"a":1}\u2028', { a: 1 }],
   ])('%j is read as far as it goes', (text, value) => {
     expect(parsePartialJSON(text)).toEqual(value);
   });

@@ -5,7 +5,8 @@ import { jsonIn } from './json-text.ts';
 const shortText = 64;
 
 const literals = ['true', 'false', 'null'];
-const wordEnd = /[\s,:{}[\]"]|$/g;
+/** No other white space: what JSON does not know as such is part of a word, so that none is empty. */
+const wordEnd = /[ \t\n\r,:{}[\]"]|$/g;
 
 /** Where a string ends whose first character is at `start`; −1 when it does not. */
 function endOfString(text: string, start: number): number {
