@@ -24,7 +24,7 @@ await runner.done();
 const { total_tokens: tokens } = await runner.totalUsage();
 console.log(`\n${runner.allChatCompletions().length} completions, ${tokens} tokens`);
 
-const { response, contents } = await client.generate.runFunctions({
+const { response, contents } = await client.generate.runTools({
   model: 'gemini-2.5-flash',
   contents: 'What is the weather in Porto?',
   functions: [weather],

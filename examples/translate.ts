@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Gateway } from 'model-gateway';
-import { fileFrom, saveTo } from 'model-gateway/node';
+import { fileFromPath, saveTo } from 'model-gateway/node';
 
 const client = new Gateway();
 
@@ -15,6 +15,6 @@ const { path } = await saveTo(speech, join(tmpdir(), 'morning.mp3'));
 
 const translation = await client.audio.translations.create({
   model: 'whisper-1',
-  file: await fileFrom(path),
+  file: await fileFromPath(path),
 });
 console.log(translation.text);

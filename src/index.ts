@@ -87,9 +87,9 @@ export type {
 export type { EmbeddingsCreateManyOptions } from './resources/embed-many.ts';
 export type { Embeddings } from './resources/embeddings.ts';
 export type {
-  FunctionRun,
-  RunFunctionsOptions,
-  RunFunctionsParams,
+  GenerateToolRun,
+  GenerateToolRunOptions,
+  GenerateToolRunParams,
 } from './resources/generate-functions.ts';
 export type { Generate } from './resources/generate.ts';
 export type { Images } from './resources/images.ts';

@@ -81,7 +81,7 @@ export interface SharedOptions {
    * no limit. 1 to 2147483647.
    * @defaultValue null
    */
-  idleContentTimeout?: number | null | undefined;
+  chunkTimeout?: number | null | undefined;
   /**
    * How long a call may take in all, over every attempt and to the end of a stream, in milliseconds;
    * `null` for no limit. 1 to 2147483647.
@@ -106,7 +106,7 @@ export interface SharedOptions {
    * `StreamTruncatedError`, log a warning, or accept it silently.
    * @defaultValue "throw"
    */
-  onIncomplete?: 'throw' | 'warn' | 'allow' | undefined;
+  onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
   /**
    * The largest server-sent event that is accepted, in bytes. 1024 to 1073741824.
    * @defaultValue 134217728 (128 MiB, the gateway's own limit)

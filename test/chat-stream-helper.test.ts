@@ -306,7 +306,7 @@ describe('the promises of a chat completion stream', () => {
   });
 
   test('give what there is when incomplete streams are allowed', async () => {
-    const watched = watchedContext({ onIncomplete: 'allow' });
+    const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode(chunk({ content: 'a' }), '[DONE]'), watched);
     const done = stream.emitted('content.done');
 
@@ -337,7 +337,7 @@ describe('the promises of a chat completion stream', () => {
   });
 
   test('of a message fail when there is no choice', async () => {
-    const watched = watchedContext({ onIncomplete: 'allow' });
+    const watched = watchedContext({ onTruncated: 'allow' });
     const stream = help(encode({ id: 'x', choices: [] }), watched);
 
     await expect(stream.finalMessage()).rejects.toThrow('no choices');

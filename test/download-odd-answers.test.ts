@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
-import { downloadVideo, FileError, fileFrom, saveTo } from '../src/node/index.ts';
+import { downloadVideo, FileError, fileFromPath, saveTo } from '../src/node/index.ts';
 import { makeRef } from '../src/tasks/task-ref.ts';
 import { contentServer, someBytes } from './helpers/content-server.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
@@ -424,8 +424,8 @@ describe('bad input is refused before anything is sent or written', () => {
     ['path', new URL('file:///a')],
     ['path', null],
     ['path', '\0'],
-  ])('fileFrom(): %s %s', async (field, path) => {
-    const error = await failureOf((async () => Reflect.apply(fileFrom, undefined, [path]))());
+  ])('fileFromPath(): %s %s', async (field, path) => {
+    const error = await failureOf((async () => Reflect.apply(fileFromPath, undefined, [path]))());
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ field });

@@ -488,7 +488,7 @@ describe('bad input', () => {
     const both = await failureOf(client.images.edit({ model, prompt, image: [png, url] }));
 
     expect(String(size)).toContain('"16x9"');
-    expect(String(path)).toContain('fileFrom(path)');
+    expect(String(path)).toContain('fileFromPath(path)');
     expect(String(both)).toContain('image[1]: is a reference, but image[0] is a file');
   });
 

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../src/errors/response-error.ts';
 import { Gateway } from '../src/gateway.ts';
-import { FileError, fileFrom, saveTo, type SaveProgress } from '../src/node/index.ts';
+import { FileError, fileFromPath, saveTo, type SaveProgress } from '../src/node/index.ts';
 import { emulated } from './helpers/clients.ts';
 import { contentServer, someBytes } from './helpers/content-server.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
@@ -199,12 +199,12 @@ describe('saveTo()', () => {
   });
 });
 
-describe('fileFrom()', () => {
+describe('fileFromPath()', () => {
   test('gives a file with its name, whose bytes are read from the disk', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
 
-    const file = await fileFrom(path, { type: 'audio/mpeg' });
+    const file = await fileFromPath(path, { type: 'audio/mpeg' });
 
     expect(file).toMatchObject({ name: 'talk.mp3', type: 'audio/mpeg', size: 10_000 });
     expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true);
@@ -215,14 +215,14 @@ describe('fileFrom()', () => {
     await writeFile(join(folder, 'talk.mp3'), bytes);
     await writeFile(join(folder, 'talk'), 'RIFF____WAVEfmt ');
 
-    expect((await fileFrom(join(folder, 'talk.mp3'))).type).toBe('audio/mpeg');
-    expect((await fileFrom(join(folder, 'talk'))).type).toMatch(/wav/);
+    expect((await fileFromPath(join(folder, 'talk.mp3'))).type).toBe('audio/mpeg');
+    expect((await fileFromPath(join(folder, 'talk'))).type).toMatch(/wav/);
   });
 
   test('is read in small blocks, any number of times, and as part of a form', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
-    const file = await fileFrom(path);
+    const file = await fileFromPath(path);
     const form = new FormData();
     form.append('file', file);
 
@@ -256,7 +256,7 @@ describe('fileFrom()', () => {
     const baseURL = `http://127.0.0.1:${port}`;
     const { audio } = new Gateway({ apiKey: 'sk-test', baseURL, logLevel: 'off' });
 
-    await audio.translations.create({ model: 'whisper', file: await fileFrom(path) });
+    await audio.translations.create({ model: 'whisper', file: await fileFromPath(path) });
 
     expect(received).toHaveLength(1);
     expect(received[0]?.body.includes(content)).toBe(true);
@@ -267,7 +267,7 @@ describe('fileFrom()', () => {
     const { client, emulator } = emulated();
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, bytes);
-    const file = await fileFrom(path);
+    const file = await fileFromPath(path);
     await writeFile(path, bytes.subarray(5_000));
 
     const direct = await failureOf(new Response(file.stream()).arrayBuffer());
@@ -281,7 +281,7 @@ describe('fileFrom()', () => {
   test.skipIf(process.platform !== 'linux')('holds no file open once it is left', async () => {
     const path = join(await temporaryFolder(), 'talk.mp3');
     await writeFile(path, someBytes(100_000));
-    const file = await fileFrom(path);
+    const file = await fileFromPath(path);
     const openFiles = async (): Promise<number> => {
       const names = await readdir('/proc/self/fd');
       const paths = names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''));
@@ -305,14 +305,14 @@ describe('fileFrom()', () => {
     ['/', 'is no file'],
     [7, 'is empty'],
   ])('refuses the path %j', async (path, problem) => {
-    const error = await failureOf(fileFrom(untyped(path)));
+    const error = await failureOf(fileFromPath(untyped(path)));
 
     expect(InvalidInputError.isInstance(error)).toBe(true);
     expect(String(error)).toContain(problem);
   });
 
   test('refuses a type that is no text', async () => {
-    const error = await failureOf(fileFrom('/tmp', untyped({ type: 7 })));
+    const error = await failureOf(fileFromPath('/tmp', untyped({ type: 7 })));
 
     expect(String(error)).toContain('type: must be a MIME type');
   });

@@ -63,7 +63,7 @@ async function calls({ chat: { completions }, generate }: Gateway) {
     unformatted: completions.stream(ask),
     run: completions.runTools({ ...ask, tools }),
     streamedRun: completions.runTools({ ...ask, tools, stream: true, response_format: place }),
-    functions: await generate.runFunctions({ model: 'm', contents: 'Hi', functions: tools }),
+    functions: await generate.runTools({ model: 'm', contents: 'Hi', functions: tools }),
   };
 }
 

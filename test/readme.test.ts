@@ -18,7 +18,7 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
     'chat.completions.parse',
     'chat.completions.runTools',
   ],
-  'generate.content': ['generate.runFunctions'],
+  'generate.content': ['generate.runTools'],
   'embeddings.create': ['embeddings.createMany'],
   'videos.create': ['videos.createAndWait'],
   'videos.retrieve': ['videos.wait', 'videos.watch', 'videos.waitAll', 'videos.step'],

@@ -160,7 +160,7 @@ async function logLinesAt(logLevel: 'error' | 'warn' | 'info' | 'debug'): Promis
   const options: GatewayOptions = {
     logLevel,
     logger: { error: write, warn: write, info: write, debug: write },
-    onIncomplete: 'warn',
+    onTruncated: 'warn',
     maxRetries: 2,
   };
   for (const situation of situations) await errorOf(situation, options);

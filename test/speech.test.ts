@@ -283,7 +283,7 @@ describe('speech as events', () => {
     const { client } = scripted([eventStream(delta)]);
 
     const cut = await failureOf(collect(await client.audio.speech.create(params)));
-    const stream = await client.audio.speech.create(params, { onIncomplete: 'allow' });
+    const stream = await client.audio.speech.create(params, { onTruncated: 'allow' });
 
     expect(cut).toBeInstanceOf(StreamTruncatedError);
     await expect(collect(stream)).resolves.toEqual([delta]);

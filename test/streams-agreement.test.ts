@@ -219,7 +219,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
   test.each(endings.filter(({ verdict }) => verdict === 'complete'))(
     'gives the text: $name',
     async (ending) => {
-      const { client, warnings } = clientFor(ending, { onIncomplete: 'throw' });
+      const { client, warnings } = clientFor(ending, { onTruncated: 'throw' });
 
       expect(await read(client)).toBe(text);
       expect(warnings).toEqual([]);
@@ -244,10 +244,10 @@ describe.each(Object.keys(ways))('%s', (name) => {
       });
 
       if (readsWithoutPolicy.test(name)) return;
-      for (const onIncomplete of ['warn', 'allow'] as const) {
-        const { client, warnings } = clientFor(ending, { onIncomplete });
+      for (const onTruncated of ['warn', 'allow'] as const) {
+        const { client, warnings } = clientFor(ending, { onTruncated });
         expect(await read(client)).toBe(text);
-        expect(warnings).toHaveLength(onIncomplete === 'warn' ? 1 : 0);
+        expect(warnings).toHaveLength(onTruncated === 'warn' ? 1 : 0);
       }
     },
   );
@@ -255,8 +255,8 @@ describe.each(Object.keys(ways))('%s', (name) => {
   test.each(endings.filter(({ error }) => error !== undefined))(
     'throws whatever the policy is: $name',
     async (ending) => {
-      for (const onIncomplete of ['throw', 'warn', 'allow'] as const) {
-        const { client } = clientFor(ending, { onIncomplete });
+      for (const onTruncated of ['throw', 'warn', 'allow'] as const) {
+        const { client } = clientFor(ending, { onTruncated });
         const error: unknown = await read(client).catch((caught: unknown) => caught);
 
         expect(error).toBeInstanceOf(ending.error);

@@ -96,7 +96,7 @@ describe('an error inside a stream', () => {
       ] as const) {
         for (const gap of ['\n', '\n\n', '\r\n\r\n', '\r']) {
           for (const size of [1, 5, 65_536]) {
-            const watched = watchedContext({ onIncomplete: 'allow' });
+            const watched = watchedContext({ onTruncated: 'allow' });
             const text = ahead + error + gap + behind;
 
             const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
@@ -257,8 +257,8 @@ describe('an error inside a stream', () => {
     expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
   });
 
-  test('is thrown whatever onIncomplete says', async () => {
-    const watched = watchedContext({ onIncomplete: 'allow' });
+  test('is thrown whatever onTruncated says', async () => {
+    const watched = watchedContext({ onTruncated: 'allow' });
 
     const result = await readStream(openChat(encode({ error: 'no' }), watched));
 

@@ -93,7 +93,7 @@ describe('rule 25: answers of the other kind', () => {
       collectChatCompletion(respond(cut), watchedContext().context, 1),
     ).rejects.toMatchObject({ verdict: 'no_finish_reason' });
     await expect(
-      collectChatCompletion(respond(''), watchedContext({ onIncomplete: 'allow' }).context, 1),
+      collectChatCompletion(respond(''), watchedContext({ onTruncated: 'allow' }).context, 1),
     ).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 

@@ -9,7 +9,7 @@ import { chunk, encode, openResponse, readAll, readStream, watchedContext } from
 const none: StreamLimits = {
   firstByteTimeout: null,
   idleTimeout: null,
-  idleContentTimeout: null,
+  chunkTimeout: null,
   totalTimeout: null,
 };
 
@@ -153,9 +153,9 @@ describe('idleTimeout', () => {
   });
 });
 
-describe('idleContentTimeout', () => {
+describe('chunkTimeout', () => {
   test('ends a stream of heartbeats', async () => {
-    const { stream, send } = openStream({ idleContentTimeout: 1_000, idleTimeout: 800 });
+    const { stream, send } = openStream({ chunkTimeout: 1_000, idleTimeout: 800 });
     const reading = readAll(stream);
     send(piece);
     for (let beat = 0; beat < 4; beat++) {
@@ -163,11 +163,11 @@ describe('idleContentTimeout', () => {
       send(': PING\n\n');
     }
 
-    expect((await reading).error).toMatchObject({ limit: 'idleContentTimeout', timeout: 1_000 });
+    expect((await reading).error).toMatchObject({ limit: 'chunkTimeout', timeout: 1_000 });
   });
 
   test('is satisfied by every event', async () => {
-    const { stream, send, end: close } = openStream({ idleContentTimeout: 1_000 });
+    const { stream, send, end: close } = openStream({ chunkTimeout: 1_000 });
     const reading = readAll(stream);
     for (let count = 0; count < 5; count++) {
       send(piece);
@@ -247,7 +247,7 @@ describe('a terminator without a finish reason', () => {
 
 test('a stream costs one timer, however many chunks it has', async () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
-  const { stream, send, end: close } = openStream({ idleTimeout: 1_000, idleContentTimeout: 900 });
+  const { stream, send, end: close } = openStream({ idleTimeout: 1_000, chunkTimeout: 900 });
   const reading = readAll(stream);
   for (let count = 0; count < 50; count++) {
     send(piece);

@@ -127,12 +127,12 @@ describe('a stream that is not whole', () => {
     expect(watched.releases).toBe(1);
     // Nobody knows that it was cut when only the finish reason is missing.
     const { message } = result.error instanceof Error ? result.error : new Error('none');
-    expect(message).toContain('(onIncomplete)');
+    expect(message).toContain('(onTruncated)');
     expect(message).not.toContain('was cut');
   });
 
-  test.each(endings)('onIncomplete "warn" warns: %s', async (_, text, verdict) => {
-    const watched = watchedContext({ onIncomplete: 'warn' });
+  test.each(endings)('onTruncated "warn" warns: %s', async (_, text, verdict) => {
+    const watched = watchedContext({ onTruncated: 'warn' });
 
     const result = await readStream(openChat(text, watched));
 
@@ -140,8 +140,8 @@ describe('a stream that is not whole', () => {
     expect(watched.warnings).toHaveLength(1);
   });
 
-  test.each(endings)('onIncomplete "allow" is silent: %s', async (_, text, verdict) => {
-    const watched = watchedContext({ onIncomplete: 'allow' });
+  test.each(endings)('onTruncated "allow" is silent: %s', async (_, text, verdict) => {
+    const watched = watchedContext({ onTruncated: 'allow' });
 
     const result = await readStream(openChat(text, watched));
 

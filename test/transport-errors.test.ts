@@ -317,7 +317,7 @@ describe('log lines', () => {
 
     const [, message, details] = lines.at(-1) ?? [];
     expect(message).toBe('[model-gateway] Stream ended');
-    expect(details).toMatchObject({ ...end, elapsed: expect.any(Number) });
+    expect(details).toMatchObject({ ...end, durationMs: expect.any(Number) });
   });
 
   test('that cannot be written do not fail the call', async () => {

@@ -9,7 +9,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Gateway } from '../lib/model-gateway.ts';
-import { downloadVideo, fileFrom, saveTo } from '../../dist/node/index.js';
+import { downloadVideo, fileFromPath, saveTo } from '../../dist/node/index.js';
 import { growthDuring } from './probe.ts';
 
 const [kind = '', baseURL = 'http://127.0.0.1', size = '0', folder = ''] = process.argv.slice(2);
@@ -69,16 +69,16 @@ const transfers: Readonly<Record<string, (length: number) => Promise<void>>> = {
     await pipeline(response.body, createWriteStream(target));
     await checkTarget(length);
   },
-  async 'input_reference from fileFrom()'(length) {
-    const reference = await fileFrom(await fileOf(length, 'png'));
+  async 'input_reference from fileFromPath()'(length) {
+    const reference = await fileFromPath(await fileOf(length, 'png'));
     await client.videos.create({ ...order, input_reference: reference });
   },
   async 'input_reference from a stream'(length) {
     const reference = createReadStream(await fileOf(length));
     await client.videos.create({ ...order, input_reference: reference });
   },
-  async 'audio from fileFrom()'(length) {
-    const file = await fileFrom(await fileOf(length));
+  async 'audio from fileFromPath()'(length) {
+    const file = await fileFromPath(await fileOf(length));
     await client.audio.translations.create({ model: 'whisper-1', file });
   },
   async 'audio from a stream'(length) {

@@ -7,7 +7,7 @@ import {
   StreamTruncatedError,
   toFile,
 } from 'model-gateway';
-import { fileFrom, saveTo } from 'model-gateway/node';
+import { fileFromPath, saveTo } from 'model-gateway/node';
 import type { Emulator } from 'model-gateway/testing';
 import type { Choice, Kind } from './models.ts';
 import { print, size } from './print.ts';
@@ -162,7 +162,7 @@ const translation: Step = {
   async run(context) {
     const { text } = await context.client.audio.translations.create({
       model: modelFor(context, 'translation'),
-      file: await fileFrom(join(context.folder, 'fox.mp3')),
+      file: await fileFromPath(join(context.folder, 'fox.mp3')),
     });
     print.note(text);
   },

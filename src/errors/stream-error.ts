@@ -54,7 +54,7 @@ export class StreamTimeoutError extends StreamError {
   static override readonly kind: string = 'StreamTimeoutError';
 
   /** The option whose limit was passed. */
-  readonly limit: 'firstByteTimeout' | 'idleTimeout' | 'idleContentTimeout' | 'totalTimeout';
+  readonly limit: 'firstByteTimeout' | 'idleTimeout' | 'chunkTimeout' | 'totalTimeout';
   /** That limit, in milliseconds. */
   readonly timeout: number;
 

@@ -31,7 +31,7 @@ export function streamContextOf(
     signal: scope.signal,
     limits: settings,
     startedAt: call.startedAt,
-    onIncomplete: settings.onIncomplete,
+    onTruncated: settings.onTruncated,
     maxEventBytes: settings.maxEventBytes,
     maxResponseBytes: settings.maxResponseBytes,
     partial: settings.partial,

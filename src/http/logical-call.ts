@@ -148,8 +148,8 @@ export class LogicalCall {
     this.release();
     if (!this.client.log.enabled('debug')) return;
     const { name, message } = error instanceof Error ? error : {};
-    const elapsed = Math.round(monotonicNow() - this.startedAt);
-    this.#log('debug', 'Stream ended', { verdict, error: name, message, elapsed });
+    const durationMs = Math.round(monotonicNow() - this.startedAt);
+    this.#log('debug', 'Stream ended', { verdict, error: name, message, durationMs });
   }
 
   release(): void {
@@ -210,7 +210,7 @@ export class LogicalCall {
     this.#record(failed);
     const turn = this.#turns?.pauseAfter(failed, this.settings.maxRetries);
     if (turn !== undefined && turn < (this.scope.remaining ?? Number.POSITIVE_INFINITY)) {
-      this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause: turn });
+      this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, delayMs: turn });
       return;
     }
     const decision = decide(failed, {
@@ -235,7 +235,7 @@ export class LogicalCall {
       this.#log('info', 'Not retrying: too many calls of this client fail', {});
       throw this.#logged(error);
     }
-    this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, pause });
+    this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, delayMs: pause });
     this.#retries += 1;
     if (!(await this.scope.pause((signal) => delay(pause, signal)))) {
       throw this.#logged(this.#makeError(this.explain(failed), decision.outcome));
@@ -290,8 +290,8 @@ export class LogicalCall {
 
   #logAnswer({ response, requestId }: Answer): void {
     if (!this.client.log.enabled('debug')) return;
-    const elapsed = Math.round(monotonicNow() - this.startedAt);
-    this.#log('debug', 'Answered', { status: response.status, requestId, elapsed });
+    const durationMs = Math.round(monotonicNow() - this.startedAt);
+    this.#log('debug', 'Answered', { status: response.status, requestId, durationMs });
   }
 
   #logged(error: Error): Error {

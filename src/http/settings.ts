@@ -33,11 +33,11 @@ export interface CallSettings {
   readonly timeout: number;
   readonly firstByteTimeout: number | null;
   readonly idleTimeout: number | null;
-  readonly idleContentTimeout: number | null;
+  readonly chunkTimeout: number | null;
   readonly totalTimeout: number | null;
   readonly retryUnknownOutcome: boolean | undefined;
   readonly idempotency: Idempotency | null;
-  readonly onIncomplete: 'throw' | 'warn' | 'allow';
+  readonly onTruncated: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
   readonly maxResponseBytes: number;
   readonly partial: boolean;
@@ -68,11 +68,11 @@ const defaults: CallSettings = {
   timeout: 600_000,
   firstByteTimeout: 300_000,
   idleTimeout: 300_000,
-  idleContentTimeout: null,
+  chunkTimeout: null,
   totalTimeout: null,
   retryUnknownOutcome: undefined,
   idempotency: null,
-  onIncomplete: 'throw',
+  onTruncated: 'throw',
   maxEventBytes: 134_217_728,
   maxResponseBytes: 134_217_728,
   partial: true,
@@ -85,8 +85,7 @@ export function mergeCallSettings(
   options: SharedOptions | null | undefined,
 ): CallSettings {
   if (options === undefined || options === null) return base;
-  const { maxRetries, timeout, onIncomplete, maxEventBytes, maxResponseBytes, validation } =
-    options;
+  const { maxRetries, timeout, onTruncated, maxEventBytes, maxResponseBytes, validation } = options;
   const { partial = base.partial, retryUnknownOutcome = base.retryUnknownOutcome } = options;
   return {
     maxRetries:
@@ -98,11 +97,7 @@ export function mergeCallSettings(
       base.firstByteTimeout,
     ),
     idleTimeout: optionalDuration('idleTimeout', options.idleTimeout, base.idleTimeout),
-    idleContentTimeout: optionalDuration(
-      'idleContentTimeout',
-      options.idleContentTimeout,
-      base.idleContentTimeout,
-    ),
+    chunkTimeout: optionalDuration('chunkTimeout', options.chunkTimeout, base.chunkTimeout),
     totalTimeout: optionalDuration('totalTimeout', options.totalTimeout, base.totalTimeout),
     retryUnknownOutcome:
       retryUnknownOutcome === undefined
@@ -110,10 +105,10 @@ export function mergeCallSettings(
         : checkBoolean('retryUnknownOutcome', retryUnknownOutcome),
     idempotency:
       options.idempotency === undefined ? base.idempotency : checkIdempotency(options.idempotency),
-    onIncomplete:
-      onIncomplete === undefined
-        ? base.onIncomplete
-        : checkWord('onIncomplete', onIncomplete, ['throw', 'warn', 'allow']),
+    onTruncated:
+      onTruncated === undefined
+        ? base.onTruncated
+        : checkWord('onTruncated', onTruncated, ['throw', 'warn', 'allow']),
     maxEventBytes:
       maxEventBytes === undefined
         ? base.maxEventBytes

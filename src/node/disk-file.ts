@@ -60,6 +60,6 @@ export class DiskFile extends File {
   }
 
   #changed(): Error {
-    return new Error(`"${this.#path}" has changed since fileFrom() opened it.`);
+    return new Error(`"${this.#path}" has changed since fileFromPath() opened it.`);
   }
 }

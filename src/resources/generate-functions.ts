@@ -13,16 +13,16 @@ import { callTools, throwIfAborted } from './call-tools.ts';
 import { checkList, checkParams } from './checks.ts';
 import { toContents, toList } from './generate-body.ts';
 
-/** Parameters of `generate.runFunctions()`. */
-export interface RunFunctionsParams extends GenerateContentParams {
+/** Parameters of `generate.runTools()`. */
+export interface GenerateToolRunParams extends GenerateContentParams {
   /** Functions that the model may call; `tool()` makes them. Other `tools` go along with them. */
   functions: readonly AutoParseableTool<unknown>[];
   /** Handed to every function. Never sent. */
   toolContext?: unknown;
 }
 
-/** Options of `generate.runFunctions()`. `maxRetries` and time limits hold for each request. */
-export interface RunFunctionsOptions extends RequestOptions {
+/** Options of `generate.runTools()`. `maxRetries` and time limits hold for each request. */
+export interface GenerateToolRunOptions extends RequestOptions {
   /**
    * How often the model may be asked at most; each time is paid for. When the last answer calls
    * functions, they still run.
@@ -36,8 +36,8 @@ export interface RunFunctionsOptions extends RequestOptions {
   onContent?: ((content: Content) => void) | undefined;
 }
 
-/** What `generate.runFunctions()` has come to. */
-export interface FunctionRun {
+/** What `generate.runTools()` has come to. */
+export interface GenerateToolRun {
   /** The last answer. It calls functions only when `maxCalls` was reached. */
   readonly response: GenerateContentResponse;
   /** All answers. */
@@ -59,7 +59,7 @@ function declarationOf({ function: definition }: AutoParseableTool<unknown>): Fu
 }
 
 function callablesOf(
-  functions: RunFunctionsParams['functions'],
+  functions: GenerateToolRunParams['functions'],
   run: ToolRun,
   toolContext: unknown,
 ): ReadonlyMap<string, CallableTool> {
@@ -74,15 +74,15 @@ function callablesOf(
 }
 
 /** Asks for answers and calls the functions that they call, until one of them calls none. */
-export async function runFunctions(
-  params: RunFunctionsParams,
-  options: RunFunctionsOptions | undefined,
+export async function runTools(
+  params: GenerateToolRunParams,
+  options: GenerateToolRunOptions | undefined,
   ask: (
     params: GenerateContentParams,
     options: RequestOptions,
   ) => PromiseLike<GenerateContentResponse>,
-): Promise<FunctionRun> {
-  checkParams('generate.runFunctions', params);
+): Promise<GenerateToolRun> {
+  checkParams('generate.runTools', params);
   const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls = 10, onContent, ...request } = options ?? {};
   checkList('functions', functions, 'what tool() makes');

@@ -9,10 +9,10 @@ import type { GenerateContentParams } from '../types/generate-params.ts';
 import type { GenerateContentResponse } from '../types/generate.ts';
 import { generateBody } from './generate-body.ts';
 import {
-  type FunctionRun,
-  runFunctions,
-  type RunFunctionsOptions,
-  type RunFunctionsParams,
+  type GenerateToolRun,
+  runTools,
+  type GenerateToolRunOptions,
+  type GenerateToolRunParams,
 } from './generate-functions.ts';
 
 /** Content generation in Gemini's format (interface document, 4.4). */
@@ -92,14 +92,17 @@ export class Generate {
    * @throws whatever `content()` throws; `onContent` was given what had been paid for
    *
    * @example
-   * const { response } = await client.generate.runFunctions({
+   * const { response } = await client.generate.runTools({
    *   model: 'gemini-2.5-flash',
    *   contents: 'What is the weather in Lisbon?',
    *   functions: [tool({ name: 'get_weather', schema, execute: ({ city }) => lookUp(city) })],
    * });
    * console.log(response.text);
    */
-  runFunctions(params: RunFunctionsParams, options?: RunFunctionsOptions): Promise<FunctionRun> {
-    return runFunctions(params, options, (asked, request) => this.content(asked, request));
+  runTools(
+    params: GenerateToolRunParams,
+    options?: GenerateToolRunOptions,
+  ): Promise<GenerateToolRun> {
+    return runTools(params, options, (asked, request) => this.content(asked, request));
   }
 }

@@ -92,7 +92,7 @@ function travelOfSource(field: string, source: unknown): Travel {
     if (!isPath(source)) return 'reference';
     throw new InvalidInputError(
       field,
-      'is a path; open the file, for example with fileFrom(path) of model-gateway/node.',
+      'is a path; open the file, for example with fileFromPath(path) of model-gateway/node.',
     );
   }
   if (source instanceof Promise) {

@@ -80,7 +80,7 @@ function whatIsWrong(file: unknown): string {
   if (file === undefined || file === null) return 'is missing; give the audio to translate.';
   if (file instanceof Promise) return 'is a promise; await it first.';
   if (typeof file === 'string') {
-    return 'is text; open the file, for example with fileFrom(path) of model-gateway/node.';
+    return 'is text; open the file, for example with fileFromPath(path) of model-gateway/node.';
   }
   return `must be a File, a Blob, bytes, a Response or a stream, not ${show(file)}.`;
 }

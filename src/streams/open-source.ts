@@ -48,11 +48,11 @@ export function sourceOfLines<Item>(
     limits: {
       firstByteTimeout: null,
       idleTimeout: null,
-      idleContentTimeout: null,
+      chunkTimeout: null,
       totalTimeout: null,
     },
     startedAt: 0,
-    onIncomplete: 'throw',
+    onTruncated: 'throw',
     maxEventBytes: Number.MAX_SAFE_INTEGER,
     maxResponseBytes: Number.MAX_SAFE_INTEGER,
     partial: true,

@@ -10,7 +10,7 @@ import type { GenerateContentResponse, UsageMetadata } from '../types/generate.t
 export interface StreamLimits {
   readonly firstByteTimeout: number | null;
   readonly idleTimeout: number | null;
-  readonly idleContentTimeout: number | null;
+  readonly chunkTimeout: number | null;
   /** Counted from `StreamContext.startedAt`, so over every attempt. */
   readonly totalTimeout: number | null;
 }
@@ -50,7 +50,7 @@ export interface StreamContext {
   readonly limits: StreamLimits;
   /** When the call began, on the clock of `monotonicNow()`. */
   readonly startedAt: number;
-  readonly onIncomplete: 'throw' | 'warn' | 'allow';
+  readonly onTruncated: 'throw' | 'warn' | 'allow';
   readonly maxEventBytes: number;
   /** How many bytes are read of a stream that is put together into one answer. */
   readonly maxResponseBytes: number;

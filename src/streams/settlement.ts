@@ -38,10 +38,10 @@ export class Settler<Item> {
   /** Nothing more came: the body has ended, or broken with a cause. */
   ended(broken?: { readonly cause: unknown }): Settlement {
     const verdict = this.#verdict(broken !== undefined);
-    const { onIncomplete, error: base } = this.#context;
-    if (verdict === 'complete' || onIncomplete === 'allow') return { verdict };
+    const { onTruncated, error: base } = this.#context;
+    if (verdict === 'complete' || onTruncated === 'allow') return { verdict };
     const { started } = this.#decoder.progress;
-    if (onIncomplete === 'warn') {
+    if (onTruncated === 'warn') {
       this.warn(`The stream ${describeEnding(verdict, started)}`);
       return { verdict };
     }

@@ -86,14 +86,14 @@ export function truncated(
 ): StreamTruncatedError {
   const { verdict, started } = ending;
   const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
-  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)} (onIncomplete).`;
+  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)} (onTruncated).`;
   return new StreamTruncatedError(message, { ...initOf(base, received), verdict, cause });
 }
 
 const silences: Readonly<Record<keyof StreamLimits | 'unread', string>> = {
   firstByteTimeout: 'gave no byte',
   idleTimeout: 'was silent',
-  idleContentTimeout: 'gave no event',
+  chunkTimeout: 'gave no event',
   totalTimeout: 'was not over',
   unread: 'was not read by anybody',
 };

@@ -17,7 +17,7 @@ const dropped =
  * A streamed answer, read once with `for await`.
  *
  * The loop ends normally only when the answer is provably whole. It throws `StreamTruncatedError`
- * when the stream ended without that proof (see the option `onIncomplete`), `StreamError` when the
+ * when the stream ended without that proof (see the option `onTruncated`), `StreamError` when the
  * gateway sent an error, `StreamTimeoutError` when it fell silent, and `APIUserAbortError` when the
  * caller's `signal` was aborted. All of them carry what had arrived in `partial` and `usage`.
  *

@@ -111,13 +111,13 @@ export class Watchdog {
 
   /** The limits that count now, and since when. */
   *#clocks(): Generator<readonly [Expiry['limit'], number | null, number]> {
-    const { firstByteTimeout, idleTimeout, idleContentTimeout, totalTimeout } = this.#limits;
+    const { firstByteTimeout, idleTimeout, chunkTimeout, totalTimeout } = this.#limits;
     yield ['totalTimeout', totalTimeout, this.#startedAt];
     if (this.#terminatedAt !== undefined) yield ['ending', endingTimeout, this.#terminatedAt];
     if (this.#isUnread) yield ['unread', idleTimeout, this.#openedAt];
     const waiting = this.#waitingSince;
     if (waiting === undefined) return;
-    yield ['idleContentTimeout', idleContentTimeout, this.#hungrySince ?? waiting];
+    yield ['chunkTimeout', chunkTimeout, this.#hungrySince ?? waiting];
     if (this.#hasBytes) yield ['idleTimeout', idleTimeout, waiting];
     else yield ['firstByteTimeout', firstByteTimeout, this.#openedAt];
   }

@@ -38,7 +38,7 @@ export interface PlainToolDefinition<Arguments>
 
 /**
  * Makes a tool for `chat.completions.runTools()`, `parse()` and `stream()`, and for
- * `generate.runFunctions()`: the model sees its JSON Schema, and arguments are checked before
+ * `generate.runTools()`: the model sees its JSON Schema, and arguments are checked before
  * `execute` gets them.
  *
  * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given

@@ -24,11 +24,11 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
       limits: {
         firstByteTimeout: null,
         idleTimeout: null,
-        idleContentTimeout: null,
+        chunkTimeout: null,
         totalTimeout: null,
       },
       startedAt: monotonicNow(),
-      onIncomplete: 'throw',
+      onTruncated: 'throw',
       maxEventBytes: 134_217_728,
       maxResponseBytes: 134_217_728,
       partial: true,

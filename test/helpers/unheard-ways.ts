@@ -5,7 +5,7 @@ export const limits = {
   timeout: 400,
   firstByteTimeout: 200,
   idleTimeout: 200,
-  idleContentTimeout: 200,
+  chunkTimeout: 200,
   maxEventBytes: 8_000,
 } as const;
 

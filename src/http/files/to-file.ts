@@ -90,7 +90,7 @@ async function readAny(value: unknown): Promise<BufferedContent> {
   }
   if (typeof value === 'string') {
     throw new TypeError(
-      'it is text; open a path with fileFrom() of model-gateway/node, and give content as { data, filename }',
+      'it is text; open a path with fileFromPath() of model-gateway/node, and give content as { data, filename }',
     );
   }
   throw new TypeError(

@@ -72,7 +72,7 @@ export const browserChecks: readonly Check[] = [
           // The type of a form needs no leave, and neither does `accept`.
           'POST authorization',
           'POST authorization,content-type',
-          'POST authorization,content-type',
+          'POST authorization',
           'GET authorization',
         ],
         'preflights',

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { APIUserAbortError, VideoSubmitUnknownError, type VideoTask } from 'model-gateway';
-import { downloadVideo, FileError, fileFrom, fileLedger, saveTo } from 'model-gateway/node';
+import { downloadVideo, FileError, fileFromPath, fileLedger, saveTo } from 'model-gateway/node';
 import { assert, equal, includes, caughtFrom, rejects } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { fresh, type Remote } from '../harness/emulator.ts';
@@ -53,11 +53,11 @@ async function isFile(path: string, content: Uint8Array): Promise<boolean> {
 
 /** Files on disk: only where there is a disk. */
 export const fileChecks: readonly Check[] = [
-  inFolder('fileFrom() is uploaded whole, any number of times', async (world, folder) => {
+  inFolder('fileFromPath() is uploaded whole, any number of times', async (world, folder) => {
     const { client, remote } = await fresh(world);
     const path = join(folder, 'ünï 1.wav');
     await writeFile(path, wavBytes(20));
-    const file = await fileFrom(path);
+    const file = await fileFromPath(path);
     equal([file.name, file.size], [basename(path), 160_044], 'the file');
     // Bun names the type itself, and in another way.
     assert(/^audio\/(x-)?wav$/.test(file.type), `The type is ${file.type}`);
@@ -74,18 +74,18 @@ export const fileChecks: readonly Check[] = [
     );
   }),
   inFolder(
-    'fileFrom() refuses what cannot be read, and what has changed',
+    'fileFromPath() refuses what cannot be read, and what has changed',
     async (world, folder) => {
       const { client, remote } = await fresh(world);
       includes(
-        String(await caughtFrom(fileFrom(join(folder, 'none.wav')))),
+        String(await caughtFrom(fileFromPath(join(folder, 'none.wav')))),
         'does not exist',
         'text',
       );
-      includes(String(await caughtFrom(fileFrom(folder))), 'is no file', 'text of a folder');
+      includes(String(await caughtFrom(fileFromPath(folder))), 'is no file', 'text of a folder');
       const path = join(folder, 'a.wav');
       await writeFile(path, wavBytes(1));
-      const file = await fileFrom(path);
+      const file = await fileFromPath(path);
       await appendFile(path, 'more');
       const call = client.audio.translations.create({ model: 'm-translation', file });
       await call.catch(() => {});

@@ -1,5 +1,5 @@
 // What only Node's entry has, without the types of a browser.
-import { fileFrom, saveTo } from 'model-gateway/node';
+import { fileFromPath, saveTo } from 'model-gateway/node';
 import { Gateway } from 'model-gateway';
 
 const client = new Gateway({ apiKey: 'k', baseURL: 'https://gateway.example.com' });
@@ -10,6 +10,6 @@ export async function speak(input: string, path: string): Promise<void> {
 }
 
 export async function translate(path: string): Promise<string> {
-  const file = await fileFrom(path);
+  const file = await fileFromPath(path);
   return (await client.audio.translations.create({ model: 'm', file })).text;
 }

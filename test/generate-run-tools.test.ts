@@ -34,7 +34,7 @@ async function lastTurn(request: Request | undefined): Promise<unknown> {
   return contents.at(-1);
 }
 
-describe('generate.runFunctions()', () => {
+describe('generate.runTools()', () => {
   test('calls functions until an answer calls none', async () => {
     const { client, requests } = scripted([
       wants('find', { city: 'Rome' }),
@@ -42,7 +42,7 @@ describe('generate.runFunctions()', () => {
       says('To Oslo.'),
     ]);
 
-    const run = await client.generate.runFunctions(ask);
+    const run = await client.generate.runTools(ask);
 
     expect(run.response.text).toBe('To Oslo.');
     expect(run.responses).toHaveLength(3);
@@ -96,7 +96,7 @@ describe('generate.runFunctions()', () => {
     ];
     const { client, requests } = scripted([answer(...parts), says('Done.')]);
 
-    await client.generate.runFunctions(ask);
+    await client.generate.runTools(ask);
 
     await expect(bodyOf(requests[1])).resolves.toMatchObject({
       contents: [
@@ -118,7 +118,7 @@ describe('generate.runFunctions()', () => {
   ])('tells the model of %s, and goes on', async (_, first, problem) => {
     const { client, requests } = scripted([first, says('Sorry.')]);
 
-    const { response } = await client.generate.runFunctions(ask);
+    const { response } = await client.generate.runTools(ask);
 
     expect(response.text).toBe('Sorry.');
     await expect(lastTurn(requests[1])).resolves.toMatchObject({
@@ -144,7 +144,7 @@ describe('generate.runFunctions()', () => {
       tool({ name: 'quiet', execute: () => undefined }),
     ];
 
-    await client.generate.runFunctions({ ...ask, functions });
+    await client.generate.runTools({ ...ask, functions });
 
     await expect(lastTurn(requests[1])).resolves.toEqual({
       role: 'user',
@@ -158,12 +158,12 @@ describe('generate.runFunctions()', () => {
   test('asks no more often than allowed', async () => {
     const { client, requests } = scripted([wants('find', { city: 'Rome' })]);
 
-    const run = await client.generate.runFunctions(ask, { maxCalls: 2 });
+    const run = await client.generate.runTools(ask, { maxCalls: 2 });
     expect(requests).toHaveLength(2);
     expect(run.response.functionCalls).toHaveLength(1);
     expect(run.contents.at(-1)?.parts?.[0]).toHaveProperty('functionResponse');
 
-    await client.generate.runFunctions(ask);
+    await client.generate.runTools(ask);
     expect(requests).toHaveLength(12);
   });
 
@@ -174,7 +174,7 @@ describe('generate.runFunctions()', () => {
     ]);
     const turns: Content[] = [];
 
-    const run = client.generate.runFunctions(ask, { onContent: (content) => turns.push(content) });
+    const run = client.generate.runTools(ask, { onContent: (content) => turns.push(content) });
 
     await expect(run).rejects.toMatchObject({ code: 'model_not_found' });
     expect(turns.map(({ role }) => role)).toEqual(['model', 'user']);
@@ -185,7 +185,7 @@ describe('generate.runFunctions()', () => {
     const seen: unknown[] = [];
     const who = tool({ name: 'who', execute: (_, __, toolContext) => seen.push(toolContext) });
 
-    await client.generate.runFunctions({
+    await client.generate.runTools({
       ...ask,
       functions: [who],
       tools: { googleSearch: {} },
@@ -202,7 +202,7 @@ describe('generate.runFunctions()', () => {
   test('ends with a prompt that is blocked', async () => {
     const { client } = scripted([json({ promptFeedback: { blockReason: 'SAFETY' } })]);
 
-    const { response, contents } = await client.generate.runFunctions(ask);
+    const { response, contents } = await client.generate.runTools(ask);
 
     expect(response.blockReason).toBe('SAFETY');
     expect(contents).toHaveLength(1);
@@ -217,11 +217,11 @@ describe('generate.runFunctions()', () => {
   ])('refuses bad %s before anything is sent', async (field, params) => {
     const { client, requests } = scripted([says('Done.')]);
 
-    const error = await failureOf(client.generate.runFunctions({ ...ask, ...params }));
+    const error = await failureOf(client.generate.runTools({ ...ask, ...params }));
 
     expect(error).toMatchObject({ name: 'InvalidInputError', field });
     expect(requests).toHaveLength(0);
-    await expect(misuse(client.generate, 'runFunctions', null)).rejects.toThrow('params');
+    await expect(misuse(client.generate, 'runTools', null)).rejects.toThrow('params');
   });
 
   test('stops when it is aborted, by the caller or by a function', async () => {
@@ -236,12 +236,9 @@ describe('generate.runFunctions()', () => {
     });
     const stop = tool({ name: 'hang', execute: (_, run) => run.abort() });
 
-    const hung = client.generate.runFunctions(
-      { ...ask, functions: [hang] },
-      { signal: mine.signal },
-    );
+    const hung = client.generate.runTools({ ...ask, functions: [hang] }, { signal: mine.signal });
     await expect(hung).rejects.toBeInstanceOf(APIUserAbortError);
-    const stopped = client.generate.runFunctions({ ...ask, functions: [stop] });
+    const stopped = client.generate.runTools({ ...ask, functions: [stop] });
     await expect(stopped).rejects.toBeInstanceOf(APIUserAbortError);
 
     expect(getEventListeners(mine.signal, 'abort')).toHaveLength(0);
@@ -251,7 +248,7 @@ describe('generate.runFunctions()', () => {
   test('runs on the emulator', async () => {
     const { client, emulator } = emulated();
 
-    const { response, contents } = await client.generate.runFunctions({
+    const { response, contents } = await client.generate.runTools({
       ...ask,
       model: 'gemini-2.5-flash',
       contents: 'Find the city of Rome.',
@@ -291,7 +288,7 @@ describe('the schema of a function', () => {
     const { client, requests } = scripted([says('Done.')]);
     const functions = [tool({ name: 'a', schema, strict: false, execute: () => 1 })];
 
-    await client.generate.runFunctions({ ...ask, functions });
+    await client.generate.runTools({ ...ask, functions });
 
     expect(toGoogleSchema(schema)).toBeUndefined();
     await expect(bodyOf(requests[0])).resolves.toMatchObject({

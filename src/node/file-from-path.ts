@@ -17,9 +17,9 @@ import { codeOf } from './file-error.ts';
  * @throws `InvalidInputError` when the file cannot be read
  *
  * @example
- * await client.audio.translations.create({ model: 'whisper-1', file: await fileFrom('talk.mp3') });
+ * await client.audio.translations.create({ model: 'whisper-1', file: await fileFromPath('talk.mp3') });
  */
-export async function fileFrom(path: string, options: { type?: string } = {}): Promise<File> {
+export async function fileFromPath(path: string, options: { type?: string } = {}): Promise<File> {
   if (typeof path !== 'string' || path === '') {
     const problem = 'is empty, or no text; give the path of the file to upload.';
     throw new InvalidInputError('path', problem);
