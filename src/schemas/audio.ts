@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Translation, TranslationVerbose } from '../types/audio.ts';
 import { timestampSchema } from './chat-parts.ts';
-import { dropNull } from './objects.ts';
+import { dropNull, toNumber } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
 
@@ -26,7 +26,7 @@ export const translationReader: Reader<Translation> = {
 export const verboseTranslationReader: Reader<TranslationVerbose> = {
   schema: z.looseObject(verboseShape),
   repair(value) {
-    if (typeof value['duration'] !== 'number') value['duration'] = Number(value['duration']) || 0;
+    toNumber(value, 'duration');
     value['language'] ??= '';
     dropNull(value, 'segments');
   },

@@ -6,17 +6,15 @@ import type {
   ChatCompletionChunkToolCall,
 } from '../types/chat-stream.ts';
 import type { JsonObject } from '../types/common.ts';
-import { dropNull, isObject, objectsOf } from './objects.ts';
+import { dropNull, isObject, repairItems } from './objects.ts';
 import {
-  audioSchema,
-  contentSchema,
-  functionCallSchema,
-  logprobsSchema,
+  choiceFields,
+  headFields,
+  messageFields,
   repairContent,
   repairFunction,
   repairHead,
   repairUsage,
-  timestampSchema,
   toolCallShape,
   usageSchema,
 } from './chat-parts.ts';
@@ -27,7 +25,6 @@ import {
   optionalObject,
   optionalText,
   type ShapeOf,
-  unread,
 } from './shape-of.ts';
 
 const toolCallPieceShape = {
@@ -37,59 +34,39 @@ const toolCallPieceShape = {
 
 const deltaShape = {
   role: optionalText,
-  content: contentSchema,
-  content_parts: unread,
-  refusal: optionalText,
-  reasoning_content: optionalText,
-  reasoning: optionalText,
+  ...messageFields,
   tool_calls: optionalList(z.looseObject(toolCallPieceShape)),
-  audio: audioSchema,
-  function_call: functionCallSchema,
 } satisfies ShapeOf<ChatCompletionChunkDelta>;
 
 const choiceShape = {
-  index: optionalNumber,
-  finish_reason: optionalText,
+  ...choiceFields,
   delta: optionalObject(deltaShape),
-  logprobs: logprobsSchema,
 } satisfies ShapeOf<ChatCompletionChunkChoice>;
 
 const chunkShape = {
-  id: optionalText,
-  object: optionalText,
-  created: timestampSchema,
-  model: optionalText,
+  ...headFields,
   choices: optionalList(z.looseObject(choiceShape)),
-  service_tier: optionalText,
-  system_fingerprint: optionalText,
-  moderation: unread,
   usage: usageSchema,
 } satisfies ShapeOf<ChatCompletionChunk>;
 
 /** Later pieces say less than the first: what is empty there means nothing. */
 function repairPiece(piece: JsonObject): void {
   repairIndex(piece);
-  for (const key of nullablePieceFields) dropNull(piece, key);
+  dropNull(piece, 'id', 'function', 'custom');
   if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
   const called = piece['function'];
   if (!isObject(called)) return;
-  dropNull(called, 'name');
-  dropNull(called, 'arguments');
+  dropNull(called, 'name', 'arguments');
   repairFunction(called);
 }
 
-const nullablePieceFields = ['id', 'function', 'custom'] as const;
-const nullableDeltaFields = ['role', 'tool_calls', 'audio', 'function_call'] as const;
-
 function repairDelta(delta: JsonObject): void {
   if (typeof delta['content'] !== 'string') repairContent(delta);
-  for (const key of nullableDeltaFields) dropNull(delta, key);
+  dropNull(delta, 'role', 'tool_calls', 'audio', 'function_call');
   if (delta['role'] === '') delta['role'] = undefined;
   if (delta['function_call'] !== undefined) repairFunction(delta['function_call']);
   if (delta['tool_calls'] === undefined) return;
-  const calls = objectsOf(delta['tool_calls']);
-  for (const call of calls) repairPiece(call);
-  delta['tool_calls'] = calls;
+  repairItems(delta, 'tool_calls', repairPiece);
 }
 
 /** An index as text is the same as the number. */
@@ -118,9 +95,7 @@ export const chatChunkReader: Reader<ChatCompletionChunk> = {
   schema: z.looseObject(chunkShape),
   repair(value) {
     repairHead(value, 'chat.completion.chunk');
-    const choices = objectsOf(value['choices']);
-    choices.forEach(repairChoice);
-    value['choices'] = choices;
+    const choices = repairItems(value, 'choices', repairChoice);
     // Some providers put the usage into the choice.
     if (!isObject(value['usage'])) value['usage'] = choices[0]?.['usage'] ?? value['usage'];
     repairUsage(value);

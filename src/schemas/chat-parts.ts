@@ -25,12 +25,12 @@ export const usageSchema = optionalObject({
   completion_tokens_details: optionalObject({}),
 } satisfies ShapeOf<CompletionUsage>);
 
-export const logprobsSchema = optionalObject({
+const logprobsSchema = optionalObject({
   content: optionalList(unread),
   refusal: optionalList(unread),
 } satisfies ShapeOf<ChatCompletionLogprobs>);
 
-export const audioSchema = optionalObject({
+const audioSchema = optionalObject({
   id: optionalText,
   data: optionalText,
   expires_at: optionalNumber,
@@ -38,7 +38,7 @@ export const audioSchema = optionalObject({
 } satisfies ShapeOf<ChatCompletionAudio>);
 
 /** Arguments are promised as JSON text; some providers send the object itself. */
-export const functionCallSchema = optionalObject({
+const functionCallSchema = optionalObject({
   name: optionalText,
   arguments: optionalTextOr(isObject, 'string or object'),
 } satisfies ShapeOf<ChatCompletionFunctionCall>);
@@ -59,7 +59,7 @@ export const toolCallShape = {
 } satisfies ShapeOf<ToolCallFields>;
 
 /** Text is promised; some providers send a list of typed parts. */
-export const contentSchema = optionalTextOr(Array.isArray, 'string or array');
+const contentSchema = optionalTextOr(Array.isArray, 'string or array');
 
 /** Unix seconds; some gateways send them as text. */
 export const timestampSchema = z.optional(
@@ -70,6 +70,35 @@ function isNumeric(value: unknown): boolean {
   return typeof value === 'string' && Number.isFinite(Number(value));
 }
 
+/** The fields that a message and its pieces share. */
+export const messageFields = {
+  content: contentSchema,
+  content_parts: unread,
+  refusal: optionalText,
+  reasoning_content: optionalText,
+  reasoning: optionalText,
+  audio: audioSchema,
+  function_call: functionCallSchema,
+};
+
+/** The fields that a choice and its pieces share. */
+export const choiceFields = {
+  index: optionalNumber,
+  finish_reason: optionalText,
+  logprobs: logprobsSchema,
+};
+
+/** The fields that a completion and its chunks share. */
+export const headFields = {
+  id: optionalText,
+  object: optionalText,
+  created: timestampSchema,
+  model: optionalText,
+  service_tier: optionalText,
+  system_fingerprint: optionalText,
+  moderation: unread,
+};
+
 /** Fills the counts of a usage object that is there. */
 export function repairUsage(owner: JsonObject): void {
   const { usage } = owner;
@@ -77,14 +106,12 @@ export function repairUsage(owner: JsonObject): void {
   usage['prompt_tokens'] ??= 0;
   usage['completion_tokens'] ??= 0;
   usage['total_tokens'] ??= Number(usage['prompt_tokens']) + Number(usage['completion_tokens']);
-  for (const key of detailFields) {
+  for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
     dropNull(usage, key);
     const details = usage[key];
-    if (isObject(details)) for (const kind in details) dropNull(details, kind);
+    if (isObject(details)) dropNull(details, ...Object.keys(details));
   }
 }
-
-const detailFields = ['prompt_tokens_details', 'completion_tokens_details'] as const;
 
 /** Fills the fields that a completion and its chunks share. */
 export function repairHead(value: JsonObject, object: string): void {

@@ -7,31 +7,22 @@ import type {
 } from '../types/chat.ts';
 import type { JsonObject } from '../types/common.ts';
 import { isEmptyAnswer } from './error-body.ts';
-import { dropNull, holdsSomething, isObject, objectsOf } from './objects.ts';
+import { dropNull, holdsSomething, isObject, objectsOf, repairItems } from './objects.ts';
 import {
-  audioSchema,
-  contentSchema,
+  choiceFields,
   fillArguments,
-  functionCallSchema,
-  logprobsSchema,
+  headFields,
+  messageFields,
   repairContent,
   repairFunction,
   repairHead,
   repairToolCall,
   repairUsage,
-  timestampSchema,
   toolCallShape,
   usageSchema,
 } from './chat-parts.ts';
 import type { Reader } from './reader.ts';
-import {
-  optionalList,
-  optionalNumber,
-  optionalObject,
-  optionalText,
-  type ShapeOf,
-  unread,
-} from './shape-of.ts';
+import { optionalList, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
 
 const annotationShape = {
   type: optionalText,
@@ -41,33 +32,19 @@ const annotationShape = {
 
 const messageShape = {
   role: z.optional(z.nullable(z.literal('assistant'))),
-  content: contentSchema,
-  content_parts: unread,
-  refusal: optionalText,
-  reasoning_content: optionalText,
-  reasoning: optionalText,
+  ...messageFields,
   tool_calls: optionalList(z.looseObject(toolCallShape)),
   annotations: optionalList(z.looseObject(annotationShape)),
-  audio: audioSchema,
-  function_call: functionCallSchema,
 } satisfies ShapeOf<ChatCompletionMessage>;
 
 const choiceShape = {
-  index: optionalNumber,
-  finish_reason: optionalText,
+  ...choiceFields,
   message: optionalObject(messageShape),
-  logprobs: logprobsSchema,
 } satisfies ShapeOf<ChatCompletionChoice>;
 
 const completionShape = {
-  id: optionalText,
-  object: optionalText,
-  created: timestampSchema,
-  model: optionalText,
+  ...headFields,
   choices: optionalList(z.looseObject(choiceShape)),
-  service_tier: optionalText,
-  system_fingerprint: optionalText,
-  moderation: unread,
   usage: usageSchema,
 } satisfies ShapeOf<Omit<ChatCompletion, '_request_id'>>;
 
@@ -81,13 +58,11 @@ function repairMessage(message: JsonObject): void {
   fillArguments(message['function_call']);
   dropNull(message, 'tool_calls');
   if (message['tool_calls'] === undefined) return;
-  const calls = objectsOf(message['tool_calls']);
-  for (const call of calls) {
+  repairItems(message, 'tool_calls', (call) => {
     call['id'] ??= '';
     repairToolCall(call);
     fillArguments(call['function']);
-  }
-  message['tool_calls'] = calls;
+  });
 }
 
 /** Makes one choice of a whole completion complete. */
@@ -123,9 +98,7 @@ export const chatCompletionReader: Reader<ChatCompletion> = {
   answer: { name: 'completion', isIn: isCompletion },
   repair(value) {
     repairHead(value, 'chat.completion');
-    const choices = objectsOf(value['choices']);
-    choices.forEach(repairChoice);
-    value['choices'] = choices;
+    repairItems(value, 'choices', repairChoice);
     dropNull(value, 'usage');
     repairUsage(value);
   },

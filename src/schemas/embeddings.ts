@@ -45,20 +45,19 @@ type Body = Omit<CreateEmbeddingResponse, '_request_id' | 'missing'>;
 function schemaFor(form: VectorForm) {
   const items = z.array(itemSchema(form));
   const isWhole = (data: readonly unknown[]): boolean => isOnePerInput(data, form.inputs);
+  return bodyWith(items.check(z.refine(isWhole, 'one item per input')));
+}
+
+function bodyWith<Data extends ShapeOf<Body>['data']>(data: Data) {
   return z.looseObject({
     object: unread,
-    data: items.check(z.refine(isWhole, 'one item per input')),
+    data,
     model: optionalText,
     usage: optionalObject(usageShape),
   } satisfies ShapeOf<Body>);
 }
 
-const vectorsSchema = z.looseObject({
-  object: unread,
-  data: unread,
-  model: optionalText,
-  usage: optionalObject(usageShape),
-} satisfies ShapeOf<Body>);
+const vectorsSchema = bodyWith(unread);
 
 function isOnePerInput(data: readonly unknown[], inputs: number): boolean {
   const positions = data.map((item, position) => indexOf(item) ?? position);
@@ -94,8 +93,8 @@ function repairBody(
 ): void {
   value['object'] ||= 'list';
   value['model'] ??= '';
-  if (!isObject(value['usage'])) value['usage'] = {};
   const usage = isObject(value['usage']) ? value['usage'] : {};
+  value['usage'] = usage;
   usage['prompt_tokens'] ??= 0;
   usage['total_tokens'] ??= usage['prompt_tokens'];
   const items = sortItems(objectsOf(value['data']), inputs);

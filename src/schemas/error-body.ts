@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types/common.ts';
-import { holdsSomething, isObject, objectsOf } from './objects.ts';
+import { firstOf, holdsSomething, isObject, objectsOf } from './objects.ts';
 import { parseJSON } from './parse-json.ts';
 import { requestIdFromMessage, splitRequestId } from './request-id-text.ts';
 
@@ -81,19 +81,14 @@ function rawMessageOf(value: unknown, levels: number): string | undefined {
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
   if (!isObject(value)) return undefined;
-  for (const name of messageFields) {
-    const text = nonEmptyText(value[name]);
-    if (text !== undefined) return text;
-  }
+  const own = firstOf(messageFields, (name) => nonEmptyText(value[name]));
+  if (own !== undefined) return own;
   const { header, detail, error } = value;
   const foreign = foreignError(value);
   const lists = Array.isArray(detail) ? detail : undefined;
   const nested = nestedError(value) ?? (foreign === value ? undefined : foreign);
   const text = isObject(header) ? nonEmptyText(header['message']) : undefined;
-  return [lists, error, nested].reduce<string | undefined>(
-    (found, place) => found ?? rawMessageOf(place, levels - 1),
-    text,
-  );
+  return text ?? firstOf([lists, error, nested], (place) => rawMessageOf(place, levels - 1));
 }
 
 const messageFields = [
@@ -158,24 +153,26 @@ function readObject(body: JsonObject, whole: unknown): ErrorBody {
     code: codeOf(source) ?? codeOf(body),
     type: nonEmptyText(source['type']) ?? nonEmptyText(source['status']),
     param: codeText(source['param']),
-    requestId: message === undefined ? undefined : requestIdFromMessage(message),
+    requestId: requestIdFromMessage(message),
     error: inner ?? whole,
   };
+}
+
+/** What a body says that has no fields: a message at most. */
+function wordless(
+  envelope: ErrorBody['envelope'],
+  message: string | undefined,
+  error: unknown,
+): ErrorBody {
+  const none = undefined;
+  return { envelope, message, error, code: none, type: none, param: none, requestId: none };
 }
 
 /** Reads a parsed JSON error body of any known shape. */
 export function readErrorValue(value: unknown): ErrorBody {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   if (isObject(first)) return readObject(first, value);
-  return {
-    envelope: 'other',
-    message: typeof value === 'string' ? shorten(value) : undefined,
-    code: undefined,
-    type: undefined,
-    param: undefined,
-    requestId: undefined,
-    error: value,
-  };
+  return wordless('other', typeof value === 'string' ? shorten(value) : undefined, value);
 }
 
 /** Reads an error body by its content; its content type is often wrong. */
@@ -194,13 +191,7 @@ export function readPlainText(text: string): ErrorBody {
   const envelope = trimmed === '' ? 'empty' : trimmed.startsWith('<') ? 'html' : 'text';
   const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1]?.trim();
   const message = envelope === 'html' ? nonEmptyText(title) : nonEmptyText(trimmed);
-  return {
-    envelope,
-    message: message === undefined ? undefined : shorten(message),
-    code: undefined,
-    type: undefined,
-    param: undefined,
-    requestId: message === undefined ? undefined : requestIdFromMessage(message),
-    error: trimmed === '' ? undefined : trimmed.slice(0, maxTextLength),
-  };
+  const error = trimmed === '' ? undefined : trimmed.slice(0, maxTextLength);
+  const said = message === undefined ? undefined : shorten(message);
+  return { ...wordless(envelope, said, error), requestId: requestIdFromMessage(message) };
 }

@@ -25,19 +25,19 @@ import {
   unread,
 } from './shape-of.ts';
 
-export const inlineDataShape = {
+const inlineDataShape = {
   mimeType: optionalText,
   data: optionalText,
   displayName: optionalText,
 } satisfies ShapeOf<InlineData>;
 
-export const fileDataShape = {
+const fileDataShape = {
   mimeType: optionalText,
   fileUri: optionalText,
   displayName: optionalText,
 } satisfies ShapeOf<FileData>;
 
-export const partialArgShape = {
+const partialArgShape = {
   jsonPath: optionalText,
   stringValue: optionalText,
   numberValue: optionalNumber,
@@ -46,7 +46,7 @@ export const partialArgShape = {
   willContinue: optionalFlag,
 } satisfies ShapeOf<PartialArg>;
 
-export const functionCallShape = {
+const functionCallShape = {
   id: optionalText,
   name: optionalText,
   args: optionalObject({}),
@@ -54,7 +54,7 @@ export const functionCallShape = {
   willContinue: optionalFlag,
 } satisfies ShapeOf<FunctionCall>;
 
-export const functionResponseShape = {
+const functionResponseShape = {
   id: optionalText,
   name: optionalText,
   response: unread,
@@ -63,7 +63,7 @@ export const functionResponseShape = {
   scheduling: optionalText,
 } satisfies ShapeOf<FunctionResponse>;
 
-export const partShape = {
+const partShape = {
   text: optionalText,
   thought: optionalFlag,
   thoughtSignature: optionalText,
@@ -79,12 +79,12 @@ export const partShape = {
   mediaResolution: unread,
 } satisfies ShapeOf<Part>;
 
-export const contentShape = {
+const contentShape = {
   role: optionalText,
   parts: optionalList(z.looseObject(partShape)),
 } satisfies ShapeOf<Content>;
 
-export const candidateShape = {
+const candidateShape = {
   content: optionalObject(contentShape),
   finishReason: optionalText,
   finishMessage: optionalText,
@@ -98,13 +98,13 @@ export const candidateShape = {
   tokenCount: optionalNumber,
 } satisfies ShapeOf<Candidate>;
 
-export const promptFeedbackShape = {
+const promptFeedbackShape = {
   blockReason: optionalText,
   blockReasonMessage: optionalText,
   safetyRatings: optionalList(unread),
 } satisfies ShapeOf<PromptFeedback>;
 
-export const usageMetadataShape = {
+const usageMetadataShape = {
   promptTokenCount: optionalNumber,
   candidatesTokenCount: optionalNumber,
   totalTokenCount: optionalNumber,
@@ -120,11 +120,12 @@ export const usageMetadataShape = {
 /** What travels of a response: without the getters that are added here. */
 type ResponseFields = Omit<GenerateContentResponse, '_request_id' | keyof GenerateContentHelpers>;
 
-export const responseShape = {
+/** A response, and one piece of a streamed one. */
+export const responseSchema = z.looseObject({
   candidates: optionalList(z.looseObject(candidateShape)),
   promptFeedback: optionalObject(promptFeedbackShape),
   usageMetadata: optionalObject(usageMetadataShape),
   modelVersion: optionalText,
   responseId: optionalText,
   createTime: optionalText,
-} satisfies ShapeOf<ResponseFields>;
+} satisfies ShapeOf<ResponseFields>);

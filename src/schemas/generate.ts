@@ -2,90 +2,64 @@ import * as z from 'zod/mini';
 import type { JsonObject } from '../types/common.ts';
 import type { GenerateContentResponse } from '../types/generate.ts';
 import { holdsSomething, isObject, objectsOf } from './objects.ts';
-import {
-  candidateShape,
-  contentShape,
-  fileDataShape,
-  functionCallShape,
-  functionResponseShape,
-  inlineDataShape,
-  partialArgShape,
-  partShape,
-  promptFeedbackShape,
-  responseShape,
-  usageMetadataShape,
-} from './generate-shapes.ts';
+import { responseSchema } from './generate-shapes.ts';
 import { withHelpers } from './generate-helpers.ts';
 import type { Reader } from './reader.ts';
 
-/** Makes one kind of object canonical in place. */
-type Normalise = (value: JsonObject) => void;
+/** Makes a value canonical in place, and gives it, or what stands for it. */
+type Normalise = (value: unknown) => unknown;
 
 function toSnakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The normaliser of what a schema describes; `undefined` when there are no objects in it. */
+function normaliserOf(schema: z.core.$ZodType): Normalise | undefined {
+  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable) {
+    return normaliserOf(schema.def.innerType);
+  }
+  if (schema instanceof z.ZodMiniObject) return normaliserOfObject(schema.def.shape);
+  if (!(schema instanceof z.ZodMiniArray)) return undefined;
+  const normaliseItem = normaliserOf(schema.def.element);
+  if (normaliseItem === undefined) return undefined;
+  return (value) => {
+    const items = objectsOf(value);
+    for (const item of items) normaliseItem(item);
+    return items;
+  };
 }
 
 /**
  * Makes a function that renames the known keys of an object that come in snake case, which some
  * proxies write, and makes `null` missing, which converting gateways write for what they do not have.
  */
-function normaliser(shape: object): Normalise {
-  const known = Object.keys(shape);
-  const names = new Map(known.map((key) => [toSnakeCase(key), key]));
-  const fields = new Set(known);
+function normaliserOfObject(shape: Readonly<Record<string, z.core.$ZodType>>): Normalise {
+  const fields = Object.entries(shape);
+  const names = new Map(
+    fields.flatMap(([key]) => [
+      [toSnakeCase(key), key],
+      [key, key],
+    ]),
+  );
+  const inner = new Map(fields.map(([key, schema]) => [key, normaliserOf(schema)]));
   return (value) => {
+    if (!isObject(value)) return value;
     for (const key in value) {
       const name = names.get(key);
-      if (name !== undefined && name !== key) {
+      if (name === undefined) continue;
+      if (name !== key) {
         value[name] ??= value[key];
         delete value[key];
       }
-      const field = name ?? key;
-      if (value[field] === null && fields.has(field)) value[field] = undefined;
+      const field = value[name] ?? undefined;
+      const normalise = inner.get(name);
+      value[name] = field === undefined ? field : (normalise?.(field) ?? field);
     }
+    return value;
   };
 }
 
-const normaliseResponse = normaliser(responseShape);
-const normaliseCandidate = normaliser(candidateShape);
-const normaliseContent = normaliser(contentShape);
-const normalisePart = normaliser(partShape);
-const normaliseFunctionCall = normaliser(functionCallShape);
-const normalisePartialArg = normaliser(partialArgShape);
-const normaliseFeedback = normaliser(promptFeedbackShape);
-const normaliseUsage = normaliser(usageMetadataShape);
-
-const dataOfPart = [
-  ['inlineData', normaliser(inlineDataShape)],
-  ['fileData', normaliser(fileDataShape)],
-  ['functionResponse', normaliser(functionResponseShape)],
-] as const;
-
-function repairPart(part: JsonObject): void {
-  normalisePart(part);
-  for (const [key, normalise] of dataOfPart) {
-    const data = part[key];
-    if (isObject(data)) normalise(data);
-  }
-  const { functionCall: call } = part;
-  if (!isObject(call)) return;
-  normaliseFunctionCall(call);
-  if (call['partialArgs'] === undefined) return;
-  const pieces = objectsOf(call['partialArgs']);
-  pieces.forEach(normalisePartialArg);
-  call['partialArgs'] = pieces;
-}
-
-function repairCandidate(candidate: JsonObject): void {
-  normaliseCandidate(candidate);
-  const { content } = candidate;
-  if (!isObject(content)) return;
-  normaliseContent(content);
-  if (content['parts'] === undefined) return;
-  const parts = objectsOf(content['parts']);
-  parts.forEach(repairPart);
-  content['parts'] = parts;
-}
+const normaliseResponse = normaliserOf(responseSchema);
 
 /** Whether there is anything of a generation, or a word on why there is not. */
 export function isGeneration(value: JsonObject): boolean {
@@ -99,18 +73,10 @@ export function isGeneration(value: JsonObject): boolean {
 
 /** Reads a response of content generation, and one piece of a streamed one. */
 export const generateContentReader: Reader<GenerateContentResponse> = {
-  schema: z.looseObject(responseShape),
+  schema: responseSchema,
   answer: { name: 'generation', isIn: isGeneration },
   repair(value) {
-    normaliseResponse(value);
-    const { candidates, promptFeedback, usageMetadata } = value;
-    if (candidates !== undefined) {
-      const list = objectsOf(candidates);
-      list.forEach(repairCandidate);
-      value['candidates'] = list;
-    }
-    if (isObject(promptFeedback)) normaliseFeedback(promptFeedback);
-    if (isObject(usageMetadata)) normaliseUsage(usageMetadata);
+    normaliseResponse?.(value);
     withHelpers(value);
   },
 };

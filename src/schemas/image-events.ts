@@ -8,6 +8,7 @@ import type {
 import type { ImageUsage } from '../types/images.ts';
 import { timestampSchema } from './chat-parts.ts';
 import { imageUsageSchema, repairImageUsage } from './images.ts';
+import { toNumber } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalNumber, optionalText, type ShapeOf, unread } from './shape-of.ts';
 
@@ -50,9 +51,7 @@ function readerFor(prefix: ImageEventPrefix) {
     schema: eventSchema,
     repair(event: JsonObject): void {
       event['type'] = typeOf(event, prefix);
-      if (typeof event['created_at'] !== 'number') {
-        event['created_at'] = Number(event['created_at']) || 0;
-      }
+      toNumber(event, 'created_at');
       for (const key of ['b64_json', 'background', 'output_format', 'quality', 'size']) {
         event[key] ??= '';
       }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../types/common.ts';
 import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from '../types/images.ts';
 import { timestampSchema } from './chat-parts.ts';
 import { isEmptyAnswer } from './error-body.ts';
-import { dropNull, holdsSomething, isObject, objectsOf } from './objects.ts';
+import { dropNull, holdsSomething, isObject, objectsOf, repairItems, toNumber } from './objects.ts';
 import type { Reader } from './reader.ts';
 import {
   optionalList,
@@ -58,8 +58,7 @@ export function repairImageUsage(owner: JsonObject): void {
   usage['input_tokens'] ??= 0;
   usage['output_tokens'] ??= 0;
   usage['total_tokens'] ??= Number(usage['input_tokens']) + Number(usage['output_tokens']);
-  dropNull(usage, 'input_tokens_details');
-  dropNull(usage, 'output_tokens_details');
+  dropNull(usage, 'input_tokens_details', 'output_tokens_details');
 }
 
 /** Whether there is a picture in it, in whatever form. */
@@ -77,11 +76,9 @@ export const imagesReader: Reader<ImagesResponse> = {
   schema: z.looseObject(responseShape),
   answer: { name: 'image', isIn: areImages },
   repair(value) {
-    if (typeof value['created'] !== 'number') value['created'] = Number(value['created']) || 0;
-    const images = objectsOf(value['data']);
-    images.forEach(repairImage);
-    value['data'] = images;
-    for (const key of ['background', 'output_format', 'quality', 'size']) dropNull(value, key);
+    toNumber(value, 'created');
+    repairItems(value, 'data', repairImage);
+    dropNull(value, 'background', 'output_format', 'quality', 'size');
     repairImageUsage(value);
   },
 };

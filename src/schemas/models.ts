@@ -3,7 +3,7 @@ import type { JsonObject } from '../types/common.ts';
 import type { Model, ModelList } from '../types/models.ts';
 import { timestampSchema } from './chat-parts.ts';
 import { isEmptyAnswer } from './error-body.ts';
-import { dropNull, holdsSomething, objectsOf } from './objects.ts';
+import { dropNull, holdsSomething, objectsOf, repairItems } from './objects.ts';
 import type { Reader } from './reader.ts';
 import { optionalList, optionalText, type ShapeOf, unread } from './shape-of.ts';
 
@@ -59,10 +59,11 @@ export const modelListReader: Reader<ModelList> = {
   repair(value) {
     value['object'] = 'list';
     const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
-    const models = objectsOf(isGemini ? value['models'] : value['data']);
-    models.forEach(repairModel);
-    value['data'] = models;
-    // Otherwise a printed page would show every model twice.
-    if (isGemini) delete value['models'];
+    if (isGemini) {
+      value['data'] = value['models'];
+      // Otherwise a printed page would show every model twice.
+      delete value['models'];
+    }
+    repairItems(value, 'data', repairModel);
   },
 };

@@ -6,14 +6,43 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Makes `null` missing, where the type promises one way to say nothing. */
-export function dropNull(value: JsonObject, key: string): void {
-  if (value[key] === null) value[key] = undefined;
+export function dropNull(value: JsonObject, ...keys: readonly string[]): void {
+  for (const key of keys) if (value[key] === null) value[key] = undefined;
+}
+
+/** Makes a number of one that came as text; what is no number becomes 0. */
+export function toNumber(value: JsonObject, key: string): void {
+  if (typeof value[key] !== 'number') value[key] = Number(value[key]) || 0;
+}
+
+/** What `read` makes of the first of these values of which it makes anything. */
+export function firstOf<In, Out>(
+  values: readonly In[],
+  read: (value: In) => Out | undefined,
+): Out | undefined {
+  for (const value of values) {
+    const found = read(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The objects of a list; what is no object cannot be read. A single object counts as a list of one. */
 export function objectsOf(value: unknown): JsonObject[] {
   if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
   return isObject(value) ? [value] : [];
+}
+
+/** Repairs the objects of a list that a field holds, and leaves nothing but them in it. */
+export function repairItems(
+  owner: JsonObject,
+  key: string,
+  repair: (item: JsonObject, position: number) => void,
+): JsonObject[] {
+  const items = objectsOf(owner[key]);
+  items.forEach(repair);
+  owner[key] = items;
+  return items;
 }
 
 /** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */

@@ -7,6 +7,6 @@ export function splitRequestId(message: string): [text: string, suffix: string] 
 }
 
 /** The request id in an error message; the last one, as gateways in a row each add theirs. */
-export function requestIdFromMessage(message: string): string | undefined {
+export function requestIdFromMessage(message = ''): string | undefined {
   return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
 }

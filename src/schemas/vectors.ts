@@ -100,7 +100,7 @@ function isWritten(text: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** The floats come little-endian, which hardly any machine is not. */
+/** The floats travel little-endian, which hardly any machine is not. */
 function inOrder(floats: Float32Array): Float32Array {
   if (isLittleEndian) return floats;
   const view = new DataView(floats.buffer);
@@ -134,10 +134,8 @@ function decodeVector(text: string, dimensions: Dimensions): number[] | undefine
 }
 
 function encodeVector(vector: readonly number[]): string {
-  const bytes = new Uint8Array(vector.length * floatBytes);
-  const view = new DataView(bytes.buffer);
-  for (const [index, number] of vector.entries()) view.setFloat32(index * floatBytes, number, true);
+  const floats = inOrder(Float32Array.from(vector));
   let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
+  for (const byte of new Uint8Array(floats.buffer)) binary += String.fromCharCode(byte);
   return btoa(binary);
 }

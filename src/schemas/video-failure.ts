@@ -1,6 +1,6 @@
 import type { JsonObject } from '../types/common.ts';
 import type { VideoTaskError } from '../types/videos.ts';
-import { isObject } from './objects.ts';
+import { firstOf, isObject } from './objects.ts';
 import { levelsOf, objectOf, textOf } from './video-fields.ts';
 import { readStatusWord } from './video-status.ts';
 
@@ -54,7 +54,7 @@ function reasonIn(level: JsonObject): string | undefined {
     notSuccess(output['message']),
     notSuccess(answer['status_msg']),
   ];
-  return places.map(textOf).find((text) => text !== undefined);
+  return firstOf(places, textOf);
 }
 
 /** The vendor's code that one object holds. A plain `code` is that of the request. */
@@ -69,7 +69,7 @@ function codeIn(level: JsonObject): string | undefined {
     output['code'],
     answer['status_code'] === 0 ? undefined : answer['status_code'],
   ];
-  return places.map(codeOf).find((code) => code !== undefined);
+  return firstOf(places, codeOf);
 }
 
 function codeOf(value: unknown): string | undefined {
@@ -80,9 +80,8 @@ function codeOf(value: unknown): string | undefined {
 /** Why a task failed. To be asked only of failed tasks: other tasks fill these fields too. */
 export function findFailure(body: JsonObject): VideoTaskError {
   const levels = levelsOf(body);
-  const code = levels.map(codeIn).find((found) => found !== undefined);
-  const messages = levels.map(({ message }) => notSuccess(message));
-  const reason = [...levels.map(reasonIn), ...messages].find((found) => found !== undefined);
+  const code = firstOf(levels, codeIn);
+  const reason = firstOf(levels, reasonIn) ?? firstOf(levels, ({ message }) => notSuccess(message));
   const message = reason === undefined ? (code ?? noReason) : unwrap(reason);
   return code === undefined ? { message } : { message, code };
 }

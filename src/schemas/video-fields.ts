@@ -1,5 +1,5 @@
 import type { JsonObject } from '../types/common.ts';
-import { isObject } from './objects.ts';
+import { firstOf, isObject } from './objects.ts';
 import { readStatusWord } from './video-status.ts';
 
 /** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
@@ -18,9 +18,7 @@ const wrappers = ['data', 'output', 'result', 'task'];
 export function levelsOf(body: JsonObject): readonly JsonObject[] {
   const levels: JsonObject[] = [];
   for (let level = body; levels.push(level) < deepestLevel;) {
-    const inner = wrappers
-      .map((name) => objectOf(level[name]))
-      .find((found) => found !== undefined);
+    const inner = firstOf(wrappers, (name) => objectOf(level[name]));
     if (inner === undefined) break;
     level = inner;
   }
@@ -43,15 +41,13 @@ function idOf(value: unknown): string | undefined {
 }
 
 function findOwnId(level: JsonObject): string | undefined {
-  const places = [level['id'], level['task_id'], level['video_id']];
-  return places.map(idOf).find((id) => id !== undefined);
+  return firstOf([level['id'], level['task_id'], level['video_id']], idOf);
 }
 
 /** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
 export function findId(body: JsonObject): string | undefined {
   const [, ...inner] = levelsOf(body);
-  const within = inner.map((level) => idOf(level['task_id']) ?? findOwnId(level));
-  return findOwnId(body) ?? within.find((id) => id !== undefined);
+  return findOwnId(body) ?? firstOf(inner, (level) => idOf(level['task_id']) ?? findOwnId(level));
 }
 
 /** Parses an answer whose ids may be numbers beyond 2^53: those are kept as the text that came. */
@@ -66,8 +62,7 @@ export function parseWithIds(text: string): unknown {
 }
 
 function statusWordIn(level: JsonObject): string | undefined {
-  const places = [level['status'], level['task_status'], level['state']];
-  return places.map(textOf).find((text) => text !== undefined);
+  return firstOf([level['status'], level['task_status'], level['state']], textOf);
 }
 
 /** The gateway's own status word, from the outermost body that has one. */
@@ -90,7 +85,7 @@ export function resultURLOf(value: unknown): string | undefined {
 
 /** Where the result of a task is. It says something only of tasks that have ended well. */
 export function findResultURL(body: JsonObject): string | undefined {
-  for (const level of levelsOf(body)) {
+  return firstOf(levelsOf(body), (level) => {
     const metadata = objectOf(level['metadata']) ?? {};
     const content = objectOf(level['content']) ?? {};
     const result = objectOf(level['task_result']) ?? {};
@@ -104,16 +99,15 @@ export function findResultURL(body: JsonObject): string | undefined {
       content['video_url'],
       video['url'],
     ];
-    const url = places.map(resultURLOf).find((found) => found !== undefined);
-    if (url !== undefined) return url;
-  }
-  return undefined;
+    return firstOf(places, resultURLOf);
+  });
 }
 
 /** Where the result of a completed task is. Old builds put it where failed tasks have their reason. */
 export function findCompletedURL(body: JsonObject): string | undefined {
-  const reasons = levelsOf(body).map((level) => resultURLOf(level['fail_reason']));
-  return findResultURL(body) ?? reasons.find((url) => url !== undefined);
+  return (
+    findResultURL(body) ?? firstOf(levelsOf(body), (level) => resultURLOf(level['fail_reason']))
+  );
 }
 
 /**
@@ -122,7 +116,7 @@ export function findCompletedURL(body: JsonObject): string | undefined {
  */
 export function progressOf(value: unknown): number | undefined {
   const text = textOf(value)?.replace(/%$/, '');
-  const number = typeof value === 'number' ? value : Number(text ?? Number.NaN);
+  const number = typeof value === 'number' ? value : Number(text);
   if (!(number >= 0 && number <= 100)) return undefined;
   const isFraction = number > 0 && number < 1 && text === undefined;
   return isFraction ? Math.round(number * 100) : number;
@@ -130,9 +124,7 @@ export function progressOf(value: unknown): number | undefined {
 
 /** The progress of a task, from the outermost body that has one. */
 export function findProgress(body: JsonObject): number | undefined {
-  return levelsOf(body)
-    .map((level) => progressOf(level['progress']))
-    .find((progress) => progress !== undefined);
+  return firstOf(levelsOf(body), (level) => progressOf(level['progress']));
 }
 
 /** In seconds this is the year 5138, in milliseconds it is 1973. */
@@ -140,18 +132,12 @@ const largestSeconds = 1e11;
 
 /** Seconds since 1970, out of seconds or milliseconds, as a number or as text. */
 export function timestampOf(value: unknown): number | undefined {
-  const number = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
+  const number = typeof value === 'number' ? value : Number(textOf(value));
   if (!Number.isFinite(number) || number <= 0) return undefined;
   return number > largestSeconds ? Math.floor(number / 1_000) : number;
 }
 
 /** The first time that one of these fields holds, outermost body first. */
 export function findTimestamp(body: JsonObject, names: readonly string[]): number | undefined {
-  for (const level of levelsOf(body)) {
-    for (const name of names) {
-      const time = timestampOf(level[name]);
-      if (time !== undefined) return time;
-    }
-  }
-  return undefined;
+  return firstOf(levelsOf(body), (level) => firstOf(names, (name) => timestampOf(level[name])));
 }

@@ -68,10 +68,7 @@ function putStatus(value: JsonObject, body: JsonObject, status: VideoStatus): vo
 
 /** Gives a task the status that the caller reads out of the gateway's word. */
 export function restateVideo(task: VideoTask, status: VideoStatus): void {
-  task.status = status;
-  const body = isObject(task.raw) ? task.raw : {};
-  task.error = status === 'failed' ? findFailure(body) : null;
-  task.url = status === 'completed' ? findCompletedURL(body) : undefined;
+  if (isObject(task)) putStatus(task, isObject(task.raw) ? task.raw : {}, status);
 }
 
 /**
