@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../src/errors/gateway-error.ts';
-import { describeFile } from '../src/http/files/describe-file.ts';
-import { nameFromDisposition } from '../src/http/files/file-name.ts';
-import { audioExtensions, type FilePurpose } from '../src/http/files/formats.ts';
+import { describeFile } from '../src/http/files/file-type.ts';
+import { nameFromDisposition } from '../src/http/files/file-input.ts';
+import { audioExtensions, type FilePurpose } from '../src/http/files/file-type.ts';
 import { isUploadable, toFile, toStreamingFile } from '../src/http/multipart.ts';
 import { mediaHeads } from './helpers/media.ts';
 
@@ -62,7 +62,6 @@ describe('describeFile()', () => {
     ['m4a', mediaHeads.m4a, 'file.m4a audio/mp4'],
     ['webm', mediaHeads.webm, 'file.webm video/webm'],
     ['aiff', mediaHeads.aiff, 'file.aiff audio/aiff'],
-    ['aifc', mediaHeads.aifc, 'file.aifc audio/aiff'],
   ])('rule 35: names audio without a name by its bytes: %s', (_, head, expected) => {
     expect(named('audio', undefined, undefined, head)).toBe(expected);
   });
@@ -80,7 +79,11 @@ describe('describeFile()', () => {
     // Extensions that the gateway does not know.
     ['audio', 'talk.mpga', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
     ['audio', 'talk.mpeg', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
-    ['audio', 'clip.MOV', 'video/quicktime', mediaHeads.mov, 'clip.mp4 video/quicktime'],
+    ['audio', 'clip.MOV', 'video/quicktime', mediaHeads.mov, 'clip.mp4 video/mp4'],
+    // Bytes of a format that is not looked for: the name is enough.
+    ['audio', 'talk.aifc', '', mediaHeads.aifc, 'talk.aifc audio/aiff'],
+    ['audio', 'talk.m4a', '', mediaHeads.unknownBrand, 'talk.m4a audio/mp4'],
+    ['any', 'clip', '', mediaHeads.unknownBrand, 'clip application/octet-stream'],
     ['image', 'photo.jfif', '', jpeg, 'photo.jpg image/jpeg'],
     // An extension that contradicts the bytes or the MIME type.
     ['image', 'photo.png', 'image/png', jpeg, 'photo.jpg image/jpeg'],
@@ -126,6 +129,8 @@ describe('describeFile()', () => {
     ['talk', '', unknown],
     [undefined, undefined, unknown],
     ['talk.mkv', 'video/x-matroska', mediaHeads.mkv],
+    [undefined, undefined, mediaHeads.aifc],
+    [undefined, undefined, mediaHeads.unknownBrand],
     ['scan.png', 'image/png', png],
     ['talk.amr', 'audio/amr', unknown],
   ])('rule 35: refuses audio that nothing tells the format of: %j %j', (name, type, head) => {

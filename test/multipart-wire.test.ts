@@ -249,7 +249,7 @@ describe('an upload that fails', () => {
     source.push(Buffer.alloc(100_000));
     const controller = new AbortController();
     const { signal } = controller;
-    const form = await encodeMultipart([['file', source]], { signal });
+    const form = await encodeMultipart([['file', source]], signal);
     const received = nextRequest();
     onBytes = () => controller.abort();
 

@@ -1,5 +1,5 @@
 import { parseJSON } from '../schemas/parse-json.ts';
-import { sniff } from './files/sniff.ts';
+import { typeOfBytes } from './files/file-type.ts';
 import { guardBody, promisedLength, withBody, type BodyProblem } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peekBody, peekFurther, reopenBody, type OpenBody } from './peek.ts';
@@ -71,10 +71,7 @@ function fromBase64({ response }: Answer, base64: string): Response | undefined 
     if (bytes.length === 0) return undefined;
     const headers = new Headers(response.headers);
     for (const name of ['content-length', 'content-encoding']) headers.delete(name);
-    const [type = 'application/octet-stream'] = Object.values(
-      sniff(bytes)?.format.extensions ?? {},
-    );
-    headers.set('content-type', type);
+    headers.set('content-type', typeOfBytes(bytes) ?? 'application/octet-stream');
     return new Response(bytes, { status: response.status, headers });
   } catch {
     return undefined;

@@ -55,7 +55,7 @@ export async function prepareBody(spec: CallSpec, signal: AbortSignal): Promise<
   const extra = spec.options?.extraBody ?? undefined;
   if (spec.form !== undefined) {
     const fields = extra === undefined ? spec.form : withExtraFields(spec.form, extra);
-    return encodeMultipart(fields, { signal });
+    return encodeMultipart(fields, signal);
   }
   if (spec.json === undefined && extra === undefined) {
     return { body: undefined, headers: noHeaders, replayable: true };

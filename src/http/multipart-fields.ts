@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Uploadable } from '../types/uploads.ts';
-import type { FilePurpose } from './files/formats.ts';
-import { isUploadable } from './files/kinds.ts';
+import { isUploadable } from './files/file-input.ts';
+import type { FilePurpose } from './files/file-type.ts';
 
 /**
  * One field of a form.
@@ -24,7 +24,7 @@ export interface TextPart {
 }
 
 /** A field that is sent as a file. */
-interface FilePart {
+export interface FilePart {
   readonly name: string;
   readonly value: Uploadable;
   readonly purpose: FilePurpose;
@@ -32,11 +32,9 @@ interface FilePart {
   readonly field: string;
 }
 
-export type FormPart = TextPart | FilePart;
-
 /** Turns fields into parts, one for every value that is sent. */
-export function toParts(fields: FormFields): FormPart[] {
-  const parts: FormPart[] = [];
+export function toParts(fields: FormFields): (TextPart | FilePart)[] {
+  const parts: (TextPart | FilePart)[] = [];
   const seen = new Map<string, number>();
 
   const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {

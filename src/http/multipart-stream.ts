@@ -2,11 +2,8 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { bytesOf } from './files/byte-source.ts';
 import type { TextPart } from './multipart-fields.ts';
 
-/** A text field or a file of a form that is streamed. */
-export type StreamedPart = TextPart | StreamedFile;
-
 /** A file of a form that is streamed. */
-interface StreamedFile {
+export interface StreamedFile {
   readonly name: string;
   readonly filename: string;
   readonly type: string;
@@ -25,15 +22,18 @@ interface StreamedForm {
 }
 
 /** Who wants to know how the reading of a form ended. */
-export interface FormObserver {
+interface FormObserver {
   /** A source failed; the body fails with the same error. */
-  onError(error: unknown): void;
+  fail(error: unknown): void;
   /** The reader went away. */
-  onCancel(reason: unknown): void;
+  close(reason: unknown): void;
 }
 
 /** Makes a streamed form. */
-export type FormStreamer = (parts: readonly StreamedPart[], observer: FormObserver) => StreamedForm;
+type FormStreamer = (
+  parts: readonly (TextPart | StreamedFile)[],
+  observer: FormObserver,
+) => StreamedForm;
 
 /**
  * What it takes to stream a form, or `undefined` where the runtime has no Node streams.
@@ -131,7 +131,7 @@ function toWebStream(form: EventStream, observer: FormObserver): ReadableStream<
           if (isOver) return;
           isOver = true;
           controller.error(error);
-          observer.onError(error);
+          observer.fail(error);
         });
       },
       pull() {
@@ -140,7 +140,7 @@ function toWebStream(form: EventStream, observer: FormObserver): ReadableStream<
       cancel(reason) {
         isOver = true;
         form.pause();
-        observer.onCancel(reason);
+        observer.close(reason);
       },
     },
     // Nothing is read ahead, so memory stays flat however slowly the gateway reads.

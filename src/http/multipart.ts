@@ -1,12 +1,20 @@
-import { openSource, type ByteSource } from './files/byte-source.ts';
-import { openUpload, type OpenedUpload, type ReadyFile } from './files/open-upload.ts';
-import { readBlob } from './files/to-file.ts';
-import { toParts, type FormFields, type FormPart, type TextPart } from './multipart-fields.ts';
-import { loadFormStreamer, type FormObserver, type StreamedPart } from './multipart-stream.ts';
+import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import type { StreamingFileInput } from '../types/uploads.ts';
+import { openSource, sizeOfFileStream, type ByteSource } from './files/byte-source.ts';
+import { isReadable, isStreamingFile, nameOf } from './files/file-input.ts';
+import { describeFile, sniffLength } from './files/file-type.ts';
+import { bufferContent, headOf, readBlob, unreadable } from './files/to-file.ts';
+import { toParts, type FilePart, type FormFields, type TextPart } from './multipart-fields.ts';
+import { loadFormStreamer, type StreamedFile } from './multipart-stream.ts';
+import { untilAborted } from './until-aborted.ts';
 
-export { isUploadable } from './files/kinds.ts';
-export { toStreamingFile, type StreamingFileOptions } from './files/streaming-file.ts';
-export { toFile, type ToFileInput } from './files/to-file.ts';
+export { isUploadable } from './files/file-input.ts';
+export {
+  toFile,
+  toStreamingFile,
+  type StreamingFileOptions,
+  type ToFileInput,
+} from './files/to-file.ts';
 export type { FormField, FormFields } from './multipart-fields.ts';
 
 /** A form, ready to be the body of a request. */
@@ -28,12 +36,6 @@ export interface EncodedMultipart {
   readonly sourceError: () => unknown;
 }
 
-/** What {@link encodeMultipart} may be told besides the fields. */
-export interface EncodeOptions {
-  /** Stops the encoding, and later the upload; streams that are being read are destroyed. */
-  readonly signal?: AbortSignal | null | undefined;
-}
-
 /**
  * Encodes a form.
  *
@@ -44,41 +46,36 @@ export interface EncodeOptions {
  * Streams are opened before the first `await`. Call this before anything else that takes time, or a
  * stream that fails meanwhile finds nobody listening, which ends a Node process.
  *
+ * @param signal - Stops the encoding, and later the upload; streams that are being read are destroyed.
  * @throws `InvalidInputError` naming the field when a file is empty or cannot be read.
  * @throws The reason of `signal` when it is aborted.
  */
 export async function encodeMultipart(
   fields: FormFields,
-  { signal }: EncodeOptions = {},
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<EncodedMultipart> {
   const sources = new SourceSet();
-  const ended = new AbortController();
+  const onAbort = (): void => sources.close(signal.reason);
+  signal.addEventListener('abort', onAbort);
   const release = (reason?: unknown): void => {
-    ended.abort();
+    signal.removeEventListener('abort', onAbort);
     sources.close(reason);
   };
-  const aborted = new Promise<never>((_, reject) => {
-    const onAbort = (): void => {
-      sources.close(signal?.reason);
-      reject(signal?.reason);
-    };
-    if (signal?.aborted === true) onAbort();
-    signal?.addEventListener('abort', onAbort, { signal: ended.signal });
-  });
-  aborted.catch(() => {});
 
   try {
-    const parts = openParts(toParts(fields), sources);
+    const preparing = Promise.all(
+      toParts(fields).map(async (part) => ('text' in part ? part : openFile(part, sources))),
+    );
     const isStreamed = sources.size > 0;
-    const ready = await Promise.race([aborted, readyParts(parts)]);
+    if (signal.aborted) onAbort();
+    const parts = await untilAborted(preparing, signal);
     const streamForm = isStreamed ? await loadFormStreamer() : undefined;
-    if (streamForm === undefined) {
-      const body = await Promise.race([aborted, memoryForm(ready)]);
-      return { body, headers: {}, replayable: true, release, sourceError: () => undefined };
+    if (streamForm !== undefined) {
+      const form = streamForm(parts, sources);
+      return { ...form, replayable: false, release, sourceError: () => sources.error };
     }
-    const streamed = ready.map((part) => ('file' in part ? streamedFile(part, sources) : part));
-    const form = streamForm(streamed, sources);
-    return { ...form, replayable: false, release, sourceError: () => sources.error };
+    const body = await untilAborted(memoryForm(parts), signal);
+    return { body, headers: {}, replayable: true, release, sourceError: () => undefined };
   } catch (error) {
     release(error);
     throw error;
@@ -86,24 +83,22 @@ export async function encodeMultipart(
 }
 
 /** Every stream that a form is read from. */
-class SourceSet implements FormObserver {
-  readonly #sources = new Set<ByteSource>();
+class SourceSet {
+  readonly #sources: ByteSource[] = [];
   #isClosed = false;
   #reason: unknown;
-  #error: unknown;
+  /** What a stream failed with while it was read, or `undefined`. */
+  error: unknown;
 
   get size(): number {
-    return this.#sources.size;
+    return this.#sources.length;
   }
 
-  /** What a stream failed with while it was read, or `undefined`. */
-  get error(): unknown {
-    return this.#error;
-  }
-
-  add(source: ByteSource): void {
-    this.#sources.add(source);
+  open(stream: StreamingFileInput): ByteSource {
+    const source = openSource(stream);
+    this.#sources.push(source);
     if (this.#isClosed) source.close(this.#reason);
+    return source;
   }
 
   close(reason: unknown): void {
@@ -112,67 +107,69 @@ class SourceSet implements FormObserver {
     for (const source of this.#sources) source.close(reason);
   }
 
-  onError(error: unknown): void {
+  fail(error: unknown): void {
     // A stream that was stopped on purpose fails too, but not by its own fault.
-    if (!this.#isClosed) this.#error = error;
+    if (!this.#isClosed) this.error = error;
     this.close(error);
   }
-
-  onCancel(reason: unknown): void {
-    this.close(reason);
-  }
 }
 
-interface OpenedFilePart {
-  readonly name: string;
-  readonly field: string;
-  readonly upload: OpenedUpload;
+/** A file whose name, MIME type and beginning are known, and which is not empty. */
+interface FormFile extends StreamedFile {
+  /** All of it, unless it can be read only once. */
+  readonly blob?: Blob;
 }
 
-interface ReadyFilePart {
-  readonly name: string;
-  readonly field: string;
-  readonly file: ReadyFile;
-}
-
-function openParts(parts: readonly FormPart[], sources: SourceSet): (TextPart | OpenedFilePart)[] {
-  const problems: unknown[] = [];
-  const opened: (TextPart | OpenedFilePart)[] = [];
-  for (const part of parts) {
-    if ('text' in part) {
-      opened.push(part);
-      continue;
+/** Opens a file, and looks at its beginning. An error of the platform is made to name the field. */
+async function openFile(
+  { name, field, purpose, value }: FilePart,
+  sources: SourceSet,
+): Promise<FormFile> {
+  const describe = (
+    head: Uint8Array,
+    given: { readonly name: string | undefined; readonly type?: string | undefined },
+  ): Pick<FormFile, 'name' | 'field' | 'filename' | 'type'> => {
+    if (head.byteLength === 0) {
+      throw new InvalidInputError(
+        field,
+        'is empty (0 bytes); check its path, and that nothing has read it before.',
+      );
     }
-    // Goes on after a failure, so that the streams behind it are closed as well.
-    try {
-      const upload = openUpload(part);
-      if (upload.source !== undefined) sources.add(upload.source);
-      opened.push({ name: part.name, field: part.field, upload });
-    } catch (error) {
-      problems.push(error);
+    const facts = { field, purpose, head, name: given.name, type: given.type };
+    const { name: filename, type } = describeFile(facts);
+    return { name, field, filename, type };
+  };
+  try {
+    if (isReadable(value) && !isStreamingFile(value)) {
+      const content = await bufferContent(value);
+      const { blob } = content;
+      let source: ByteSource | undefined;
+      const read = (): Promise<Uint8Array | undefined> => {
+        source ??= sources.open(blob.stream());
+        return source.read();
+      };
+      return { ...describe(await headOf(blob), content), blob, size: blob.size, read };
     }
+    // At once: a stream that fails before it is read must find someone listening.
+    const file = isStreamingFile(value)
+      ? value
+      : { data: value, name: nameOf(value), type: undefined, size: undefined };
+    const source = sources.open(file.data);
+    const { head, ended } = await source.peek(sniffLength);
+    const size = file.size ?? (ended ? head.byteLength : sizeOfFileStream(file.data));
+    return { ...describe(head, file), size, read: () => source.read() };
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new InvalidInputError(field, unreadable(error), { cause: error });
   }
-  if (problems.length > 0) throw problems[0];
-  return opened;
-}
-
-async function readyParts(
-  parts: readonly (TextPart | OpenedFilePart)[],
-): Promise<(TextPart | ReadyFilePart)[]> {
-  const ready: (TextPart | ReadyFilePart)[] = [];
-  for (const part of parts) {
-    if ('text' in part) ready.push(part);
-    else ready.push({ name: part.name, field: part.field, file: await part.upload.ready() });
-  }
-  return ready;
 }
 
 /** A file under its final name, read in the way of the one that it is made of. */
 class SelfReadingFile extends File {
   readonly #source: Blob;
 
-  constructor(source: Blob, { name, type }: Pick<ReadyFile, 'name' | 'type'>) {
-    super([source], name, { type });
+  constructor(source: Blob, { filename, type }: FormFile) {
+    super([source], filename, { type });
     this.#source = source;
   }
 
@@ -181,43 +178,21 @@ class SelfReadingFile extends File {
   }
 }
 
-async function memoryForm(parts: readonly (TextPart | ReadyFilePart)[]): Promise<FormData> {
+async function memoryForm(parts: readonly (TextPart | FormFile)[]): Promise<FormData> {
   const form = new FormData();
   for (const part of parts) {
     if ('text' in part) {
       form.append(part.name, part.text);
       continue;
     }
-    const { file } = part;
-    const blob = 'blob' in file ? file.blob : await readBlob(file.source);
-    if (blob.stream !== Blob.prototype.stream) {
+    const { name, filename, type, blob = await readBlob(part) } = part;
+    if (blob.stream === Blob.prototype.stream) {
+      // Runtimes differ in the name that they take from a File, so it is always given.
+      form.append(name, new File([blob], filename, { type }), filename);
+    } else {
       // Given with a name, it would be copied by the form, and read in the common way.
-      form.append(part.name, new SelfReadingFile(blob, file));
-      continue;
+      form.append(name, new SelfReadingFile(blob, part));
     }
-    const isTyped = blob.type === file.type;
-    const typed = isTyped ? blob : new File([blob], file.name, { type: file.type });
-    // Runtimes differ in the name that they take from a File, so it is always given.
-    form.append(part.name, typed, file.name);
   }
   return form;
-}
-
-function streamedFile({ name, field, file }: ReadyFilePart, sources: SourceSet): StreamedPart {
-  const { name: filename, type } = file;
-  if ('source' in file) {
-    return { name, field, filename, type, size: file.size, read: () => file.source.read() };
-  }
-  const { blob } = file;
-  let source: ByteSource | undefined;
-  const open = (): ByteSource => {
-    const opened = openSource(blob.stream());
-    sources.add(opened);
-    return opened;
-  };
-  const read = (): Promise<Uint8Array | undefined> => {
-    source ??= open();
-    return source.read();
-  };
-  return { name, field, filename, type, size: blob.size, read };
 }

@@ -16,6 +16,7 @@ export const mediaHeads = {
   mp4: bytes(`\0\0\0\x20ftypisom\0\0\x02\0${rest}`),
   mov: bytes(`\0\0\0\x14ftypqt  \0\0\x02\0${rest}`),
   m4a: bytes(`\0\0\0\x20ftypM4A \0\0\x02\0${rest}`),
+  unknownBrand: bytes(`\0\0\0\x1cftypjxl \0\0\0\0${rest}`),
   webm: bytes(`\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82\x84webm${rest}`),
   mkv: bytes(`\x1a\x45\xdf\xa3\xa3\x42\x86\x81\x01\x42\x82\x88matroska${rest}`),
   mp3: bytes(`ID3\x04\0\0\0\0\0\0${rest}`),

@@ -1,5 +1,5 @@
 import type { StreamingFileInput } from '../../types/uploads.ts';
-import { isBinary, isBlob, isWebStream } from './kinds.ts';
+import { isBinary, isBlob, isWebStream } from './file-input.ts';
 
 /** A stream that is read chunk by chunk, with a beginning that can be looked at first. */
 export interface ByteSource {
@@ -13,7 +13,7 @@ export interface ByteSource {
 
 interface RawReader {
   next(): Promise<{ done?: boolean | undefined; value?: unknown }>;
-  close(reason: unknown): void;
+  close(reason: unknown): unknown;
 }
 
 const encoder = new TextEncoder();
@@ -33,31 +33,24 @@ async function chunkBytes(chunk: unknown): Promise<Uint8Array> {
   throw new TypeError(`A stream of file content must yield bytes, text or Blobs, not ${found}.`);
 }
 
-function callMethod(target: object, name: string, ...parameters: unknown[]): unknown {
-  const method: unknown = Reflect.get(target, name);
-  return typeof method === 'function' ? Reflect.apply(method, target, parameters) : undefined;
-}
-
 function readerOf(stream: StreamingFileInput): RawReader {
   if (isWebStream(stream)) {
     const reader = stream.getReader();
-    return {
-      next: () => reader.read(),
-      close: (reason) => void reader.cancel(reason).catch(() => {}),
-    };
+    return { next: () => reader.read(), close: (reason) => reader.cancel(reason) };
   }
+  const callMethod = (name: string, ...parameters: unknown[]): boolean => {
+    const method: unknown = Reflect.get(stream, name);
+    if (typeof method !== 'function') return false;
+    Reflect.apply(method, stream, parameters);
+    return true;
+  };
   // A Node stream that fails while nobody reads it would end the process.
-  callMethod(stream, 'on', 'error', () => {});
+  callMethod('on', 'error', () => {});
   const iterator = stream[Symbol.asyncIterator]();
   return {
     next: () => iterator.next(),
-    close(reason) {
-      if (typeof Reflect.get(stream, 'destroy') === 'function') {
-        callMethod(stream, 'destroy', reason instanceof Error ? reason : undefined);
-      } else {
-        void Promise.resolve(iterator.return?.()).catch(() => {});
-      }
-    },
+    close: (reason) =>
+      callMethod('destroy', reason instanceof Error ? reason : undefined) || iterator.return?.(),
   };
 }
 
@@ -65,58 +58,68 @@ function readerOf(stream: StreamingFileInput): RawReader {
 export function openSource(stream: StreamingFileInput): ByteSource {
   const reader = readerOf(stream);
   const peeked: Uint8Array[] = [];
-  let state: 'open' | 'ended' | 'closed' = 'open';
+  let ended = false;
   let closeReason: unknown;
 
-  const nextChunk = async (): Promise<unknown> => {
-    if (state === 'ended') return undefined;
-    const { done, value } = await reader.next();
-    if (done !== true) return value;
-    if (state === 'open') state = 'ended';
-    return undefined;
-  };
   const pull = async (): Promise<Uint8Array | undefined> => {
-    for (;;) {
-      const chunk = await nextChunk();
+    while (!ended) {
+      const { done, value } = await reader.next();
       // A stream that was stopped may not look like one that ended: half a file would be sent.
-      if (state === 'closed') throw closeReason;
-      if (state === 'ended') return undefined;
-      const bytes = await chunkBytes(chunk);
-      if (bytes.byteLength > 0) return bytes;
+      if (closeReason !== undefined) throw closeReason;
+      if (done === true) ended = true;
+      else {
+        const bytes = await chunkBytes(value);
+        if (bytes.byteLength > 0) return bytes;
+      }
     }
+    return undefined;
   };
 
   return {
-    async read() {
-      return peeked.shift() ?? pull();
-    },
+    read: async () => peeked.shift() ?? pull(),
     async peek(length) {
-      let total = 0;
-      while (total < length) {
+      const head: number[] = [];
+      while (head.length < length) {
         const bytes = await pull();
         if (bytes === undefined) break;
         peeked.push(bytes);
-        total += bytes.byteLength;
+        head.push(...bytes.subarray(0, length));
       }
-      return { head: concat(peeked, total), ended: state === 'ended' };
+      return { head: Uint8Array.from(head), ended };
     },
     close(reason) {
-      if (state !== 'open') return;
-      state = 'closed';
+      if (ended || closeReason !== undefined) return;
       closeReason = reason ?? new Error('The stream was stopped.');
-      reader.close(closeReason);
+      Promise.resolve(reader.close(closeReason)).catch(() => {});
     },
   };
 }
 
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (only !== undefined && chunks.length === 1) return only;
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
+/**
+ * How many bytes an opened fs `ReadStream` will give, with its `start` and `end`, or `undefined` when
+ * that cannot be known: for any other stream, a pipe, a device, or a descriptor that the caller opened.
+ */
+export function sizeOfFileStream(stream: object): number | undefined {
+  const get = (name: string): unknown => Reflect.get(stream, name);
+  const descriptor = get('fd');
+  // The core runs without Node too, so its modules are looked up where they are, never imported.
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  if (
+    fs === undefined ||
+    typeof descriptor !== 'number' ||
+    !get('path') ||
+    get('destroyed') !== false
+  ) {
+    return undefined;
   }
-  return whole;
+  try {
+    const stats = fs.fstatSync(descriptor);
+    // Files such as those of `/proc` say that they are empty, and are not.
+    if (!stats.isFile() || stats.size === 0) return undefined;
+    const start = Number(get('start') ?? 0);
+    // `end` is the last byte itself, and may lie behind the end of the file.
+    return Math.max(0, Math.min(Number(get('end') ?? Infinity) + 1, stats.size) - start);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,22 @@
 import { InvalidInputError } from '../../errors/gateway-error.ts';
-import type { ResponseLike, StreamingFileInput, UploadData } from '../../types/uploads.ts';
+import {
+  streamingFileMark,
+  type ResponseLike,
+  type StreamingFile,
+  type StreamingFileInput,
+  type UploadData,
+} from '../../types/uploads.ts';
 import { bytesOf, openSource, type ByteSource } from './byte-source.ts';
-import { baseName, extensionOf, nameOf } from './file-name.ts';
-import { formatOfExtension, mainExtension } from './formats.ts';
-import { isBinary, isBlob, isResponse, isStream, isUploadData } from './kinds.ts';
-import { sniff, sniffLength } from './sniff.ts';
+import {
+  baseName,
+  isBinary,
+  isBlob,
+  isReadable,
+  isResponse,
+  isStream,
+  nameOf,
+} from './file-input.ts';
+import { sniffLength, typeOfBytes, typeOfName } from './file-type.ts';
 
 /** What `new File()` takes. Node's types and those of browsers have different names for it. */
 type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
@@ -41,23 +53,12 @@ async function nativeBlob(blob: Blob): Promise<Blob> {
 }
 
 /** Reads a stream to its end. */
-export async function readBlob(source: ByteSource): Promise<Blob> {
+export async function readBlob(source: Pick<ByteSource, 'read'>): Promise<Blob> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
     parts.push(blobPart(bytes));
   }
   return new Blob(parts);
-}
-
-async function readResponse(response: ResponseLike): Promise<BufferedContent> {
-  if (Reflect.get(response, 'ok') === false) {
-    const status: unknown = Reflect.get(response, 'status');
-    throw new TypeError(
-      `it is a response with status ${String(status)}, so its body is not the file`,
-    );
-  }
-  const blob = await nativeBlob(await response.blob());
-  return { blob, name: nameOf(response), type: blob.type };
 }
 
 /** Brings anything but a stream into a form that can be read any number of times. */
@@ -68,12 +69,16 @@ export async function bufferContent(
     return { blob: await nativeBlob(value), name: nameOf(value), type: value.type };
   }
   if (isBinary(value)) return { blob: new Blob([blobPart(value)]), name: undefined, type: '' };
-  if (isResponse(value)) return readResponse(value);
+  if (isResponse(value)) {
+    if (Reflect.get(value, 'ok') === false) {
+      const status = String(Reflect.get(value, 'status'));
+      throw new TypeError(`it is a response with status ${status}, so its body is not the file`);
+    }
+    const blob = await nativeBlob(await value.blob());
+    return { blob, name: nameOf(value), type: blob.type };
+  }
   const { data, filename, type } = value;
-  const inner: BufferedContent =
-    typeof data === 'string'
-      ? { blob: new Blob([data]), name: undefined, type: '' }
-      : await bufferContent(data);
+  const inner = await bufferContent(typeof data === 'string' ? new Blob([data]) : data);
   return {
     blob: inner.blob,
     name: baseName(filename ?? '') ?? inner.name,
@@ -82,30 +87,20 @@ export async function bufferContent(
 }
 
 async function readAny(value: unknown): Promise<BufferedContent> {
-  if (isBlob(value) || isBinary(value) || isResponse(value) || isUploadData(value)) {
-    return bufferContent(value);
-  }
+  if (isReadable(value)) return bufferContent(value);
   if (isStream(value)) {
     return { blob: await readBlob(openSource(value)), name: nameOf(value), type: '' };
   }
-  if (typeof value === 'string') {
-    throw new TypeError(
-      'it is text; open a path with fileFromPath() of model-gateway/node, and give content as { data, filename }',
-    );
-  }
   throw new TypeError(
-    `it is ${value === null ? 'null' : `of type ${typeof value}`}, which holds no file`,
+    typeof value === 'string'
+      ? 'it is text; open a path with fileFromPath() of model-gateway/node, and give content as { data, filename }'
+      : `it is ${value === null ? 'null' : `of type ${typeof value}`}, which holds no file`,
   );
 }
 
-async function guessType(name: string, blob: Blob): Promise<string> {
-  const extension = extensionOf(name).toLowerCase();
-  const byName = formatOfExtension(extension, 'any')?.extensions[extension];
-  if (byName !== undefined) return byName;
-  const head = new Uint8Array(await blob.slice(0, sniffLength).arrayBuffer());
-  const bytes = sniff(head);
-  if (bytes === undefined) return '';
-  return bytes.format.extensions[bytes.extension ?? mainExtension(bytes.format)] ?? '';
+/** The first bytes of a file, as many as are needed to recognise it. */
+export async function headOf(blob: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.slice(0, sniffLength).arrayBuffer());
 }
 
 /**
@@ -134,18 +129,21 @@ export async function toFile(
   options?: FileOptions,
 ): Promise<File> {
   const settled: unknown = await value;
+  const file = settled instanceof File ? settled : undefined;
+  const lastModified = options?.lastModified ?? file?.lastModified ?? Date.now();
+  const isUnchanged =
+    (name ?? file?.name) === file?.name &&
+    (options?.type ?? file?.type) === file?.type &&
+    lastModified === file?.lastModified &&
+    options?.endings === undefined;
+  if (file !== undefined && isUnchanged) return file;
   try {
-    if (settled instanceof File && isUnchanged(settled, name, options)) return settled;
     const content = await readAny(settled);
     const fileName = name ?? content.name ?? 'unknown_file';
-    const type = options?.type ?? (content.type || (await guessType(fileName, content.blob)));
-    const modified: unknown = settled instanceof File ? settled.lastModified : undefined;
-    const lastModified = options?.lastModified ?? modified;
-    return new File([content.blob], fileName, {
-      ...options,
-      type,
-      ...(typeof lastModified === 'number' ? { lastModified } : {}),
-    });
+    const type =
+      options?.type ??
+      (content.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(content.blob)) ?? ''));
+    return new File([content.blob], fileName, { ...options, type, lastModified });
   } catch (error) {
     throw new InvalidInputError('value', unreadable(error), { cause: error });
   }
@@ -157,15 +155,46 @@ export function unreadable(error: unknown): string {
   return `cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 
-function isUnchanged(
-  file: File,
-  name: string | null | undefined,
-  options: FileOptions | undefined,
-): boolean {
-  return (
-    (name === undefined || name === null || name === file.name) &&
-    (options?.type === undefined || options.type === file.type) &&
-    (options?.lastModified === undefined || options.lastModified === file.lastModified) &&
-    options?.endings === undefined
-  );
+/** What `toStreamingFile` may be told besides the name. */
+export interface StreamingFileOptions {
+  /** The MIME type. Concluded from the name and the first bytes when left out. */
+  type?: string | undefined;
+  /**
+   * Length in bytes. With it the upload says how long it is, which some servers want; the upload
+   * fails when the stream turns out longer or shorter. Integer, at least 1.
+   */
+  size?: number | undefined;
+}
+
+/**
+ * Names a stream, so that it can be uploaded without being read into memory.
+ *
+ * A request with a stream is sent once and never repeated, because the stream cannot be read again.
+ * Browsers and most edge workers cannot stream an upload; there it is read into memory first.
+ *
+ * @param data - The content: a web stream, a Node stream or any async iterable of bytes or text.
+ * @param name - The file name, with its extension; folders are dropped.
+ * @param options - The MIME type and the length, where they are known.
+ * @throws `InvalidInputError` when `name` is empty, or `size` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * const file = toStreamingFile(recording, 'talk.mp3');
+ * await gateway.audio.translations.create({ model, file });
+ * ```
+ */
+export function toStreamingFile(
+  data: StreamingFileInput,
+  name: string,
+  options: StreamingFileOptions = {},
+): StreamingFile {
+  const fileName = baseName(name);
+  if (fileName === undefined) {
+    throw new InvalidInputError('name', 'must be a file name, for example "talk.mp3".');
+  }
+  const { type, size } = options;
+  if (size !== undefined && (!Number.isSafeInteger(size) || size < 1)) {
+    throw new InvalidInputError('size', 'must be the length in bytes, an integer of at least 1.');
+  }
+  return { [streamingFileMark]: true, data, name: fileName, type, size };
 }
