@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkCallId, checkEnd } from '../tasks/ledger-input.ts';
+import { checkCallId, checkEnd } from '../tasks/memory-ledger.ts';
 import { parseVideoTaskRef } from '../tasks/task-ref.ts';
 import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../types/submit-ledger.ts';
 import type { VideoTaskRef } from '../types/videos.ts';

@@ -64,15 +64,14 @@ export function waitOf(
   transport: Transport,
   ref: VideoTaskRef,
   isDated: boolean,
-  { request, settings, onUpdate, limiter }: Plan,
+  plan: Plan,
 ): Wait {
   return {
-    settings,
-    onUpdate,
-    limiter,
+    ...plan,
     ref,
     isDated,
-    poll: (limits, route = ref.route) => poll(transport, ref, route, { ...request, ...limits }),
+    poll: (limits, route = ref.route) =>
+      poll(transport, ref, route, { ...plan.request, ...limits }),
   };
 }
 

@@ -14,7 +14,7 @@ import type { JsonObject } from '../types/common.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 import { submissionAnswer } from './videos-answers.ts';
 import { bodyOf, comparable } from './videos-body.ts';
-import { accept, checkLedger, claim, digestOf, finish } from './videos-ledger.ts';
+import { accept, checkLedger, claim, digestOf, finish, type LedgerCall } from './videos-ledger.ts';
 import { ownTask, readTask } from './videos-read.ts';
 
 /** A submission, ready to be sent. */
@@ -90,6 +90,8 @@ interface Submitted {
   readonly ref: VideoTaskRef;
   /** The answer, when it was submitted now. */
   readonly answer?: WithResponse<VideoTask>;
+  /** What it was entered under. */
+  readonly call: LedgerCall | undefined;
 }
 
 /** Submits a task; with a ledger, once for each call id, whatever happens to the process. */
@@ -101,27 +103,28 @@ export async function submitOnce(
   transport.checkOptions(options);
   const call = checkLedger(options);
   const { ledger: _ledger, onUnknown, ...request } = options;
-  if (call === undefined) {
-    const answer = await submission.send(request).withResponse();
-    return { ref: answer.data.ref, answer };
+  if (call !== undefined) {
+    const content = [submission.content(options), options.extraBody];
+    const known = await claim(call, await digestOf(content), onUnknown);
+    if (known !== undefined) return { ref: known, call };
   }
-  const content = [submission.content(options), options.extraBody];
-  const known = await claim(call, await digestOf(content), onUnknown);
-  if (known !== undefined) return { ref: known };
   const answer = await submission
     .send(request)
     .withResponse()
     .catch(async (error: unknown) => {
-      if (VideoSubmitAnswerError.isInstance(error)) await accept(call, error.ref);
-      else {
-        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-        await finish(call, isUnknown ? 'unknown' : 'not_submitted');
-      }
+      if (call !== undefined) await enterFailure(call, error);
       throw error;
     });
   const { ref } = answer.data;
-  await accept(call, ref);
-  return { ref, answer };
+  if (call !== undefined) await accept(call, ref);
+  return { ref, answer, call };
+}
+
+/** Enters what a submission that failed means for its call. */
+async function enterFailure(call: LedgerCall, error: unknown): Promise<void> {
+  if (VideoSubmitAnswerError.isInstance(error)) return accept(call, error.ref);
+  const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+  return finish(call, isUnknown ? 'unknown' : 'not_submitted');
 }
 
 /** The same as a call that the ledger may answer: its task is then read instead. */

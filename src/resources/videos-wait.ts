@@ -1,6 +1,5 @@
 import { VideoFailedError, VideoSubmitAnswerError } from '../errors/video-error.ts';
 import type { Transport } from '../http/transport.ts';
-import { abortedError, summarize } from '../tasks/wait-errors.ts';
 import { inOrderOfEnd, pacer } from '../tasks/wait-many.ts';
 import type {
   VideoCreateAndWaitOptions,
@@ -11,19 +10,12 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from '../tasks/wait-options.ts';
-import { WaitScope } from '../tasks/wait-scope.ts';
+import { inScope, WaitScope } from '../tasks/wait-scope.ts';
 import { checkNumber } from '../tasks/wait-settings.ts';
 import { checkState } from '../tasks/wait-state.ts';
-import {
-  takeStep,
-  takeTurn,
-  tellUpdate,
-  waitForTask,
-  watchTask,
-  type Wait,
-} from '../tasks/wait.ts';
+import { waitForTask, WaitRun, watchTask } from '../tasks/wait.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
-import { checkLedger, finish, handOver } from './videos-ledger.ts';
+import { finish, handOver } from './videos-ledger.ts';
 import { checkOwn, checkTasks, makeWait, optionsOf, planOf, waitOf } from './videos-plan.ts';
 import { submitOnce, type Submission } from './videos-submit.ts';
 
@@ -36,21 +28,9 @@ export async function stepTask(
 ): Promise<VideoWaitStep> {
   const plan = planOf(transport, optionsOf(options));
   const wait = makeWait(transport, task, plan);
-  const scope = new WaitScope(plan.signal);
-  try {
-    const state = checkState(before, scope.now);
-    try {
-      await takeTurn(wait, state, scope);
-      const step = await takeStep(wait, state, scope);
-      await tellUpdate(wait, state, step, scope);
-      return step;
-    } catch (error) {
-      const summary = summarize(wait.ref, state, scope.now - state.since);
-      throw error === scope.signal.reason ? abortedError(summary, error) : error;
-    }
-  } finally {
-    scope.release();
-  }
+  return inScope(plan.signal, (scope) =>
+    new WaitRun(wait, scope, checkState(before, scope.now)).step(),
+  );
 }
 
 /** What a generator needs before it begins. */
@@ -86,16 +66,6 @@ function scoped<T>(prepare: () => Scoped<T>): AsyncGenerator<T, void, undefined>
   return events;
 }
 
-/** Waits in a scope of its own. */
-async function waitAlone(wait: Wait, signal: AbortSignal | null | undefined): Promise<VideoTask> {
-  const scope = new WaitScope(signal);
-  try {
-    return await waitForTask(wait, scope);
-  } finally {
-    scope.release();
-  }
-}
-
 /** Waits for a task that exists. */
 export async function waitFor(
   transport: Transport,
@@ -103,7 +73,8 @@ export async function waitFor(
   options: VideoWaitOptions,
 ): Promise<VideoTask> {
   const plan = planOf(transport, optionsOf(options));
-  return waitAlone(makeWait(transport, task, plan), plan.signal);
+  const wait = makeWait(transport, task, plan);
+  return inScope(plan.signal, (scope) => waitForTask(wait, scope));
 }
 
 /** Watches a task that exists. */
@@ -177,7 +148,7 @@ export async function submitAndWait(
     if (onSubmitted === undefined) return;
     await handOver('onSubmitted', ref, () => onSubmitted(ref), signal);
   };
-  const { ref, answer } = await submitOnce(transport, submission, request).catch(
+  const { ref, answer, call } = await submitOnce(transport, submission, request).catch(
     async (error: unknown) => {
       if (VideoSubmitAnswerError.isInstance(error)) await tell(error.ref);
       throw error;
@@ -188,9 +159,9 @@ export async function submitAndWait(
   await tell(ref);
   // A task that is said to have ended is looked at without the first pause.
   const isDated = answer?.data.status !== 'completed' && answer?.data.status !== 'failed';
-  const call = checkLedger(request);
   try {
-    const video = await waitAlone(waitOf(transport, ref, isDated, plan), signal);
+    const wait = waitOf(transport, ref, isDated, plan);
+    const video = await inScope(signal, (scope) => waitForTask(wait, scope));
     if (call !== undefined) await finish(call, 'completed');
     return video;
   } catch (error) {

@@ -3,6 +3,7 @@ import type { VideoStatus, VideoTask, VideoTaskError } from '../types/videos.ts'
 import { errorPause, nextInterval, respect, vary } from './pauses.ts';
 import type { VideoWaitState } from './wait-options.ts';
 import type { WaitSettings } from './wait-settings.ts';
+import { freshState } from './wait-state.ts';
 
 /** What one poll saw. */
 export type Observation =
@@ -80,7 +81,7 @@ export function begin(
   { interval, timeout }: WaitSettings,
   random: number,
 ): { readonly state: VideoWaitState; readonly delay: number } {
-  const state: VideoWaitState = { v: 1, since, polls: 0, errors: 0, missing: 0 };
+  const state = freshState(since);
   const first = vary(interval.first, interval, random);
   if (age === undefined || age >= first) return { state, delay: 0 };
   const delay = Math.min(first, first - age, timeout ?? first);

@@ -1,19 +1,13 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { isObject } from '../schemas/objects.ts';
+import { badStored, checkStored, checkTime, checkVersion } from './stored.ts';
 import type { VideoTaskLike, VideoTaskRef } from '../types/videos.ts';
 
 type Route = VideoTaskRef['route'];
 
-function bad(part: string, problem: string): InvalidInputError {
-  return new InvalidInputError(
-    part === '' ? 'ref' : `ref.${part}`,
-    `${problem} A handle is what task.ref, onSubmitted or an error gave; store and pass it whole.`,
-  );
-}
-
 function checkText(part: string, value: unknown): string {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  throw bad(part, 'must be text.');
+  throw badStored('ref', part, 'must be text.');
 }
 
 /** Checks the id of a task. */
@@ -23,10 +17,11 @@ export function checkTaskId(field: string, value: unknown): string {
   if (id.startsWith('{')) {
     throw new InvalidInputError(field, 'is JSON text; read it with JSON.parse() first.');
   }
+  if (/\p{Surrogate}/u.test(id)) {
+    throw new InvalidInputError(field, 'holds half of a surrogate pair.');
+  }
   // URL parsers resolve the two, even when they are escaped, and would call another route.
-  const isWhole = !/\p{Surrogate}/u.test(id);
-  if (isWhole && id !== '' && id !== '.' && id !== '..') return id;
-  if (!isWhole) throw new InvalidInputError(field, 'holds half of a surrogate pair.');
+  if (!['', '.', '..'].includes(id)) return id;
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
   throw new InvalidInputError(field, `${finding}; give the task id that the submission returned.`);
 }
@@ -36,9 +31,7 @@ export function checkTaskId(field: string, value: unknown): string {
  * anything else.
  */
 export function checkVendorPrefix(field: string, value: unknown): string {
-  const isSafe =
-    typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value) && !/^\.+$/.test(value);
-  if (isSafe) return value;
+  if (typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value)) return value;
   throw new InvalidInputError(
     field,
     'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.',
@@ -46,12 +39,16 @@ export function checkVendorPrefix(field: string, value: unknown): string {
 }
 
 function checkRoute(value: unknown): Route {
-  if (isObject(value) && value['type'] === 'openai') return { type: 'openai' };
-  if (isObject(value) && value['type'] === 'vendor') {
-    const vendorPrefix = checkVendorPrefix('ref.route.vendorPrefix', value['vendorPrefix']);
-    return { type: 'vendor', vendorPrefix };
+  const { type, vendorPrefix } = isObject(value) ? value : {};
+  if (type === 'openai') return { type };
+  if (type === 'vendor') {
+    return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
   }
-  throw bad('route', 'must be { type: "openai" } or { type: "vendor", vendorPrefix }.');
+  throw badStored(
+    'ref',
+    'route',
+    'must be { type: "openai" } or { type: "vendor", vendorPrefix }.',
+  );
 }
 
 /** A gateway root without a trailing slash, so that equal gateways compare equal. */
@@ -63,7 +60,11 @@ function checkRoot(value: unknown): string {
     /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === '';
   if (!isPlain)
-    throw bad('baseURL', 'must be an http(s) URL without password, query and fragment.');
+    throw badStored(
+      'ref',
+      'baseURL',
+      'must be an http(s) URL without password, query and fragment.',
+    );
   return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
 }
 
@@ -81,25 +82,16 @@ function checkRoot(value: unknown): string {
  * ```
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
-  if (typeof value === 'string') throw bad('', 'is text; parse it with JSON.parse() first.');
-  if (!isObject(value)) throw bad('', 'must be an object.');
-  const { v, kind, createdAt, model, callId, remixOf } = value;
-  if (kind !== 'video') throw bad('kind', 'must be "video".');
-  if (v !== 1) {
-    throw bad('v', `is ${JSON.stringify(v)}, a format that this version does not know.`);
-  }
-  if (typeof createdAt !== 'number' || !Number.isFinite(createdAt) || createdAt < 0) {
-    throw bad('createdAt', 'must be milliseconds since 1970.');
-  }
-  const ref: VideoTaskRef = {
-    v: 1,
-    kind: 'video',
-    id: checkTaskId('ref.id', value['id']),
-    route: checkRoute(value['route']),
-    baseURL: checkRoot(value['baseURL']),
-    createdAt,
-  };
-  return withDetails(ref, {
+  const given = checkStored('ref', value);
+  const { v, kind, id, route, baseURL, createdAt, model, callId, remixOf } = given;
+  if (kind !== 'video') throw badStored('ref', 'kind', 'must be "video".');
+  checkVersion('ref', v);
+  const dated = { createdAt: checkTime('ref', 'createdAt', createdAt) };
+  return makeRef({
+    id: checkTaskId('ref.id', id),
+    route: checkRoute(route),
+    baseURL: checkRoot(baseURL),
+    ...dated,
     model: optionalText('model', model),
     callId: optionalText('callId', callId),
     remixOf: optionalText('remixOf', remixOf),
@@ -112,14 +104,6 @@ function optionalText(part: string, value: unknown): string | undefined {
 
 type Details = Pick<VideoTaskRef, 'model' | 'callId' | 'remixOf'>;
 
-/** A handle with what else is known of its task. Unknown details leave no key behind. */
-function withDetails(ref: VideoTaskRef, { model, callId, remixOf }: Details): VideoTaskRef {
-  if (model !== undefined) ref.model = model;
-  if (callId !== undefined) ref.callId = callId;
-  if (remixOf !== undefined) ref.remixOf = remixOf;
-  return ref;
-}
-
 /** Makes the handle of a task. */
 export function makeRef(
   task: { readonly id: string; readonly baseURL: string; readonly createdAt: number } & {
@@ -127,7 +111,12 @@ export function makeRef(
   } & Details,
 ): VideoTaskRef {
   const { id, baseURL, createdAt, route = { type: 'openai' } } = task;
-  return withDetails({ v: 1, kind: 'video', id, route, baseURL, createdAt }, task);
+  const ref: VideoTaskRef = { v: 1, kind: 'video', id, route, baseURL, createdAt };
+  // Unknown details leave no key behind.
+  for (const name of ['model', 'callId', 'remixOf'] as const) {
+    if (task[name] !== undefined) ref[name] = task[name];
+  }
+  return ref;
 }
 
 /** A task as its caller names it. */

@@ -5,6 +5,19 @@ function tab(): Document | undefined {
   return typeof document === 'undefined' ? undefined : document;
 }
 
+/** Runs something in a scope of its own. */
+export async function inScope<T>(
+  signal: AbortSignal | null | undefined,
+  run: (scope: WaitScope) => Promise<T>,
+): Promise<T> {
+  const scope = new WaitScope(signal);
+  try {
+    return await run(scope);
+  } finally {
+    scope.release();
+  }
+}
+
 /** The reason of a scope that was left: nobody wants to hear of it. */
 const left = new Error('Nobody waits any more.');
 

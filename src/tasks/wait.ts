@@ -14,7 +14,6 @@ import {
   summarize,
 } from './wait-errors.ts';
 import type {
-  VideoUpdate,
   VideoWaitOptions,
   VideoWaitState,
   VideoWaitStep,
@@ -55,163 +54,42 @@ function ageOf({ ref, isDated }: Wait, now: number): number | undefined {
   return isDated ? now - ref.createdAt : undefined;
 }
 
-/** Reads the status once, within some limits. */
-async function read(
-  { poll }: Wait,
-  scope: WaitScope,
-  limits: Omit<PollLimits, 'signal'>,
-  route?: VideoTaskRef['route'],
-): Promise<PollResult> {
-  const { signal } = scope;
-  const result = await scope.race(poll({ signal, ...limits }, route));
-  // A poll that was broken off by the abort reports it as its own error.
-  signal.throwIfAborted();
-  return result;
-}
-
-/** Asks the vendor's route beside a poll. All that counts is that it calls this task a failure. */
-async function askVendor(
-  wait: Wait,
-  before: VideoWaitState,
-  polled: PollResult,
-  scope: WaitScope,
-): Promise<PollResult> {
-  await takeTurn(wait, before, scope);
-  const limits = { timeout: shortLook, totalTimeout: shortLook, maxRetries: 0 };
-  const { task } = await read(wait, scope, limits, vendorRoute);
-  // Other software may call its own answer a failure; what is said of a task holds an id.
-  const isOfTask = isObject(task?.raw) && findId(task.raw) !== undefined;
-  const hasFailed = task?.status === 'failed' && isOfTask;
-  return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
-}
-
-/**
- * Makes one poll, and says what follows from it.
- *
- * @throws the reason of the scope's signal when it is aborted
- */
-export async function takeStep(
-  wait: Wait,
-  before: VideoWaitState,
-  scope: WaitScope,
-): Promise<VideoWaitStep> {
-  const { ref, settings } = wait;
-  const { timeout, pollTimeout } = settings;
-  const started = scope.now - before.since;
-  const remaining = timeout === null ? null : Math.ceil(timeout - started);
-  const totalTimeout = remaining === null || remaining > 0 ? remaining : shortLook;
-  const polled = await read(wait, scope, { timeout: pollTimeout, totalTimeout });
-  const isInDoubt =
-    ref.route.type === 'openai' &&
-    polled.task !== undefined &&
-    asksVendor(before, polled.task, scope.now - before.since);
-  const result = isInDoubt ? await askVendor(wait, before, polled, scope) : polled;
-  const now = scope.now;
-  const elapsed = now - before.since;
-  const seen = observeFor(wait, result, before, elapsed);
-  const moment = { started, elapsed, age: ageOf(wait, now) };
-  const { state, next } = decide(before, seen, moment, settings, Math.random());
-  const { task, error: pollError } = result;
-  const step = { state, task, pollError };
-  if (next.type === 'poll') {
-    const { delayMs, earliestMs } = next;
-    return { ...step, next: { delayMs, earliestMs } };
-  }
-  if (next.type === 'completed' && task !== undefined) return { ...step, next: { video: task } };
-  if (next.type === 'failed') {
-    if (task !== undefined) restateVideo(task, 'failed');
-    const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
-    return { ...step, next: { error } };
-  }
-  const reason = next.type === 'stopped' ? next.reason : 'fatal';
-  const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
-  return { ...step, next: { error } };
-}
-
-function observeFor(
-  { ref, settings }: Wait,
-  result: PollResult,
-  state: VideoWaitState,
-  elapsed: number,
-): Observation {
-  try {
-    return observe(result, settings);
-  } catch (error) {
-    throw callbackError('unknownStatus', summarize(ref, state, elapsed), error);
-  }
-}
-
-/** Awaits a function of the caller's. */
-async function call(
-  name: 'onUpdate' | 'limiter',
-  run: () => unknown,
-  { ref }: Wait,
-  state: VideoWaitState,
-  scope: WaitScope,
-): Promise<void> {
-  try {
-    await scope.race((async () => run())());
-  } catch (error) {
-    scope.signal.throwIfAborted();
-    throw callbackError(name, summarize(ref, state, scope.now - state.since), error);
-  }
-}
-
-/** Awaits the turn to poll, where the caller limits the polls. */
-export async function takeTurn(wait: Wait, state: VideoWaitState, scope: WaitScope): Promise<void> {
-  const { limiter } = wait;
-  if (limiter === undefined) return;
-  await call('limiter', () => limiter(scope.signal), wait, state, scope);
-}
-
-/** Tells the caller what a step has changed, if anything. */
-export async function tellUpdate(
-  wait: Wait,
-  before: VideoWaitState,
-  { state, task }: VideoWaitStep,
-  scope: WaitScope,
-): Promise<VideoUpdate | undefined> {
-  if (task === undefined || !hasChanged(before, state)) return undefined;
-  const { rawStatus, progress, polls } = state;
-  const { elapsed } = summarize(wait.ref, state, scope.now - state.since);
-  const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-  const { onUpdate } = wait;
-  if (onUpdate !== undefined) await call('onUpdate', () => onUpdate(update), wait, state, scope);
-  return update;
+/** A pause before a poll, in milliseconds: as a rule, and at least. */
+interface Pause {
+  readonly delayMs: number;
+  readonly earliestMs: number;
 }
 
 /**
  * One wait, poll by poll. Between two polls it holds nothing of the one before but its state: there
  * may be thousands of waits at the same time.
  */
-class WaitRun {
+export class WaitRun {
   readonly #wait: Wait;
   readonly #scope: WaitScope;
-  readonly #emit: ((event: VideoWatchEvent) => void) | undefined;
   #state: VideoWaitState;
-  #pause: { readonly delayMs: number; readonly earliestMs: number };
 
-  constructor(wait: Wait, scope: WaitScope, emit?: (event: VideoWatchEvent) => void) {
+  constructor(wait: Wait, scope: WaitScope, state: VideoWaitState) {
     this.#wait = wait;
     this.#scope = scope;
-    this.#emit = emit;
-    const age = ageOf(wait, scope.now);
-    const { state, delay } = begin(scope.now, age, wait.settings, Math.random());
     this.#state = state;
-    this.#pause = { delayMs: delay, earliestMs: delay };
   }
 
   /**
-   * Pauses and polls once; gives the task when it is completed.
+   * Pauses, polls once, tells what has changed, and says what follows from it.
    *
    * @throws whatever ends the wait
    */
-  async advance(): Promise<VideoTask | undefined> {
+  async step(pause?: Pause, emit?: (event: VideoWatchEvent) => void): Promise<VideoWaitStep> {
     const { signal } = this.#scope;
     try {
-      await this.#scope.pause(this.#pause.delayMs, this.#pause.earliestMs);
-      await takeTurn(this.#wait, this.#state, this.#scope);
-      return await this.#poll();
+      if (pause !== undefined) await this.#scope.pause(pause.delayMs, pause.earliestMs);
+      await this.#takeTurn();
+      const before = this.#state;
+      const step = await this.#poll();
+      this.#state = step.state;
+      await this.#tellUpdate(before, step, emit);
+      return step;
     } catch (error) {
       // Whatever an abort broke off: it is the caller's own decision and not a failure.
       throw signal.aborted && error === signal.reason
@@ -220,22 +98,113 @@ class WaitRun {
     }
   }
 
-  async #poll(): Promise<VideoTask | undefined> {
+  async #poll(): Promise<VideoWaitStep> {
+    const { ref, settings } = this.#wait;
+    const { timeout, pollTimeout } = settings;
     const before = this.#state;
-    const step = await takeStep(this.#wait, before, this.#scope);
-    const { state, next, pollError } = step;
-    this.#state = state;
-    const update = await tellUpdate(this.#wait, before, step, this.#scope);
-    if (update !== undefined) this.#emit?.({ type: 'update', ...update });
-    if ('error' in next) throw next.error;
-    if ('video' in next) return next.video;
-    if (pollError !== undefined) this.#emit?.({ type: 'poll-error', error: pollError });
-    this.#pause = next;
-    return undefined;
+    const started = this.#elapsed;
+    const remaining = timeout === null ? null : Math.ceil(timeout - started);
+    const totalTimeout = remaining === null || remaining > 0 ? remaining : shortLook;
+    const polled = await this.#read({ timeout: pollTimeout, totalTimeout });
+    const isInDoubt =
+      ref.route.type === 'openai' &&
+      polled.task !== undefined &&
+      asksVendor(before, polled.task, this.#elapsed);
+    const result = isInDoubt ? await this.#askVendor(polled) : polled;
+    const { now } = this.#scope;
+    const elapsed = now - before.since;
+    const seen = this.#observe(result);
+    const moment = { started, elapsed, age: ageOf(this.#wait, now) };
+    const { state, next } = decide(before, seen, moment, settings, Math.random());
+    const { task, error: pollError } = result;
+    const step = { state, task, pollError };
+    if (next.type === 'poll') {
+      const { delayMs, earliestMs } = next;
+      return { ...step, next: { delayMs, earliestMs } };
+    }
+    if (next.type === 'completed' && task !== undefined) return { ...step, next: { video: task } };
+    if (next.type === 'failed') {
+      if (task !== undefined) restateVideo(task, 'failed');
+      const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
+      return { ...step, next: { error } };
+    }
+    const reason = next.type === 'stopped' ? next.reason : 'fatal';
+    const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
+    return { ...step, next: { error } };
+  }
+
+  /** Asks the vendor's route beside a poll. All that counts is that it calls this task a failure. */
+  async #askVendor(polled: PollResult): Promise<PollResult> {
+    await this.#takeTurn();
+    const limits = { timeout: shortLook, totalTimeout: shortLook, maxRetries: 0 };
+    const { task } = await this.#read(limits, vendorRoute);
+    // Other software may call its own answer a failure; what is said of a task holds an id.
+    const isOfTask = isObject(task?.raw) && findId(task.raw) !== undefined;
+    const hasFailed = task?.status === 'failed' && isOfTask;
+    return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
+  }
+
+  /** Reads the status once, within some limits. */
+  async #read(
+    limits: Omit<PollLimits, 'signal'>,
+    route?: VideoTaskRef['route'],
+  ): Promise<PollResult> {
+    const { signal } = this.#scope;
+    const result = await this.#scope.race(this.#wait.poll({ signal, ...limits }, route));
+    // A poll that was broken off by the abort reports it as its own error.
+    signal.throwIfAborted();
+    return result;
+  }
+
+  #observe(result: PollResult): Observation {
+    try {
+      return observe(result, this.#wait.settings);
+    } catch (error) {
+      throw callbackError('unknownStatus', this.#summary(), error);
+    }
+  }
+
+  /** Awaits the turn to poll, where the caller limits the polls. */
+  async #takeTurn(): Promise<void> {
+    const { limiter } = this.#wait;
+    if (limiter !== undefined) await this.#call('limiter', () => limiter(this.#scope.signal));
+  }
+
+  /** Tells what a step has changed, if anything, and of a poll that failed. */
+  async #tellUpdate(
+    before: VideoWaitState,
+    { state, task, next, pollError }: VideoWaitStep,
+    emit?: (event: VideoWatchEvent) => void,
+  ): Promise<void> {
+    if (task !== undefined && hasChanged(before, state)) {
+      const { rawStatus, progress, polls } = state;
+      const { elapsed } = this.#summary();
+      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+      const { onUpdate } = this.#wait;
+      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      emit?.({ type: 'update', ...update });
+    }
+    if (pollError !== undefined && 'delayMs' in next) {
+      emit?.({ type: 'poll-error', error: pollError });
+    }
+  }
+
+  /** Awaits a function of the caller's. */
+  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
+    try {
+      await this.#scope.race((async () => run())());
+    } catch (error) {
+      this.#scope.signal.throwIfAborted();
+      throw callbackError(name, this.#summary(), error);
+    }
+  }
+
+  get #elapsed(): number {
+    return this.#scope.now - this.#state.since;
   }
 
   #summary(): VideoWaitSummary {
-    return summarize(this.#wait.ref, this.#state, this.#scope.now - this.#state.since);
+    return summarize(this.#wait.ref, this.#state, this.#elapsed);
   }
 }
 
@@ -246,11 +215,29 @@ class WaitRun {
  * @throws `VideoWaitError`, `VideoWaitTimeoutError` or `VideoWaitAbortedError` when the wait ended first
  */
 export async function waitForTask(wait: Wait, scope: WaitScope): Promise<VideoTask> {
-  const run = new WaitRun(wait, scope);
+  const advance = begun(wait, scope);
   for (;;) {
-    const video = await run.advance();
+    const video = await advance();
     if (video !== undefined) return video;
   }
+}
+
+/** A wait from its beginning: pauses and polls once at each call, and gives the task when it is completed. */
+function begun(
+  wait: Wait,
+  scope: WaitScope,
+  emit?: (event: VideoWatchEvent) => void,
+): () => Promise<VideoTask | undefined> {
+  const first = begin(scope.now, ageOf(wait, scope.now), wait.settings, Math.random());
+  const run = new WaitRun(wait, scope, first.state);
+  let pause: Pause = { delayMs: first.delay, earliestMs: first.delay };
+  return async () => {
+    const { next } = await run.step(pause, emit);
+    if ('error' in next) throw next.error;
+    if ('video' in next) return next.video;
+    pause = next;
+    return undefined;
+  };
 }
 
 /** Polls until a task has ended, and tells what happens. A task that failed is an event. */
@@ -259,12 +246,12 @@ export async function* watchTask(
   scope: WaitScope,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
   const events: VideoWatchEvent[] = [{ type: 'submitted', ref: wait.ref }];
-  const run = new WaitRun(wait, scope, (event) => events.push(event));
+  const advance = begun(wait, scope, (event) => events.push(event));
   let isOver = false;
   do {
     yield* events.splice(0);
     try {
-      const task = await run.advance();
+      const task = await advance();
       isOver = task !== undefined;
       if (task !== undefined) events.push({ type: 'completed', task });
     } catch (error) {
