@@ -10,7 +10,6 @@ await countSteps();
 const { parseEmbeddings } = await import('../src/schemas/embeddings-text.ts');
 const { ToolCallAssembler } = await import('../src/streams/chat-tool-calls.ts');
 const { EventReader } = await import('../src/streams/read-events.ts');
-const { LineReader } = await import('../src/streams/read-lines.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
 
 interface Found {
@@ -83,8 +82,8 @@ function piecesOf(unit: string, length: number, size: number): string[] {
 }
 
 /** Feeds a framing with a text in pieces of 64 characters. */
-function feed(Reader: typeof EventReader | typeof LineReader, unit: string, length: number): void {
-  const reader = new Reader(Number.MAX_SAFE_INTEGER, () => {});
+function feed(framing: 'events' | 'lines', unit: string, length: number): void {
+  const reader = new EventReader(Number.MAX_SAFE_INTEGER, () => {}, undefined, framing);
   const encoder = new TextEncoder();
   for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
   reader.end();
@@ -108,10 +107,10 @@ const scanners: readonly [
   ],
   [
     'events',
-    (unit, length) => feed(EventReader, unit, length),
+    (unit, length) => feed('events', unit, length),
     ['a', '\n', '\r', 'data:', ':', '\r\n'],
   ],
-  ['lines', (unit, length) => feed(LineReader, unit, length), ['a', '\n', '\r']],
+  ['lines', (unit, length) => feed('lines', unit, length), ['a', '\n', '\r']],
   [
     'vectors',
     (unit, length) => quietly(() => parseEmbeddings(unit.repeat(length / unit.length))),

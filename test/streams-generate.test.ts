@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../src/errors/stream-error.ts';
-import { collectGenerateContent } from '../src/streams/collect-generate.ts';
+import { collectStream } from '../src/streams/open-source.ts';
 import { generateProtocol } from '../src/streams/generate-protocol.ts';
 import { createStream, streamFromValues } from '../src/streams/stream.ts';
 import type { Part } from '../src/types/generate-content.ts';
@@ -139,12 +139,16 @@ const more = (...partialArgs: readonly object[]) => [
 ];
 
 test('rule 25: an event stream in the place of an answer is put together', async () => {
-  const whole = await collectGenerateContent(respond(answer), watchedContext().context);
+  const whole = await collectStream(respond(answer), watchedContext().context, generateProtocol);
 
   expect(whole.text).toBe('Grüße 🌍');
   expect(whole.usageMetadata).toMatchObject(counts);
   await expect(
-    collectGenerateContent(respond(encode(piece([{ text: 'a' }]))), watchedContext().context),
+    collectStream(
+      respond(encode(piece([{ text: 'a' }]))),
+      watchedContext().context,
+      generateProtocol,
+    ),
   ).rejects.toBeInstanceOf(StreamTruncatedError);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../src/errors/stream-error.ts';
-import { chatProtocol } from '../src/streams/chat-protocol.ts';
-import { collectChatCompletion } from '../src/streams/collect-chat.ts';
+import { chatProtocol, chatProtocolFor } from '../src/streams/chat-protocol.ts';
+import { collectStream } from '../src/streams/open-source.ts';
 import { streamFromValues } from '../src/streams/stream.ts';
 import {
   chunk,
@@ -16,7 +16,7 @@ import {
 } from './helpers/sse.ts';
 
 const collectTwo = (text: string) =>
-  collectChatCompletion(respond(text), watchedContext().context, 2);
+  collectStream(respond(text), watchedContext().context, chatProtocolFor(2));
 
 describe('rule 25: answers of the other kind', () => {
   const completion = {
@@ -76,7 +76,7 @@ describe('rule 25: answers of the other kind', () => {
   test('an event stream in the place of a completion is put together', async () => {
     const watched = watchedContext();
 
-    const whole = await collectChatCompletion(respond(wholeAnswer), watched.context, 1);
+    const whole = await collectStream(respond(wholeAnswer), watched.context, chatProtocolFor(1));
 
     expect(whole).toMatchObject({
       object: 'chat.completion',
@@ -90,10 +90,14 @@ describe('rule 25: answers of the other kind', () => {
     const cut = encode(chunk({ content: 'Hel' }), '[DONE]');
 
     await expect(
-      collectChatCompletion(respond(cut), watchedContext().context, 1),
+      collectStream(respond(cut), watchedContext().context, chatProtocolFor(1)),
     ).rejects.toMatchObject({ verdict: 'no_finish_reason' });
     await expect(
-      collectChatCompletion(respond(''), watchedContext({ onTruncated: 'allow' }).context, 1),
+      collectStream(
+        respond(''),
+        watchedContext({ onTruncated: 'allow' }).context,
+        chatProtocolFor(1),
+      ),
     ).rejects.toBeInstanceOf(StreamTruncatedError);
   });
 

@@ -1,7 +1,55 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
 import { untilAborted } from '../http/until-aborted.ts';
-import { callTool, type CallableTool, type ToolResult } from '../structured/call-tool.ts';
 import { delay } from '../time/delay.ts';
+
+/** A tool that can be called. */
+export interface CallableTool {
+  /** Parses and checks arguments. Without it, the function gets them as text. */
+  readonly parse?: ((text: string) => unknown) | undefined;
+  readonly call: (args: unknown) => unknown;
+}
+
+/** What a call has come to. */
+export interface ToolResult {
+  /** What the tool gave. */
+  readonly value?: unknown;
+  /** The same as text for the model. */
+  readonly text: string;
+  /** Why the tool could not be called, or failed; `text` then says so. */
+  readonly error?: Error;
+}
+
+function failed(problem: string, cause: unknown): ToolResult {
+  const error = cause instanceof Error ? cause : new Error(String(cause));
+  return { text: `${problem}${error.message}`, error };
+}
+
+/**
+ * Calls the tool that the model asks for. Never rejects: what goes wrong is told to the model, which
+ * can correct itself.
+ */
+async function callTool(
+  tools: ReadonlyMap<string, CallableTool>,
+  name: string,
+  text: string,
+): Promise<ToolResult> {
+  const tool = tools.get(name);
+  if (tool === undefined) {
+    const known = JSON.stringify([...tools.keys()]);
+    return failed('', `There is no tool ${JSON.stringify(name)}. The tools are: ${known}`);
+  }
+  let args: unknown = text;
+  try {
+    if (tool.parse) args = await tool.parse(text);
+  } catch (cause) {
+    return failed('The arguments do not fit; correct them and call again: ', cause);
+  }
+  try {
+    const value = await tool.call(args);
+    return { value, text: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null') };
+  } catch (cause) {
+    return failed('The tool failed: ', cause);
+  }
+}
 
 /** A call that the model wants. */
 export interface WantedCall {
@@ -23,14 +71,4 @@ export async function callTools(
   // A tool that ends the run is given the time to return.
   await untilAborted(Promise.all(running), signal).catch(() => delay(0));
   return results;
-}
-
-/** Refuses to go on with a run that was aborted. */
-export function throwIfAborted(signal: AbortSignal, whatRemains: string): void {
-  if (!signal.aborted) return;
-  throw new APIUserAbortError('The run was aborted.', {
-    outcome: 'unknown',
-    advice: `What came before was paid for; ${whatRemains}`,
-    cause: signal.reason,
-  });
 }

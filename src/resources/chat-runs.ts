@@ -4,7 +4,7 @@ import {
   ChatCompletionStreamingRunner,
 } from '../streams/chat-completion-stream.ts';
 import { ChatFeed } from '../streams/chat-feed.ts';
-import { ChatCompletionRunner } from '../streams/chat-runner.ts';
+import { ChatCompletionRunner, type RunnerInit } from '../streams/chat-runner.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from '../structured/output-parser.ts';
 import type { ChatCompletionCreateParamsBase } from '../types/chat-params.ts';
@@ -37,8 +37,8 @@ export function startStream(
     signal: options?.signal,
     feed,
     work: (result, { controller }) =>
-      feed.read(result, controller.signal, (signal) =>
-        calls.stream(params, { ...options, signal }),
+      feed.read(result, controller.signal, () =>
+        calls.stream(params, { ...options, signal: controller.signal }),
       ),
   });
 }
@@ -51,45 +51,31 @@ export function startToolRun(
 ): ChatCompletionRunner<unknown> {
   const parser = outputParser(params, 'run');
   const init = { messages: params?.messages, signal: options?.signal };
-  if (params?.stream === true) {
-    const feed = new ChatFeed(parser);
-    return new ChatCompletionStreamingRunner({
-      ...init,
-      feed,
-      work: (result, runner) =>
-        runTools({
-          params,
-          options,
-          parser,
-          result,
-          runner,
-          complete: (body) =>
-            feed.read(result, runner.controller.signal, (signal) =>
-              calls.stream(body, { ...options, signal }),
-            ),
-          onToolResult: (message) => feed.addToolResult(message),
-        }),
+  const isStreamed = params?.stream === true;
+  const feed = new ChatFeed(parser);
+  const work: RunnerInit<unknown>['work'] = (result, runner) => {
+    const { signal } = runner.controller;
+    return runTools({
+      params,
+      options,
+      parser,
+      result,
+      runner,
+      complete: isStreamed
+        ? (body) => feed.read(result, signal, () => calls.stream(body, { ...options, signal }))
+        : async (body) => {
+            const completion = await calls.whole(body, { ...options, signal });
+            result.emitter.emit('connect');
+            const parsed = await parser.apply(completion);
+            result.add(parsed);
+            const text = parsed.choices[0]?.message.content;
+            if (text) result.emitter.emit('content', text, text);
+            return parsed;
+          },
+      onToolResult: (message) => feed.addToolResult(message),
     });
-  }
-  return new ChatCompletionRunner({
-    ...init,
-    work: (result, runner) =>
-      runTools({
-        params,
-        options,
-        parser,
-        result,
-        runner,
-        complete: async (body) => {
-          const { signal } = runner.controller;
-          const completion = await calls.whole(body, { ...options, signal });
-          result.emitter.emit('connect');
-          const parsed = await parser.apply(completion);
-          result.add(parsed);
-          const text = parsed.choices[0]?.message.content;
-          if (text) result.emitter.emit('content', text, text);
-          return parsed;
-        },
-      }),
-  });
+  };
+  return isStreamed
+    ? new ChatCompletionStreamingRunner({ ...init, feed, work })
+    : new ChatCompletionRunner({ ...init, work });
 }

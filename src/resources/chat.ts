@@ -8,7 +8,7 @@ import type {
 } from '../streams/chat-completion-stream.ts';
 import { chatProtocolFor, hasNoChoices, saysNothing } from '../streams/chat-protocol.ts';
 import type { ChatCompletionRunner } from '../streams/chat-runner.ts';
-import { collectChatCompletion } from '../streams/collect-chat.ts';
+import { collectStream } from '../streams/open-source.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from '../structured/output-parser.ts';
 import type {
@@ -213,7 +213,8 @@ export class Completions {
       () => ({ json: chatBody(params) }),
       {
         reader: chatCompletionReader,
-        fromEvents: (response, context) => collectChatCompletion(response, context, params?.n ?? 1),
+        fromEvents: (response, context) =>
+          collectStream(response, context, chatProtocolFor(params?.n ?? 1)),
       },
       options,
     );

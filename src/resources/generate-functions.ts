@@ -1,15 +1,15 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger } from '../http/option-checks.ts';
 import type { RequestOptions } from '../options.ts';
+import { runAborted } from '../streams/stream-failure.ts';
 import { addCounts } from '../streams/sum-usage.ts';
-import type { CallableTool } from '../structured/call-tool.ts';
 import { toGoogleSchema } from '../structured/google-schema.ts';
 import { followSignal } from '../time/follow-signal.ts';
 import type { AutoParseableTool, ToolRun } from '../types/chat-parsed.ts';
 import type { Content, FunctionCall, Part } from '../types/generate-content.ts';
 import type { FunctionDeclaration, GenerateContentParams } from '../types/generate-params.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
-import { callTools, throwIfAborted } from './call-tools.ts';
+import { type CallableTool, callTools } from './call-tools.ts';
 import { checkList, checkParams } from './checks.ts';
 import { toContents, toList } from './generate-body.ts';
 
@@ -133,7 +133,7 @@ export async function runTools(
       if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
       const calls = response.functionCalls ?? [];
       await answer(calls);
-      throwIfAborted(signal, 'onContent was given every turn.');
+      if (signal.aborted) throw runAborted(signal, 'onContent was given every turn.');
       if (calls.length === 0 || left <= 1) {
         const usage = responses.map(({ usageMetadata }) => usageMetadata ?? {});
         return { response, responses, contents, usage: usage.reduce<UsageMetadata>(addCounts, {}) };

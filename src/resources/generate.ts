@@ -2,7 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { generateContentReader } from '../schemas/generate.ts';
-import { collectGenerateContent } from '../streams/collect-generate.ts';
+import { collectStream } from '../streams/open-source.ts';
 import { generateProtocol } from '../streams/generate-protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from '../types/generate-params.ts';
@@ -45,7 +45,10 @@ export class Generate {
     return this.#transport.json(
       'generate.content',
       () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
-      { reader: generateContentReader, fromEvents: collectGenerateContent },
+      {
+        reader: generateContentReader,
+        fromEvents: (response, context) => collectStream(response, context, generateProtocol),
+      },
       options,
     );
   }

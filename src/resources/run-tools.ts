@@ -2,13 +2,13 @@ import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger } from '../http/option-checks.ts';
 import type { ChatResult } from '../streams/chat-result.ts';
 import type { ChatCompletionRunner } from '../streams/chat-runner.ts';
-import type { CallableTool, ToolResult } from '../structured/call-tool.ts';
+import { runAborted } from '../streams/stream-failure.ts';
 import type { OutputParser } from '../structured/output-parser.ts';
 import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type { ChatCompletionCreateParamsBase } from '../types/chat-params.ts';
 import type { ParsedChatCompletion } from '../types/chat-parsed.ts';
 import type { ChatCompletionTool, FunctionParameters } from '../types/chat-tools.ts';
-import { callTools, throwIfAborted } from './call-tools.ts';
+import { type CallableTool, callTools, type ToolResult } from './call-tools.ts';
 import type { ChatCompletionToolRunnerParams, RunnerOptions } from './chat-tools.ts';
 import { checkList, checkParams } from './checks.ts';
 
@@ -24,7 +24,7 @@ export interface ToolRunInit<Parsed> {
     params: ChatCompletionCreateParamsBase,
   ) => Promise<ParsedChatCompletion<Parsed> | undefined>;
   /** Called with the result of each tool. */
-  readonly onToolResult?: ChatResult<Parsed>['addToolResult'];
+  readonly onToolResult: ChatResult<Parsed>['addToolResult'];
 }
 
 interface PreparedTools {
@@ -73,8 +73,6 @@ function checkRun({ params, options }: ToolRunInit<unknown>): void {
   }
 }
 
-const remains = 'it is in messages.';
-
 const nameOf = (call: ChatCompletionMessageToolCall): string =>
   call.type === 'function' ? call.function.name : call.custom.name;
 
@@ -99,7 +97,7 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
     }
     const message = { role: 'tool', tool_call_id: call.id, content: text } as const;
     result.addToolResult(message);
-    init.onToolResult?.(message);
+    init.onToolResult(message);
     return error === undefined;
   };
 
@@ -111,7 +109,7 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
       const found = results[index];
       return found !== undefined && answer(call, found);
     });
-    throwIfAborted(signal, remains);
+    if (signal.aborted) throw runAborted(signal);
     return isNamed && isCalled.includes(true);
   };
 
@@ -129,7 +127,7 @@ export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void>
       isOver ||= await callAll(group);
     }
     await options?.afterCompletion?.(completion, runner);
-    throwIfAborted(signal, remains);
+    if (signal.aborted) throw runAborted(signal);
     if (isOver) return;
   }
 }

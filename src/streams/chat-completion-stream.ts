@@ -6,8 +6,7 @@ import { ChatFeed } from './chat-feed.ts';
 import { chatProtocol } from './chat-protocol.ts';
 import { ChatCompletionRunner, type RunnerInit } from './chat-runner.ts';
 import { sourceOfLines } from './open-source.ts';
-import { Stream } from './stream.ts';
-import { writeLines } from './write-lines.ts';
+import { Stream, writeLines } from './stream.ts';
 
 /** What a stream with events is made from. */
 export interface ChatStreamInit<Parsed> extends Omit<RunnerInit<Parsed>, 'onEnd'> {
@@ -22,8 +21,13 @@ function replay(readable: ReadableStream<Uint8Array>): ChatStreamInit<null> {
     messages: [],
     feed,
     work: (result, { controller }) =>
-      feed.read(result, controller.signal, async (signal) => {
-        const source = sourceOfLines(readable, new AbortController(), chatProtocol, signal);
+      feed.read(result, controller.signal, async () => {
+        const source = sourceOfLines(
+          readable,
+          new AbortController(),
+          chatProtocol,
+          controller.signal,
+        );
         return new Stream(source);
       }),
   };

@@ -13,8 +13,8 @@ import { parseJSON } from '../schemas/parse-json.ts';
 import { userAborted } from './stream-failure.ts';
 import type { Stream } from './stream.ts';
 
-/** Opens a stream; the signal is the run's own. */
-export type OpenStream = (signal: AbortSignal) => PromiseLike<Stream<ChatCompletionChunk>>;
+/** Opens a stream, with the signal of the run. */
+export type OpenStream = () => PromiseLike<Stream<ChatCompletionChunk>>;
 
 /**
  * What the `object` of a chunk begins with that is none: the result of a tool, as JSON, in the lines of
@@ -63,7 +63,7 @@ export class ChatFeed<Parsed> {
     signal: AbortSignal,
     open: OpenStream,
   ): Promise<ParsedChatCompletion<Parsed> | undefined> {
-    const stream = await open(signal);
+    const stream = await open();
     this.#stream = stream;
     this.#deriver = undefined;
     const abort = (): void => stream.controller.abort();

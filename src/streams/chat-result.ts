@@ -16,7 +16,8 @@ export class ChatResult<Parsed> {
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
   /** The conversation. */
   readonly messages: ChatCompletionMessageParam[];
-  #toolResult: string | undefined;
+  /** What the last tool gave. */
+  toolResult: string | undefined;
 
   constructor(messages: readonly ChatCompletionMessageParam[]) {
     // Bad input is refused when it is sent.
@@ -44,11 +45,6 @@ export class ChatResult<Parsed> {
     return this.completions.flatMap(functionCalls).at(-1);
   }
 
-  /** What the last tool gave. */
-  get toolResult(): string | undefined {
-    return this.#toolResult;
-  }
-
   /** The tokens of all completions. */
   get usage(): CompletionUsage {
     const total = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
@@ -73,7 +69,7 @@ export class ChatResult<Parsed> {
     this.messages.push(message);
     this.emitter.emit('message', message);
     if (typeof message.content !== 'string') return;
-    this.#toolResult = message.content;
+    this.toolResult = message.content;
     this.emitter.emit('functionToolCallResult', message.content);
   }
 

@@ -13,7 +13,8 @@ import type { ChatCompletionStreamEvents } from './chat-stream-events.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import type { EmittedValue } from './event-emitter.ts';
-import { quiet } from './quiet.ts';
+import { runAborted } from './stream-failure.ts';
+import { quiet } from './stream-source.ts';
 
 /** What listens to the signal ends at once; this is for what does not, in milliseconds. */
 const patience = 500;
@@ -221,7 +222,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     try {
       release = followSignal(signal, this.controller);
       const { signal: own } = this.controller;
-      await giveUpAfterAbort(work(this.#result, this), own, patience, () => abortedRun(own));
+      await giveUpAfterAbort(work(this.#result, this), own, patience, () => runAborted(own));
       this.#result.finish();
     } catch (cause) {
       failure = cause instanceof Error ? cause : new Error(String(cause));
@@ -246,12 +247,4 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 
 function endedWithout(event: string): GatewayError {
   return new GatewayError(`The stream ended without an event "${event}".`, { outcome: 'unknown' });
-}
-
-function abortedRun(signal: AbortSignal): APIUserAbortError {
-  return new APIUserAbortError('The run was aborted.', {
-    outcome: 'unknown',
-    advice: 'What came before was paid for; it is in messages.',
-    cause: signal.reason,
-  });
 }

@@ -1,57 +1,52 @@
-import { quiet } from './quiet.ts';
-import { finished } from './stream-source.ts';
+import { finished, quiet } from './stream-source.ts';
 
-interface Waiting<Item> {
-  readonly resolve: (result: IteratorResult<Item, undefined>) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Result<Item> = IteratorResult<Item, undefined>;
+
+/** A result, or a promise that fails. */
+type Given<Item> = Result<Item> | Promise<never>;
 
 /** Hands items that are pushed to a loop that pulls. */
 export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> {
-  readonly #items: Item[] = [];
-  readonly #waiting: Waiting<Item>[] = [];
+  /** What nobody has asked for yet. */
+  readonly #results: Given<Item>[] = [];
+  readonly #waiting: ((result: Given<Item>) => void)[] = [];
   readonly #onLeave: () => void;
   #isEnded = false;
-  #error: unknown;
 
   /** @param onLeave - Called when the loop is left before the end. */
   constructor(onLeave: () => void) {
     this.#onLeave = onLeave;
   }
 
-  push(item: Item): void {
-    if (this.#isEnded) return;
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#items.push(item);
-    else waiting.resolve({ done: false, value: item });
+  push(value: Item): void {
+    if (!this.#isEnded) this.#give({ done: false, value });
   }
 
-  /** Ends the loop when it has taken what is there, with `error` when there is one. */
-  end(error: unknown): void {
+  /** Ends the loop when it has taken what is there, with `failure` when there is one. */
+  end(failure: unknown): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#error = error;
-    for (const { resolve, reject } of this.#waiting.splice(0)) {
-      if (this.#error === undefined) resolve(finished);
-      else reject(this.#takeError());
-    }
+    // An iterator fails once and is done from then on.
+    if (failure !== undefined) this.#give(quiet(Promise.reject(failure)));
+    for (const answer of this.#waiting.splice(0)) answer(finished);
   }
 
-  next(): Promise<IteratorResult<Item, undefined>> {
-    const value = this.#items.shift();
-    if (value !== undefined) return Promise.resolve({ done: false, value });
-    if (this.#error !== undefined) return quiet(Promise.reject(this.#takeError()));
+  #give(result: Given<Item>): void {
+    const answer = this.#waiting.shift();
+    if (answer === undefined) this.#results.push(result);
+    else answer(result);
+  }
+
+  next(): Promise<Result<Item>> {
+    const result = this.#results.shift();
+    if (result !== undefined) return Promise.resolve(result);
     if (this.#isEnded) return Promise.resolve(finished);
-    return quiet(
-      new Promise((resolve, reject) => {
-        this.#waiting.push({ resolve, reject });
-      }),
-    );
+    return quiet(new Promise((resolve) => this.#waiting.push(resolve)));
   }
 
-  return(): Promise<IteratorResult<Item, undefined>> {
+  return(): Promise<Result<Item>> {
     const isLeft = !this.#isEnded;
-    this.#items.length = 0;
+    this.#results.length = 0;
     this.end(undefined);
     if (isLeft) this.#onLeave();
     return Promise.resolve(finished);
@@ -59,12 +54,5 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
 
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  /** An iterator fails once and is done from then on. */
-  #takeError(): unknown {
-    const error = this.#error;
-    this.#error = undefined;
-    return error;
   }
 }

@@ -4,8 +4,17 @@ import { parseJSON, parseLines } from '../schemas/parse-json.ts';
 import type { ReadCheck } from '../schemas/read-check.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
-import { SentError } from './sent-error.ts';
 import { answerBeside, isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
+
+/** The gateway sent an error inside the stream. */
+export class SentError extends Error {
+  readonly body: ErrorBody;
+
+  constructor(body: ErrorBody) {
+    super(body.message);
+    this.body = body;
+  }
+}
 
 const terminator = '[DONE]';
 

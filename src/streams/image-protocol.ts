@@ -2,32 +2,31 @@ import { imageEditEventReader, imageGenEventReader } from '../schemas/image-even
 import type { ImageEventPrefix } from '../schemas/image-events.ts';
 import { imagesReader, isImage } from '../schemas/images.ts';
 import { isObject, objectsOf } from '../schemas/objects.ts';
-import { readValue } from '../schemas/reader.ts';
+import { type Reader, readValue } from '../schemas/reader.ts';
 import type { JsonObject } from '../types/common.ts';
 import type { ImageEditStreamEvent, ImageGenStreamEvent } from '../types/image-stream.ts';
 import type { ImagesResponse } from '../types/images.ts';
 import { collectStream } from './open-source.ts';
 import type { StreamContext, StreamProtocol } from './protocol.ts';
-import { typedProtocol } from './typed-protocol.ts';
+import { type TypedStream, typedProtocol } from './typed-protocol.ts';
 
 /** How a stream of so many new images is read. */
 export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
-  return typedProtocol({
-    reader: imageGenEventReader,
-    endType: 'image_generation.completed',
-    expected,
-    fromAnswer: (answer) => toEvents(answer, 'image_generation'),
-  });
+  return typedProtocol(imageStream('image_generation', imageGenEventReader, expected));
 }
 
 /** How a stream of so many edited images is read. */
 export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
-  return typedProtocol({
-    reader: imageEditEventReader,
-    endType: 'image_edit.completed',
-    expected,
-    fromAnswer: (answer) => toEvents(answer, 'image_edit'),
-  });
+  return typedProtocol(imageStream('image_edit', imageEditEventReader, expected));
+}
+
+function imageStream<Item>(
+  prefix: ImageEventPrefix,
+  reader: Reader<Item>,
+  expected: number,
+): TypedStream<Item> {
+  const endType = `${prefix}.completed`;
+  return { reader, endType, expected, fromAnswer: (answer) => toEvents(answer, prefix) };
 }
 
 /** Makes one event per image of a whole answer. The last one carries the usage. */

@@ -1,7 +1,5 @@
 import { readValue, uncheckedReader } from '../schemas/reader.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
-import { EventReader } from './read-events.ts';
-import { LineReader } from './read-lines.ts';
 import { ResponseSource } from './response-source.ts';
 import { truncated } from './stream-failure.ts';
 import type { StreamSource } from './stream-source.ts';
@@ -21,7 +19,7 @@ export function sourceOfEvents<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): StreamSource<Item> {
-  return new ResponseSource(response.body ?? bodyOf(''), context, protocol, EventReader);
+  return new ResponseSource(response.body ?? bodyOf(''), context, protocol, 'events');
 }
 
 /** Reads values that came in place of events. */
@@ -32,7 +30,7 @@ export function sourceOfValues<Item>(
   endIsProof: boolean,
 ): StreamSource<Item> {
   const lines = values.map((value) => `${JSON.stringify(value)}\n`).join('');
-  return new ResponseSource(bodyOf(lines), context, { ...protocol, endIsProof }, LineReader);
+  return new ResponseSource(bodyOf(lines), context, { ...protocol, endIsProof }, 'lines');
 }
 
 /** Reads lines of JSON that a stream of this package gave, possibly in another program. */
@@ -61,7 +59,7 @@ export function sourceOfLines<Item>(
     warn: () => undefined,
     release: () => undefined,
   };
-  return new ResponseSource(readable, context, protocol, LineReader);
+  return new ResponseSource(readable, context, protocol, 'lines');
 }
 
 /** Items of any kind, unchecked, whole when their bytes end cleanly. */

@@ -9,20 +9,6 @@ export interface ServerSentEvent {
   readonly isOpen: boolean;
 }
 
-/** Cuts bytes into events. */
-export interface Framing {
-  /**
-   * Takes the next bytes; hands out every event that is complete with them.
-   *
-   * @throws `EventTooLarge`, and whatever the receiver of the events throws.
-   */
-  push(bytes: Uint8Array): void;
-  /** Ends the stream: an event that is not closed is handed out as it is. */
-  end(): void;
-  /** Text that belonged to no event. */
-  readonly strayText: string;
-}
-
 /** A stream tried to send an event that is larger than allowed, or more than is allowed in all. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
@@ -37,14 +23,17 @@ const maxPlainTextLength = 65_536;
 
 const fieldPrefix = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 
+/** What events are framed as: server-sent events, or lines of JSON that are an event each. */
+export type Framing = 'events' | 'lines';
+
 /**
- * Turns bytes into server-sent events, whatever the line ends and wherever the bytes are cut.
+ * Cuts bytes into events, whatever the line ends and wherever the bytes are cut.
  *
  * Lines that belong to no event are collected: gateways write errors as bare JSON.
  */
-export class EventReader implements Framing {
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  readonly #parser: EventSourceParser;
+export class EventReader {
+  readonly #decoder = new TextDecoder();
+  readonly #parser: Pick<EventSourceParser, 'feed'>;
   readonly #maxEventBytes: number;
   readonly #onEvent: (event: ServerSentEvent) => void;
   readonly #onStrayText: (text: string) => void;
@@ -57,15 +46,23 @@ export class EventReader implements Framing {
   /** How many of the lines were handed out already. */
   #strayLinesTold = 0;
 
-  /** @param onStrayText - Called before an event with the text since the one before that belonged to none. */
+  /**
+   * @param onEvent - Called with each event as soon as it is complete. What it throws, `push()` throws.
+   * @param onStrayText - Called before an event with the text since the one before that belonged to none.
+   */
   constructor(
     maxEventBytes: number,
     onEvent: (event: ServerSentEvent) => void,
     onStrayText: (text: string) => void = () => undefined,
+    framing: Framing = 'events',
   ) {
     this.#maxEventBytes = maxEventBytes;
     this.#onEvent = onEvent;
     this.#onStrayText = onStrayText;
+    if (framing === 'lines') {
+      this.#parser = { feed: (lines) => this.#feedLines(lines) };
+      return;
+    }
     this.#parser = createParser({
       maxBufferSize: maxEventBytes,
       onEvent: ({ event, data }) => this.#dispatch(event, data),
@@ -76,10 +73,16 @@ export class EventReader implements Framing {
     });
   }
 
+  /** All text that belonged to no event. */
   get strayText(): string {
     return this.#strayLines.join('\n');
   }
 
+  /**
+   * Takes the next bytes; hands out every event that is complete with them.
+   *
+   * @throws `EventTooLarge`
+   */
   push(bytes: Uint8Array): void {
     const text = this.#decoder.decode(bytes, { stream: true });
     // The parser gets whole lines only: it drops the beginning of a line that is no field.
@@ -89,22 +92,21 @@ export class EventReader implements Framing {
       return;
     }
     const whole = end === text.length ? text : text.slice(0, end);
-    if (this.#held.length === 0) {
-      this.#parser.feed(whole);
-    } else {
-      this.#held.push(whole);
-      const lines = this.#held.join('');
-      this.#release();
-      this.#parser.feed(lines);
-    }
+    this.#parser.feed(this.#held.length === 0 ? whole : this.#release() + whole);
     if (end < text.length) this.#hold(text.slice(end), text.length - end);
   }
 
+  /** Ends the stream: an event that is not closed is handed out as it is. */
   end(): void {
     this.#isEnding = true;
-    const rest = this.#held.join('') + this.#decoder.decode();
-    this.#release();
+    const rest = this.#release() + this.#decoder.decode();
     this.#parser.feed(fieldPrefix.test(rest) ? '\n\n' : `${rest}\n\n`);
+  }
+
+  #feedLines(lines: string): void {
+    for (const data of lines.split(/[\r\n]+/)) {
+      if (data !== '') this.#onEvent({ name: undefined, data, isOpen: this.#isEnding });
+    }
   }
 
   #dispatch(name: string | undefined, data: string): void {
@@ -125,9 +127,11 @@ export class EventReader implements Framing {
     if (this.#heldBytes > this.#maxEventBytes) this.#refuse();
   }
 
-  #release(): void {
+  #release(): string {
+    const text = this.#held.join('');
     this.#held = [];
     this.#heldBytes = 0;
+    return text;
   }
 
   #refuse(): never {

@@ -1,13 +1,22 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../errors/stream-error.ts';
-import { drain } from './drain.ts';
+import { keepAlive } from '../time/keep-alive.ts';
 import { EventDecoder } from './event-decoder.ts';
 import type { Settlement, StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { quiet } from './quiet.ts';
-import { EventTooLarge, type Framing, type ServerSentEvent } from './read-events.ts';
-import { Settler } from './settlement.ts';
-import { finished, type StreamSource } from './stream-source.ts';
+import { EventReader, EventTooLarge, type Framing } from './read-events.ts';
+import {
+  describeEnding,
+  readingFailure,
+  type Received,
+  timedOut,
+  truncated,
+  userAborted,
+} from './stream-failure.ts';
+import { finished, quiet, type StreamSource } from './stream-source.ts';
 import { type Expiry, Watchdog } from './watchdog.ts';
+
+/** The end of a body comes right behind its terminator, unless the server forgets to close. */
+const patience = 1_000;
 
 /**
  * Reads a response body as a stream of items.
@@ -20,9 +29,9 @@ export class ResponseSource<Item> implements StreamSource<Item> {
   readonly controller: AbortController;
   readonly #context: StreamContext;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #events: Framing;
+  readonly #events: EventReader;
   readonly #decoder: EventDecoder<Item>;
-  readonly #settler: Settler<Item>;
+  readonly #endIsProof: boolean;
   readonly #watchdog: Watchdog;
   #bytesLeft: number;
   #items: Item[] = [];
@@ -39,27 +48,24 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     body: ReadableStream<Uint8Array>,
     context: StreamContext,
     protocol: StreamProtocol<Item>,
-    frame: new (
-      maxEventBytes: number,
-      onEvent: (event: ServerSentEvent) => void,
-      onStrayText: (text: string) => void,
-    ) => Framing,
+    framing: Framing,
   ) {
     this.#context = context;
     this.controller = context.controller;
     this.#reader = body.getReader();
-    const { isCollected = false } = protocol;
+    const { isCollected = false, endIsProof = false } = protocol;
+    this.#endIsProof = endIsProof;
     this.#bytesLeft = isCollected ? context.maxResponseBytes : Infinity;
     const progress = protocol.follow(isCollected || context.partial);
     this.#decoder = new EventDecoder(protocol, context.check, progress, (item) =>
       this.#items.push(item),
     );
-    this.#events = new frame(
+    this.#events = new EventReader(
       context.maxEventBytes,
       this.#decoder.take,
       this.#decoder.takeTextBetween,
+      framing,
     );
-    this.#settler = new Settler(context, this.#decoder, protocol.endIsProof === true);
     this.#watchdog = new Watchdog(context.limits, context.startedAt, this.#onExpiry);
     context.controller.signal.addEventListener('abort', this.#onAbort, { once: true });
     context.signal?.addEventListener('abort', this.#onAbort, { once: true });
@@ -90,16 +96,11 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     return step;
   }
 
-  close(): void {
+  close(isDropped = false): void {
     if (this.#settlement !== undefined) return;
+    if (isDropped) this.#warn('A stream was dropped before its end; it is closed now');
     this.#items = [];
-    this.#settle(this.#settler.left());
-  }
-
-  abandon(): void {
-    if (this.#settlement !== undefined) return;
-    this.#settler.warn('A stream was dropped before its end; it is closed now');
-    this.close();
+    this.#break();
   }
 
   /** What can be answered without the network. */
@@ -169,7 +170,34 @@ export class ResponseSource<Item> implements StreamSource<Item> {
       this.#fail(error);
       return;
     }
-    this.#settle(this.#settler.ended(broken), body);
+    const { started } = this.#decoder.progress;
+    const verdict = this.#judge(broken !== undefined);
+    const { onTruncated, error: base } = this.#context;
+    let error: unknown;
+    if (verdict !== 'complete' && onTruncated === 'throw') {
+      error = truncated(base, this.#received, { verdict, started, cause: broken?.cause });
+    } else if (verdict !== 'complete' && onTruncated === 'warn') {
+      this.#warn(`The stream ${describeEnding(verdict, started)}`);
+    }
+    this.#settle({ verdict, error }, body);
+  }
+
+  /** Decides how the stream has ended. A terminator alone proves nothing: gateways write it after time-outs. */
+  #judge(isBroken: boolean): StreamVerdict {
+    const { progress, terminated, isFinished, isCut } = this.#decoder;
+    if (isFinished) return 'complete';
+    if (isBroken || isCut) return 'truncated';
+    if (this.#endIsProof) return 'complete';
+    if (!progress.started) return 'truncated';
+    return terminated ? 'no_finish_reason' : 'no_terminator';
+  }
+
+  get #received(): Received {
+    return { partial: this.partial, usage: this.usage };
+  }
+
+  #warn(message: string): void {
+    this.#context.warn(message, { operation: this.#context.error.operation });
   }
 
   #onBroken(cause: unknown): void {
@@ -178,20 +206,33 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     else this.#finish({ cause });
   }
 
-  #fail(error: unknown): void {
-    this.#settle(this.#settler.failed(error));
+  /** What came cannot be read, or is an error. */
+  #fail(cause: unknown): void {
+    const error = readingFailure(this.#context.error, this.#received, cause);
+    this.#settle({ verdict: 'truncated', error });
+  }
+
+  /** The stream ends before its body does. */
+  #break(error?: unknown): void {
+    this.#settle({ verdict: this.#judge(true), error });
   }
 
   readonly #onAbort = (): void => {
     if (this.#settlement !== undefined) return;
     this.#items = [];
-    this.#settle(this.#settler.aborted());
+    const { signal, controller, error: base } = this.#context;
+    const { reason }: { reason: unknown } = controller.signal;
+    if (signal?.aborted === true) this.#break(userAborted(base, this.#received, signal.reason));
+    else this.#break(reason instanceof GatewayError ? reason : undefined);
   };
 
   readonly #onExpiry = ({ limit, timeout }: Expiry): void => {
     if (limit === 'ending') this.#finish(undefined, 'close');
-    else if (this.#decoder.isFinished) this.#settle({ verdict: 'complete' });
-    else this.#settle(this.#settler.expired(limit, timeout));
+    else if (this.#decoder.isFinished) this.#break();
+    else {
+      if (limit === 'unread') this.#warn('A stream was not read by anybody; it is closed now');
+      this.#break(timedOut(this.#context.error, this.#received, limit, timeout));
+    }
   };
 
   /**
@@ -205,12 +246,28 @@ export class ResponseSource<Item> implements StreamSource<Item> {
     this.#watchdog.stop();
     controller.signal.removeEventListener('abort', this.#onAbort);
     signal?.removeEventListener('abort', this.#onAbort);
-    if (body === 'drain') void drain(this.#reader);
+    if (body === 'drain') void this.#drain();
     if (body === 'close') {
       controller.abort();
-      // Fails when the body has failed already; there is nothing left to close then.
-      this.#reader.cancel().catch(() => undefined);
+      this.#cancel();
     }
     release(settlement);
+  }
+
+  readonly #cancel = (): void => {
+    // Fails when the body has failed already; there is nothing left to close then.
+    void quiet(this.#reader.cancel());
+  };
+
+  async #drain(): Promise<void> {
+    const timer = setTimeout(this.#cancel, patience);
+    keepAlive(timer, false);
+    try {
+      while (!(await this.#reader.read()).done);
+    } catch {
+      // The answer is whole; how its connection ends does not matter.
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

@@ -8,8 +8,10 @@ import {
 } from '../errors/stream-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
-import type { ShapeMismatch } from '../schemas/reader.ts';
+import { ShapeMismatch } from '../schemas/reader.ts';
+import { SentError } from './event-decoder.ts';
 import type { StreamErrorBase, StreamLimits } from './protocol.ts';
+import { EventTooLarge } from './read-events.ts';
 import type { Expiry } from './watchdog.ts';
 
 /** What had been received when a stream failed. */
@@ -39,42 +41,35 @@ function describeError({ envelope, message }: ErrorBody): string {
   return message ?? 'the gateway sent an error without text';
 }
 
-/** The gateway sent an error inside the stream. */
-export function sentError(base: StreamErrorBase, received: Received, sent: ErrorBody): StreamError {
-  const body = base.redaction?.said(sent) ?? sent;
-  const { code, type, param, error, requestId } = body;
+/** Why what came cannot be read on, in the words of its reader: an error of the gateway, or no fit answer. */
+export function readingFailure(base: StreamErrorBase, received: Received, cause: unknown): unknown {
   const init = initOf(base, received);
-  const message = asSentence(describeError(body));
-  return new StreamError(`The stream of ${base.operation} failed: ${message}`, {
-    ...init,
-    requestID: init.requestID ?? requestId,
-    code,
-    type,
-    param,
-    error,
-  });
+  const failed = `The stream of ${base.operation} failed: `;
+  if (cause instanceof SentError) {
+    const body = base.redaction?.said(cause.body) ?? cause.body;
+    const { code, type, param, error, requestId } = body;
+    const requestID = init.requestID ?? requestId;
+    const message = failed + asSentence(describeError(body));
+    return new StreamError(message, { ...init, requestID, code, type, param, error });
+  }
+  if (cause instanceof ShapeMismatch) {
+    const { issues, message } = cause;
+    const text = `The stream of ${base.operation}: ${message}`;
+    return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
+  }
+  return cause instanceof EventTooLarge ? new StreamError(failed + cause.message, init) : cause;
 }
 
-/** The stream cannot be read on. */
-export function brokenStream(
-  base: StreamErrorBase,
-  received: Received,
-  problem: string,
-): StreamError {
-  return new StreamError(`The stream of ${base.operation} failed: ${problem}`, {
-    ...initOf(base, received),
-  });
-}
+type BadEnding = Exclude<StreamVerdict, 'complete'>;
 
-const endings: Readonly<Record<StreamVerdict, string>> = {
-  complete: 'is complete',
+const endings: Readonly<Record<BadEnding, string>> = {
   no_finish_reason: 'ended with its terminator, but without a finish reason; it may have been cut',
   no_terminator: 'ended without a finish reason; it may have been cut',
   truncated: 'broke off',
 };
 
 /** Says how a stream ended that is not complete. */
-export function describeEnding(verdict: StreamVerdict, started: boolean): string {
+export function describeEnding(verdict: BadEnding, started: boolean): string {
   return started ? endings[verdict] : 'ended without any content';
 }
 
@@ -82,7 +77,7 @@ export function describeEnding(verdict: StreamVerdict, started: boolean): string
 export function truncated(
   base: StreamErrorBase,
   received: Received,
-  ending: { readonly verdict: StreamVerdict; readonly started: boolean; readonly cause?: unknown },
+  ending: { readonly verdict: BadEnding; readonly started: boolean; readonly cause?: unknown },
 ): StreamTruncatedError {
   const { verdict, started } = ending;
   const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
@@ -124,15 +119,14 @@ export function userAborted(
   });
 }
 
-/** An event differs from what is promised, in strict mode. */
-export function mismatched(
-  base: StreamErrorBase,
-  received: Received,
-  mismatch: ShapeMismatch,
-): UnexpectedResponseError {
-  return new UnexpectedResponseError(`The stream of ${base.operation}: ${mismatch.message}`, {
-    ...initOf(base, received),
-    issues: mismatch.issues,
-    data: received.partial,
+/** A run of tools, or of one streamed answer, was aborted. */
+export function runAborted(
+  { reason }: AbortSignal,
+  whatRemains = 'it is in messages.',
+): APIUserAbortError {
+  return new APIUserAbortError('The run was aborted.', {
+    outcome: 'unknown',
+    advice: `What came before was paid for; ${whatRemains}`,
+    cause: reason,
   });
 }

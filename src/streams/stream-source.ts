@@ -14,11 +14,19 @@ export interface StreamSource<Item> {
    * rejection: a failure may be due to one that has stopped asking.
    */
   next(): Promise<IteratorResult<Item, undefined>>;
-  /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
-  close(): void;
-  /** The same, for a stream that nobody can read any more. */
-  abandon(): void;
+  /**
+   * Leaves the stream: what was not read is dropped and the connection closed. Never throws.
+   *
+   * @param isDropped - Whether nobody can read it any more, of which the logger is told.
+   */
+  close(isDropped?: boolean): void;
 }
 
 /** The result of `next()` when nothing follows. */
 export const finished: IteratorResult<never, undefined> = { done: true, value: undefined };
+
+/** A promise that nobody has to look at: its rejection is never an unhandled one. */
+export function quiet<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => undefined);
+  return promise;
+}

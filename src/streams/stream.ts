@@ -5,13 +5,12 @@ import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { finished, type StreamSource } from './stream-source.ts';
 import { teeSource } from './tee.ts';
-import { writeLines } from './write-lines.ts';
 
 /** Closes streams that nobody holds any more, so that their connections do not stay open. */
 const dropped =
   typeof FinalizationRegistry === 'undefined'
     ? undefined
-    : new FinalizationRegistry<{ abandon(): void }>((source) => source.abandon());
+    : new FinalizationRegistry<{ close(isDropped: boolean): void }>((source) => source.close(true));
 
 /**
  * A streamed answer, read once with `for await`.
@@ -179,4 +178,24 @@ export function streamFromValues<Item>(
   isWhole = true,
 ): Stream<Item> {
   return streamOf(sourceOfValues(values, context, protocol, isWhole));
+}
+
+/** Writes items as bytes, one line of JSON each, as fast as they are read. */
+export function writeLines(
+  iterator: AsyncIterator<unknown, undefined>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(readable) {
+        const result = await iterator.next();
+        if (result.done === true) readable.close();
+        else readable.enqueue(encoder.encode(`${JSON.stringify(result.value)}\n`));
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
