@@ -9,9 +9,7 @@ export function checkParams(method: string, params: unknown): void {
 
 /** Refuses a missing or empty model. */
 export function checkModel(model: unknown): void {
-  if (typeof model !== 'string' || model.trim() === '') {
-    throw new InvalidInputError('model', 'is empty; give a model id as models.list() returns it.');
-  }
+  checkText('model', model, 'a model id as models.list() returns it');
 }
 
 /** Refuses missing or blank text. */
@@ -43,8 +41,7 @@ export function checkNumber(field: string, value: unknown): void {
 
 /** A number, or the kind of any other value: what callers pass may be private. */
 export function show(value: unknown): string {
-  if (typeof value === 'number') return String(value);
-  if (value === undefined || value === null) return String(value);
+  if (typeof value === 'number' || value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,7 +1,7 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { base64EmbeddingsReader, embeddingsReader } from '../schemas/embeddings.ts';
+import { embeddingsReader } from '../schemas/embeddings.ts';
 import type { Reader } from '../schemas/reader.ts';
 import type {
   Base64EmbeddingResponse,
@@ -130,8 +130,5 @@ function readerFor(
 ): Reader<AnyResponse> {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
   const format = encoding_format ?? 'float';
-  const form = { inputs: countInputs(input), dimensions };
-  return format === 'base64'
-    ? base64EmbeddingsReader(form)
-    : embeddingsReader({ ...form, isOther: format !== 'float' });
+  return embeddingsReader({ inputs: countInputs(input), dimensions, format });
 }

@@ -86,10 +86,9 @@ export function generateBody(params: GenerateContentParams, method: string): obj
   return {
     ...rest,
     contents: toContents(contents),
-    ...(systemInstruction === undefined
-      ? {}
-      : { systemInstruction: toInstruction(systemInstruction) }),
-    ...(safetySettings === undefined ? {} : { safetySettings: toList(safetySettings) }),
-    ...(tools === undefined ? {} : { tools: toList(tools) }),
+    systemInstruction:
+      systemInstruction === undefined ? undefined : toInstruction(systemInstruction),
+    safetySettings: safetySettings === undefined ? undefined : toList(safetySettings),
+    tools: tools === undefined ? undefined : toList(tools),
   };
 }

@@ -2,6 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { isUploadable } from '../http/multipart.ts';
 import type { RequestOptions } from '../options.ts';
+import { isObject } from '../schemas/objects.ts';
 import type {
   ImageEditParamsBase,
   ImageGenerateParamsBase,
@@ -30,18 +31,20 @@ export function editRequest(
   checkCommon(params, 'what to change');
   const { image, images, mask, ...others } = params;
   const sources = listOf('image', image);
-  const travel = travelOf('image', sources);
-  const maskTravels = travelOf('mask', listOf('mask', mask));
-  if (travel === undefined && images === undefined && options?.extraBody === undefined) {
+  const isFile = areFiles('image', sources);
+  const isMaskFile = areFiles('mask', listOf('mask', mask));
+  if (isFile === undefined && images === undefined && options?.extraBody === undefined) {
     throw new InvalidInputError('image', 'is missing; give a file, a URL or a list of them.');
   }
-  if (travel !== 'file') {
-    if (travelOf('images', listOf('images', images)) === 'file') throw filesInImages();
-    if (maskTravels === 'file') throw mixed('mask', 'file', 'the image');
+  if (isFile !== true) {
+    if (areFiles('images', listOf('images', images)) === true) {
+      throw new InvalidInputError('images', 'takes references only; give files as image.');
+    }
+    if (isMaskFile === true) throw mixed('mask', true, 'the image');
     return { json: params };
   }
-  if (images !== undefined) throw mixed('images', 'reference', 'image');
-  if (maskTravels === 'reference') throw mixed('mask', 'reference', 'the image');
+  if (images !== undefined) throw mixed('images', false, 'image');
+  if (isMaskFile === false) throw mixed('mask', false, 'the image');
   // The gateway takes several files only under the name with brackets, and one only without.
   const name = sources.length === 1 ? 'image' : 'image[]';
   return {
@@ -71,34 +74,31 @@ function listOf(field: string, value: unknown): readonly unknown[] {
   throw new InvalidInputError(field, 'is an empty list; give at least one image.');
 }
 
-/** How an image travels: as part of a form, or inside JSON. */
-type Travel = 'file' | 'reference';
-
-/** How the images of a parameter travel; `undefined` when there are none. */
-function travelOf(field: string, sources: readonly unknown[]): Travel | undefined {
-  let travel: Travel | undefined;
+/** Whether the images of a parameter are files, and not references; `undefined` when there are none. */
+function areFiles(field: string, sources: readonly unknown[]): boolean | undefined {
+  let are: boolean | undefined;
   for (const [position, source] of sources.entries()) {
     const name = sources.length === 1 ? field : `${field}[${position}]`;
-    const found = travelOfSource(name, source);
-    if (travel !== undefined && found !== travel) throw mixed(name, found, `${field}[0]`);
-    travel = found;
+    const found = isFileIn(name, source);
+    if (are !== undefined && found !== are) throw mixed(name, found, `${field}[0]`);
+    are = found;
   }
-  return travel;
+  return are;
 }
 
-function travelOfSource(field: string, source: unknown): Travel {
-  if (isUploadable(source)) return 'file';
-  if (typeof source === 'string' && source !== '') {
-    if (!isPath(source)) return 'reference';
+/** Whether an image is a file, which travels as part of a form, or a reference inside JSON. */
+function isFileIn(field: string, source: unknown): boolean {
+  if (isUploadable(source)) return true;
+  if (source instanceof Promise) {
+    throw new InvalidInputError(field, 'is a promise; await it first.');
+  }
+  if (typeof source === 'string' && isPath(source)) {
     throw new InvalidInputError(
       field,
       'is a path; open the file, for example with fileFromPath(path) of model-gateway/node.',
     );
   }
-  if (source instanceof Promise) {
-    throw new InvalidInputError(field, 'is a promise; await it first.');
-  }
-  if (typeof source === 'object' && source !== null && !Array.isArray(source)) return 'reference';
+  if (isObject(source) || (typeof source === 'string' && source !== '')) return false;
   const problem = source === '' ? 'is empty' : `must not be ${show(source)}`;
   throw new InvalidInputError(field, `${problem}; give a file, a URL or an object.`);
 }
@@ -109,17 +109,10 @@ function isPath(text: string): boolean {
   return /^(file:|\.{1,2}[\\/]|~\/)|\.(png|jpe?g|webp|gif)$/i.test(text);
 }
 
-function mixed(field: string, travel: Travel, other: string): InvalidInputError {
-  const problem =
-    travel === 'file'
-      ? `is a file, but ${other} is a reference`
-      : `is a reference, but ${other} is a file`;
+function mixed(field: string, isFile: boolean, other: string): InvalidInputError {
+  const [own, others] = isFile ? ['file', 'reference'] : ['reference', 'file'];
   return new InvalidInputError(
     field,
-    `${problem}; files go into a form and references into JSON, so give all of them in one kind.`,
+    `is a ${own}, but ${other} is a ${others}; files go into a form and references into JSON, so give all of them in one kind.`,
   );
-}
-
-function filesInImages(): InvalidInputError {
-  return new InvalidInputError('images', 'takes references only; give files as image.');
 }

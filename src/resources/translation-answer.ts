@@ -1,6 +1,7 @@
 import type { ReadParsed, TextAnswer } from '../http/transport.ts';
 import { isObject } from '../schemas/objects.ts';
 import { translationReader, verboseTranslationReader } from '../schemas/audio.ts';
+import { parseJSON } from '../schemas/parse-json.ts';
 import type { JsonObject } from '../types/common.ts';
 import type { Translation, TranslationResponseFormat, TranslationVerbose } from '../types/audio.ts';
 
@@ -46,10 +47,6 @@ function readObject(
 }
 
 function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJSON(text);
+  return isObject(value) ? value : undefined;
 }

@@ -21,13 +21,17 @@ export interface VectorForm {
   readonly inputs: number;
   /** The length that was asked for. */
   readonly dimensions?: number | undefined;
-  /** Whether another format than floats was asked for: such vectors stay as they come. */
-  readonly isOther?: boolean;
+  /** The format that was asked for. Vectors in another than these two stay as they come. */
+  readonly format: 'float' | 'base64' | (string & {});
 }
 
-function itemSchema({ dimensions, isOther }: VectorForm) {
+function isKnown({ format }: VectorForm): boolean {
+  return format === 'float' || format === 'base64';
+}
+
+function itemSchema(form: VectorForm) {
   // A vector is one check, because a schema per number takes longer than the JSON parser.
-  const fits = (value: unknown): boolean => isOther === true || isVector(value, dimensions);
+  const fits = (value: unknown): boolean => !isKnown(form) || isVector(value, form.dimensions);
   return z.looseObject({
     embedding: z.any().check(z.refine(fits, vectorForms)),
     index: optionalNumber,
@@ -115,24 +119,20 @@ const answer = {
     objectsOf(value['data']).some((item) => holdsSomething(item['embedding'])),
 };
 
-/** Reads vectors as numbers, whatever form each of them came in. */
-export function embeddingsReader(form: VectorForm): Reader<CreateEmbeddingResponse> {
-  const { inputs, dimensions, isOther } = form;
-  const convert = (vector: unknown) => (isOther ? vector : vectorOf(vector, dimensions));
+/** Reads vectors as numbers or as base64, whatever form each of them came in. */
+export function embeddingsReader(
+  form: VectorForm,
+): Reader<CreateEmbeddingResponse | Base64EmbeddingResponse> {
+  const { inputs, dimensions, format } = form;
+  const convert = (vector: unknown): unknown => {
+    if (!isKnown(form)) return vector;
+    return format === 'base64' ? base64OfVector(vector) : vectorOf(vector, dimensions);
+  };
   return {
     schema: schemaFor(form),
     answer,
     parse: parseEmbeddings,
     repair: (value) => repairBody(value, inputs, convert),
-  };
-}
-
-/** Reads vectors as base64, whatever form each of them came in. */
-export function base64EmbeddingsReader(form: VectorForm): Reader<Base64EmbeddingResponse> {
-  return {
-    schema: schemaFor(form),
-    answer,
-    repair: (value) => repairBody(value, form.inputs, base64OfVector),
   };
 }
 
@@ -147,7 +147,10 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
  * Here every input must have a vector, as there is no other place for what came instead. Each vector
  * is read once: checking it before would take as long as reading it.
  */
-export function vectorsReader({ inputs, dimensions }: VectorForm): Reader<VectorsAnswer> {
+export function vectorsReader({
+  inputs,
+  dimensions,
+}: Omit<VectorForm, 'format'>): Reader<VectorsAnswer> {
   return {
     schema: vectorsSchema,
     answer,

@@ -8,11 +8,8 @@ type Dimensions = number | undefined;
 /** Whether a value is a vector in one of the forms that `vectorOf` reads. */
 export function isVector(value: unknown, dimensions?: Dimensions): boolean {
   if (typeof value === 'string') return decodeFloats(value, dimensions) !== undefined;
-  if (!Array.isArray(value)) return vectorOf(value, dimensions) !== undefined;
-  for (let index = 0; index < value.length; index++) {
-    if (typeof value[index] !== 'number') return false;
-  }
-  return true;
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'number');
+  return vectorOf(value, dimensions) !== undefined;
 }
 
 /**
@@ -34,13 +31,10 @@ export function base64OfVector(value: unknown): string | undefined {
 }
 
 function listOf(value: Readonly<Record<string, unknown>>): number[] | undefined {
-  const entries = Object.entries(value);
-  const numbers: number[] = [];
-  for (const [position, [key, item]] of entries.entries()) {
-    if (key !== String(position) || typeof item !== 'number') return undefined;
-    numbers.push(item);
-  }
-  return numbers.length === 0 ? undefined : numbers;
+  const isNumbered = Object.keys(value).every((key, position) => key === String(position));
+  const items = Object.values(value);
+  const numbers = items.filter((item) => typeof item === 'number');
+  return isNumbered && items.length > 0 && numbers.length === items.length ? numbers : undefined;
 }
 
 /** Decodes base64 into bytes that are there already, and gives how many it wrote. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../types/common.ts';
 import type { VideoTaskError } from '../types/videos.ts';
 import { firstOf, isObject } from './objects.ts';
+import { parseJSON } from './parse-json.ts';
 import { levelsOf, objectOf, textOf } from './video-fields.ts';
 import { readStatusWord } from './video-status.ts';
 
@@ -9,13 +10,8 @@ export const noReason = 'The gateway gave no reason.';
 
 /** Some gateways put the whole JSON answer of the vendor into a text field; one level is unwrapped. */
 function unwrap(text: string): string {
-  if (!text.startsWith('{')) return text;
-  try {
-    const inner: unknown = JSON.parse(text);
-    return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
-  } catch {
-    return text;
-  }
+  const inner = parseJSON(text);
+  return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
 }
 
 /** A message about the request; it says `"SUCCEED"` when only that succeeded, and not the task. */

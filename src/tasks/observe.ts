@@ -33,12 +33,6 @@ function saysMissing(error: APIError): boolean {
   return error.status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(error.message);
 }
 
-function classifyAnswer(error: APIError): 'missing' | 'transient' | 'fatal' {
-  if (saysMissing(error)) return 'missing';
-  const { status, outcome } = error;
-  return status !== undefined && passes(status, outcome) ? 'transient' : 'fatal';
-}
-
 /** Sorts the error of a poll. */
 function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   if (InvalidInputError.isInstance(error)) {
@@ -48,8 +42,10 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   if (APIConnectionError.isInstance(error)) return 'transient';
   // Only strict validation refuses fields; the same answer would fail again.
   const refused = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
-  if (refused !== undefined && refused !== '') return 'fatal';
-  return APIError.isInstance(error) ? classifyAnswer(error) : 'fatal';
+  if ((refused ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
+  if (saysMissing(error)) return 'missing';
+  const { status, outcome } = error;
+  return status !== undefined && passes(status, outcome) ? 'transient' : 'fatal';
 }
 
 /**
@@ -77,16 +73,8 @@ export function observe(
   const isWordless = status === 'queued' && rawStatus === undefined && isObject(raw);
   const failure = (isWordless ? findComplaint(raw) : task.error) ?? undefined;
   const isFinal = hasAskedVendor === true || (failure !== undefined && isCausedByInput(failure));
-  return {
-    type: 'task',
-    status,
-    rawStatus,
-    progress,
-    failure,
-    isFinal,
-    hasAskedVendor,
-    retryAfter,
-  };
+  const seen = { status, rawStatus, progress, failure, isFinal, hasAskedVendor, retryAfter };
+  return { type: 'task', ...seen };
 }
 
 function askForStatus(read: (rawStatus: string) => VideoStatus, word: string): VideoStatus {

@@ -6,10 +6,6 @@ const longestErrorPause = 30_000;
 /** The longest wait that a server may ask for, in milliseconds. */
 const longestAskedPause = 300_000;
 
-function clamp(value: number, smallest: number, largest: number): number {
-  return Math.min(largest, Math.max(smallest, value));
-}
-
 /**
  * Varies a pause, so that tasks that were submitted together are not asked for together.
  *
@@ -17,7 +13,7 @@ function clamp(value: number, smallest: number, largest: number): number {
  */
 export function vary(pause: number, settings: IntervalSettings, random: number): number {
   const factor = 1 + settings.jitter * (2 * random - 1);
-  return Math.round(clamp(pause * factor, settings.min, settings.max));
+  return Math.round(Math.min(settings.max, Math.max(settings.min, pause * factor)));
 }
 
 /** The pause that follows a pause, before it is varied. */
@@ -35,8 +31,7 @@ export function nextInterval(previous: number | undefined, settings: IntervalSet
 export function errorPause(errors: number, settings: IntervalSettings, random: number): number {
   const longest = Math.max(longestErrorPause, settings.max);
   const pause = Math.min(longest, settings.min * 2 ** (errors - 1));
-  const factor = 1 + settings.jitter * (2 * random - 1);
-  return Math.round(clamp(pause * factor, settings.min, longest));
+  return vary(pause, { ...settings, max: longest }, random);
 }
 
 /** A pause that is at least as long as the server asks, within reason. */

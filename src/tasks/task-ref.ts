@@ -86,12 +86,12 @@ export function parseVideoTaskRef(value: unknown): VideoTaskRef {
   const { v, kind, id, route, baseURL, createdAt, model, callId, remixOf } = given;
   if (kind !== 'video') throw badStored('ref', 'kind', 'must be "video".');
   checkVersion('ref', v);
-  const dated = { createdAt: checkTime('ref', 'createdAt', createdAt) };
+  const submitted = checkTime('ref', 'createdAt', createdAt);
   return makeRef({
     id: checkTaskId('ref.id', id),
     route: checkRoute(route),
     baseURL: checkRoot(baseURL),
-    ...dated,
+    createdAt: submitted,
     model: optionalText('model', model),
     callId: optionalText('callId', callId),
     remixOf: optionalText('remixOf', remixOf),

@@ -52,7 +52,7 @@ function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSett
     first: checkNumber(
       'interval.first',
       value.first,
-      Math.min(max, Math.max(5_000, min)),
+      Math.max(Math.min(5_000, max), min),
       min,
       max,
     ),
