@@ -4,7 +4,7 @@ import type { ErrorBody } from '../schemas/error-body.ts';
 import { failures, type FailureKind } from './failure.ts';
 
 /** What the advice depends on. */
-export interface AdviceInput {
+interface AdviceInput {
   readonly kind: FailureKind;
   readonly body?: ErrorBody | undefined;
   readonly status?: number | undefined;
@@ -36,9 +36,18 @@ function fixFor({ body, status }: AdviceInput, { operation, url }: AdviceContext
 const check = 'check the account before sending it again.';
 
 /** Codes of answers that refuse the work and may cost something all the same. */
-function isBilledRefusal(code: string | null | undefined): boolean {
-  return code === 'prompt_blocked' || code?.startsWith('violation_fee') === true;
-}
+const billedRefusals = /^(prompt_blocked$|violation_fee)/;
+
+const limited = 'It was refused before any work; wait before you send it again.';
+
+const adviceByKind: Partial<Record<FailureKind, string>> = {
+  redirected: 'A request is never sent on to another place, and nothing was done here.',
+  tls_failed: 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.',
+  host_not_found: 'Nothing was sent. Check baseURL.',
+  rate_limited: limited,
+  bare_rate_limited: limited,
+  server_error: `The gateway reports that the work failed and usually refunds it; ${check}`,
+};
 
 /** What to do about a failure, or `undefined` for what its outcome says by itself. */
 export function adviceFor(failed: AdviceInput, context: AdviceContext): string | undefined {
@@ -57,28 +66,11 @@ function adviceOf({ kind, body }: AdviceInput, { charge, outcome }: AdviceContex
       return `An earlier attempt may have been accepted and charged; ${check}`;
     }
   }
-  if (isBilledRefusal(body?.code)) {
-    return `The gateway refused the content, and may charge for that; change it before you send it again.`;
+  if (billedRefusals.test(body?.code ?? '')) {
+    return 'The gateway refused the content, and may charge for that; change it before you send it again.';
   }
-  switch (kind) {
-    case 'unauthorized': {
-      const isGatewayKey = body?.type === undefined || body.type === 'new_api_error';
-      return isGatewayKey
-        ? 'Check apiKey: the gateway did not accept it.'
-        : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
-    }
-    case 'redirected':
-      return 'A request is never sent on to another place, and nothing was done here.';
-    case 'tls_failed':
-      return 'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.';
-    case 'host_not_found':
-      return 'Nothing was sent. Check baseURL.';
-    case 'rate_limited':
-    case 'bare_rate_limited':
-      return 'It was refused before any work; wait before you send it again.';
-    case 'server_error':
-      return `The gateway reports that the work failed and usually refunds it; ${check}`;
-    default:
-      return undefined;
-  }
+  if (kind !== 'unauthorized') return adviceByKind[kind];
+  return body?.type === undefined || body.type === 'new_api_error'
+    ? 'Check apiKey: the gateway did not accept it.'
+    : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
 }

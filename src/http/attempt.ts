@@ -21,53 +21,52 @@ import type { CallSettings, ClientSettings } from './settings.ts';
 import type { FailedAttempt } from './to-error.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** What one attempt needs of its call. */
-export interface AttemptInput {
+/** What an attempt needs of its call. */
+export interface Attempted {
+  readonly id: string;
   readonly spec: CallSpec;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
   readonly url: string;
-  readonly body: PreparedBody;
   /** The idempotency key of the call, when the gateway honours one. */
-  readonly key: string | undefined;
+  readonly idempotencyKey: string | undefined;
   readonly redaction: Redaction;
-  readonly call: { readonly id: string };
 }
 
-/** The limit that ended an attempt, in milliseconds. */
-function limitOf({ stopped }: CallScope, { timeout, totalTimeout }: CallSettings): number {
-  return stopped === 'total' ? (totalTimeout ?? timeout) : timeout;
-}
-
-/** A failure, corrected when it was we who stopped the attempt. */
+/**
+ * A failure, corrected when it was we who stopped the attempt.
+ *
+ * @param when - Says of one that never left the caller that nothing was sent.
+ */
 export function explainStop(
   failed: FailedAttempt,
-  scope: CallScope,
-  settings: CallSettings,
+  { scope, settings }: Pick<Attempted, 'scope' | 'settings'>,
+  when: '' | '_before_send' = '',
 ): FailedAttempt {
-  if (scope.stopped === undefined) return failed;
-  if (scope.stopped === 'signal') {
-    return { ...failed, kind: 'aborted', cause: scope.signal?.reason };
-  }
-  const timeout = limitOf(scope, settings);
-  return { ...failed, kind: 'timed_out', code: undefined, cause: undefined, timeout };
+  const { stopped, signal } = scope;
+  if (stopped === undefined) return failed;
+  if (stopped === 'signal') return { ...failed, kind: `aborted${when}`, cause: signal?.reason };
+  const { timeout, totalTimeout } = settings;
+  return {
+    ...failed,
+    kind: `timed_out${when}`,
+    code: undefined,
+    cause: undefined,
+    timeout: stopped === 'total' ? (totalTimeout ?? timeout) : timeout,
+  };
 }
 
-/** The failure of a call that was stopped before anything was sent, or `undefined`. */
-export function stopBeforeSend(
-  scope: CallScope,
-  settings: CallSettings,
-): FailedAttempt | undefined {
-  if (scope.stopped === undefined) return undefined;
-  if (scope.stopped === 'signal') {
-    return { kind: 'aborted_before_send', phase: 'local', cause: scope.signal?.reason };
-  }
-  return { kind: 'timed_out_before_send', phase: 'local', timeout: limitOf(scope, settings) };
+/** The failure of a call that was stopped, or could not be made, before anything was sent. */
+export function neverSent(
+  cause: unknown,
+  call: Pick<Attempted, 'scope' | 'settings'>,
+): FailedAttempt {
+  return explainStop({ kind: 'invalid_input', phase: 'local', cause }, call, '_before_send');
 }
 
-function headersOf(input: AttemptInput, authorization: string): Headers {
-  const { spec, client, settings, body, key, redaction } = input;
+function headersOf(call: Attempted, body: PreparedBody, authorization: string): Headers {
+  const { spec, client, settings, idempotencyKey: key, redaction } = call;
   const headers = new Headers();
   headers.set('accept', spec.accept);
   headers.set('authorization', authorization);
@@ -87,24 +86,23 @@ function headersOf(input: AttemptInput, authorization: string): Headers {
 }
 
 /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
-export async function performAttempt(input: AttemptInput): Promise<Answer | FailedAttempt> {
-  const { scope, spec, client, settings, body } = input;
-  if (scope.stopped === 'signal' || scope.stopped === 'total') {
-    return stopBeforeSend(scope, settings) ?? neverSent(undefined);
-  }
+export async function performAttempt(
+  call: Attempted,
+  body: PreparedBody,
+): Promise<Answer | FailedAttempt> {
+  const { scope, spec, client, settings, url } = call;
+  if (scope.stopped === 'signal' || scope.stopped === 'total') return neverSent(undefined, call);
   const signal = scope.startAttempt(settings.timeout);
   let headers: Headers;
   try {
-    const authorization = client.credential.authorization();
-    headers = headersOf(
-      input,
-      typeof authorization === 'string' ? authorization : await untilAborted(authorization, signal),
-    );
+    const given = client.credential.authorization();
+    const authorization = typeof given === 'string' ? given : await untilAborted(given, signal);
+    headers = headersOf(call, body, authorization);
   } catch (cause) {
-    return stopBeforeSend(scope, settings) ?? neverSent(cause);
+    return neverSent(cause, call);
   }
   const request: OutgoingRequest = {
-    url: input.url,
+    url,
     method: spec.method,
     headers,
     body: body.body,
@@ -113,39 +111,37 @@ export async function performAttempt(input: AttemptInput): Promise<Answer | Fail
     fetch: client.fetch,
     fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
   };
-  const result = await send(request);
-  const foreignURL = client.fetch === globalFetch ? undefined : input.url;
-  if (result.failure === undefined) {
+  const { response, failure } = await send(request);
+  let error = failure?.error;
+  if (failure === undefined) {
     try {
-      return await settle(input, result.response, request);
-    } catch (error) {
-      return explainStop(classifyThrown(error, foreignURL), scope, settings);
+      return await settle(call, response, request);
+    } catch (cause) {
+      error = cause;
+    }
+  } else {
+    if (!failure.dispatched) return neverSent(error, call);
+    const sourceError = body.sourceError?.();
+    if (sourceError !== undefined && scope.stopped === undefined) {
+      return neverSent(sourceError, call);
     }
   }
-  const { error, dispatched } = result.failure;
-  if (!dispatched) return stopBeforeSend(scope, settings) ?? neverSent(error);
-  const sourceError = body.sourceError?.();
-  if (sourceError !== undefined && scope.stopped === undefined) return neverSent(sourceError);
-  return explainStop(classifyThrown(error, foreignURL), scope, settings);
-}
-
-function neverSent(cause: unknown): FailedAttempt {
-  return { kind: 'invalid_input', phase: 'local', cause };
+  const foreignURL = client.fetch === globalFetch ? undefined : url;
+  return explainStop(classifyThrown(error, foreignURL), call);
 }
 
 async function settle(
-  input: AttemptInput,
+  call: Attempted,
   first: Response,
   request: OutgoingRequest,
 ): Promise<Answer | FailedAttempt> {
-  const { spec, scope, settings, call } = input;
-  const response = await landingOf(spec.operation, first, request);
-  if (!('ok' in response)) return explainStop(response, scope, settings);
-  if (!response.ok) return readFailure(input, response, request);
+  const { operation, charge } = call.spec;
+  const response = await landingOf(operation, first, request);
+  if (!('ok' in response)) return explainStop(response, call);
+  if (!response.ok) return readFailure(call, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
     requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
-  const { operation, charge } = spec;
   return { response, requestId, operation, charge, call, signal: request.signal };
 }
 
@@ -162,7 +158,7 @@ async function landingOf(
 }
 
 async function readFailure(
-  { scope, settings }: AttemptInput,
+  call: Attempted,
   response: Response,
   request: OutgoingRequest,
 ): Promise<FailedAttempt> {
@@ -178,5 +174,5 @@ async function readFailure(
     requestId: requestIdOf(headers, body.requestId),
   };
   // A time limit that passes while an error is read does not make the error less known.
-  return scope.stopped === 'signal' ? explainStop(failed, scope, settings) : failed;
+  return call.scope.stopped === 'signal' ? explainStop(failed, call) : failed;
 }

@@ -30,6 +30,18 @@ const refusals = new Set([
   428, 431, 451, 501, 505,
 ]);
 
+/** Statuses that mean something else, whoever answers so. */
+const kindByStatus: Readonly<Record<number, FailureKind>> = {
+  401: 'unauthorized',
+  408: 'interrupted',
+  409: 'conflict',
+  424: 'undecided',
+  425: 'too_early',
+  444: 'undecided',
+  460: 'interrupted',
+  499: 'interrupted',
+};
+
 /** The kind of failure that an error answer stands for. */
 export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
   const { code, type } = body;
@@ -55,37 +67,19 @@ function ofStatus(status: number, body: ErrorBody, headers: Headers): FailureKin
   if (status < 400) return 'redirected_after_work';
   if (refusals.has(status)) return 'refused';
   if (status > 500) return 'interrupted';
+  if (status === 429) {
+    const hasHint = retryAfterFrom(headers, status, 0) !== undefined;
+    return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
+  }
+  const known = kindByStatus[status];
+  if (known !== undefined) return known;
   // Proxies answer in JSON too; only the gateway's own envelopes are its word.
   const isOwn = isJSON(body) && body.envelope !== 'other';
-  switch (status) {
-    case 401:
-      return 'unauthorized';
-    case 408:
-    case 460:
-    case 499:
-      return 'interrupted';
-    case 409:
-      return 'conflict';
-    case 424:
-    case 444:
-      return 'undecided';
-    case 425:
-      return 'too_early';
-    case 429:
-      return ofRateLimit(body, headers);
-    case 500:
-      return isOwn ? 'server_error' : 'interrupted';
-    default:
-      return isOwn ? 'refused' : 'undecided';
-  }
+  if (status === 500) return isOwn ? 'server_error' : 'interrupted';
+  return isOwn ? 'refused' : 'undecided';
 }
 
 /** Whether the body is JSON, as the gateway answers, and not the page or the text of a proxy. */
 function isJSON({ envelope }: ErrorBody): boolean {
   return envelope !== 'html' && envelope !== 'text' && envelope !== 'empty';
-}
-
-function ofRateLimit(body: ErrorBody, headers: Headers): FailureKind {
-  const hasHint = retryAfterFrom(headers, 429, 0) !== undefined;
-  return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
 }

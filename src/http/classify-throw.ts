@@ -2,46 +2,26 @@ import type { Phase } from '../errors/gateway-error.ts';
 import { failures, type Failure, type FailureKind } from './failure.ts';
 
 /** Codes that the runtimes use only before a connection stands. */
-const connectCodes = new Set([
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_PRX_CONN',
-  'UND_ERR_PRX_TLS',
-  'UND_ERR_CLOSED',
-  'ConnectionRefused',
-  'ERR_PROXY_TUNNEL',
-]);
+const connectCodes =
+  /^(EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN|PRX_TLS|CLOSED|SOCKS5.*)|ConnectionRefused|ERR_PROXY_TUNNEL)$/;
 
 /** Codes that prove it only where the runtime says that it was connecting. */
-const connectCallCodes = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'ETIMEDOUT',
-]);
-
-/** We refused the certificate of the gateway, so nothing was written. */
-const certificateCodes =
-  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH)/;
+const connectCallCodes =
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)$/;
 
 /**
- * None of our TLS versions is spoken there. Other `ERR_SSL_` codes may be alerts or broken records,
- * which also come after the request was written.
+ * We refused the certificate of the gateway, or none of our TLS versions is spoken there, so nothing
+ * was written. Other `ERR_SSL_` codes may be alerts or broken records, which also come after the
+ * request was written.
  */
-const versionCodes = new Set([
-  'ERR_SSL_UNSUPPORTED_PROTOCOL',
-  'ERR_SSL_UNKNOWN_PROTOCOL',
-  'ERR_SSL_NO_PROTOCOLS_AVAILABLE',
-  'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION',
-]);
+const handshakeCodes =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|ERR_SSL_(UNSUPPORTED_PROTOCOL|UNKNOWN_PROTOCOL|NO_PROTOCOLS_AVAILABLE|TLSV1_ALERT_PROTOCOL_VERSION)$)/;
 
 /** The part of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on. */
 const beforeVersion = 'tlsany_meth';
 
 /** Node's fetch takes the request for wrong, and does not send it. */
-const inputCodes = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
+const inputCodes = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/;
 
 /** HTTP/2 `REFUSED_STREAM` guarantees that nothing was processed (RFC 9113, 8.7). */
 const refusedStreamCode = 7;
@@ -49,52 +29,20 @@ const refusedStreamCode = 7;
 /** Deeper than any runtime nests causes or errors; ends a chain that points at itself. */
 const deepest = 6;
 
-interface Signs {
-  readonly code: string | undefined;
-  readonly syscall: string | undefined;
-  readonly http2Code: number | undefined;
-  readonly message: string;
-  readonly errors: readonly unknown[];
-  readonly bytesWritten: number | undefined;
-}
-
-function property(value: object, name: string): unknown {
+function property(value: unknown, name: string): unknown {
   try {
-    return name in value ? Reflect.get(value, name) : undefined;
+    return typeof value === 'object' && value !== null && name in value
+      ? Reflect.get(value, name)
+      : undefined;
   } catch {
     // A getter that throws says nothing.
     return undefined;
   }
 }
 
-function signsOf(error: object): Signs {
-  const code = property(error, 'code');
-  const syscall = property(error, 'syscall');
-  const http2Code = property(error, 'http2ErrorCode');
-  const message = property(error, 'message');
-  const errors = property(error, 'errors');
-  const socket = property(error, 'socket');
-  const bytesWritten =
-    typeof socket === 'object' && socket !== null ? property(socket, 'bytesWritten') : undefined;
-  return {
-    code: typeof code === 'string' ? code : undefined,
-    syscall: typeof syscall === 'string' ? syscall : undefined,
-    http2Code: typeof http2Code === 'number' ? http2Code : undefined,
-    message: typeof message === 'string' ? message : '',
-    errors: Array.isArray(errors) ? errors : [],
-    bytesWritten: typeof bytesWritten === 'number' ? bytesWritten : undefined,
-  };
-}
-
-/** The error itself and its causes, outermost first. */
-function chainOf(error: unknown): object[] {
-  const chain: object[] = [];
-  let current = error;
-  while (typeof current === 'object' && current !== null && chain.length < deepest) {
-    chain.push(current);
-    current = property(current, 'cause');
-  }
-  return chain;
+function textOf(error: object, name: string): string | undefined {
+  const value = property(error, name);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /**
@@ -114,19 +62,24 @@ function kindFromDeno(message: string): FailureKind | undefined {
 }
 
 /** What a code proves; `connection_lost` when it proves nothing. */
-function kindFromCode(code: string, { syscall, message, bytesWritten }: Signs): FailureKind {
+function kindFromCode(code: string, error: object): FailureKind {
+  const syscall = textOf(error, 'syscall');
   if (code === 'ENOTFOUND') return 'host_not_found';
-  if (connectCodes.has(code) || code.startsWith('UND_ERR_SOCKS5')) return 'cannot_connect';
-  if (connectCallCodes.has(code) && syscall === 'connect') return 'cannot_connect';
-  // Bun names no system call, but nothing that is connected can still be refused.
-  if (code === 'ECONNREFUSED' && syscall === undefined) return 'cannot_connect';
-  if (certificateCodes.test(code) || versionCodes.has(code)) return 'tls_failed';
+  if (
+    connectCodes.test(code) ||
+    (connectCallCodes.test(code) && syscall === 'connect') ||
+    // Bun names no system call, but nothing that is connected can still be refused.
+    (code === 'ECONNREFUSED' && syscall === undefined) ||
+    // On a re-used socket the counter includes earlier requests, so only zero proves anything.
+    (code === 'UND_ERR_SOCKET' && property(property(error, 'socket'), 'bytesWritten') === 0)
+  ) {
+    return 'cannot_connect';
+  }
   // `EPROTO` proves nothing: Bun names a broken record after the request a failed handshake, too.
-  if (code.startsWith('ERR_SSL_') && message.includes(beforeVersion)) return 'tls_failed';
-  if (inputCodes.has(code)) return 'invalid_input';
-  // On a re-used socket the counter includes earlier requests, so only zero proves anything.
-  if (code === 'UND_ERR_SOCKET' && bytesWritten === 0) return 'cannot_connect';
-  return 'connection_lost';
+  const isBeforeVersion =
+    code.startsWith('ERR_SSL_') && textOf(error, 'message')?.includes(beforeVersion);
+  if (handshakeCodes.test(code) || isBeforeVersion) return 'tls_failed';
+  return inputCodes.test(code) ? 'invalid_input' : 'connection_lost';
 }
 
 /** A host, or a port, or both; `""` for what is not said. */
@@ -185,21 +138,23 @@ function isAbout(error: object, url: string): boolean {
   );
 }
 
-function kindFromSigns(signs: Signs): FailureKind | undefined {
-  if (signs.http2Code === refusedStreamCode) return 'cannot_connect';
-  if (signs.code !== undefined) return kindFromCode(signs.code, signs);
+function kindFromSigns(error: object): FailureKind | undefined {
+  if (property(error, 'http2ErrorCode') === refusedStreamCode) return 'cannot_connect';
+  const code = textOf(error, 'code');
+  if (code !== undefined) return kindFromCode(code, error);
+  const message = textOf(error, 'message') ?? '';
   // Node's word for the ports that the Fetch standard forbids.
-  if (signs.message === 'bad port') return 'invalid_input';
+  if (message === 'bad port') return 'invalid_input';
   // Node hides which redirect it was when an upload may not be followed.
-  if (signs.message === 'unexpected redirect') return 'redirected_after_work';
-  return kindFromDeno(signs.message);
+  if (message === 'unexpected redirect') return 'redirected_after_work';
+  return kindFromDeno(message);
 }
 
 /** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
 function kindOf(link: object, levels: number, url: string | undefined): FailureKind | undefined {
-  const signs = signsOf(link);
-  if (signs.errors.length > 0) return kindOfAll(signs.errors, levels, url);
-  const kind = kindFromSigns(signs);
+  const errors = property(link, 'errors');
+  if (Array.isArray(errors) && errors.length > 0) return kindOfAll(errors, levels, url);
+  const kind = kindFromSigns(link);
   if (kind === undefined || failures[kind].outcome !== 'not_sent') return kind;
   return url === undefined || isAbout(link, url) ? kind : 'connection_lost';
 }
@@ -235,11 +190,14 @@ const phases: Partial<Record<FailureKind, Phase>> = {
  */
 export function classifyThrown(error: unknown, url?: string): Failure {
   try {
-    for (const link of chainOf(error)) {
+    // The error itself and its causes, outermost first.
+    let link = error;
+    for (let levels = deepest; levels > 0 && typeof link === 'object' && link; levels -= 1) {
       const kind = kindOf(link, deepest, url);
       if (kind !== undefined) {
-        return { kind, phase: phases[kind] ?? 'connect', code: signsOf(link).code, cause: error };
+        return { kind, phase: phases[kind] ?? 'connect', code: textOf(link, 'code'), cause: error };
       }
+      link = property(link, 'cause');
     }
   } catch {
     // A proxy may throw whatever it is asked.

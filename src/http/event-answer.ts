@@ -4,18 +4,9 @@ import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
 import type { DriftReporter } from './drift.ts';
 import type { LogicalCall } from './logical-call.ts';
-import {
-  beginningOf,
-  firstCharacter,
-  peekBody,
-  peekFurther,
-  reopenBody,
-  type OpenBody,
-} from './peek.ts';
+import { beginningOf, peek, withBody } from './peek.ts';
 import type { Answer } from './promise.ts';
-import { notAnswer, readJSON, readText, unusable } from './read-answer.ts';
-import { withBody } from './guard-body.ts';
-import type { FailedAttempt } from './to-error.ts';
+import { brokenOff, notAnswer, notJSON, readJSON, readText } from './read-answer.ts';
 
 /** What a stream has to know of its call. */
 export function streamContextOf(
@@ -75,10 +66,8 @@ export async function eventsInstead(answer: Answer): Promise<Response | undefine
   const { response, signal } = answer;
   if (response.body === null || !isEventStream(response.headers)) return undefined;
   try {
-    let open = await peekBody(response.body, signal);
-    if (open.first !== undefined) open = await peekFurther(open, fieldLength, signal);
-    const again = withText(answer, open).response;
-    if (looksLikeEvents(beginningOf(open.first ?? new Uint8Array()))) return again;
+    const { first, response: again } = await peek(response, signal, fieldLength);
+    if (looksLikeEvents(beginningOf(first))) return again;
     answer.response = again;
   } catch (cause) {
     // Whoever reads it is told.
@@ -88,49 +77,26 @@ export async function eventsInstead(answer: Answer): Promise<Response | undefine
   return undefined;
 }
 
-function withText(answer: Answer, open: OpenBody): Answer {
-  return { ...answer, response: withBody(answer.response, reopenBody(open)) };
+interface OpenStream<T> {
+  readonly value: Stream<T>;
+  readonly stays: true;
 }
-
-type EventReading<T> =
-  | { readonly value: Stream<T>; readonly stays: true }
-  | { readonly failed: FailedAttempt };
 
 /** A gateway that was asked to stream and answered whole: its answer becomes a stream. */
 async function readWhole<T>(
   answer: Answer,
-  body: OpenBody,
   context: StreamContext,
   protocol: StreamProtocol<T>,
-): Promise<EventReading<T>> {
-  const reading = await readText(withText(answer, body), context.maxResponseBytes);
-  if ('failed' in reading) return reading;
-  const parsed = readJSON(reading.text, answer, parseLines);
-  if ('failed' in parsed) return parsed;
-  const instead = toEvents(parsed.value, protocol);
+): Promise<OpenStream<T>> {
+  const text = await readText(answer, context.maxResponseBytes);
+  const value = readJSON(text, answer, parseLines);
+  const instead = toEvents(value, protocol);
   if (instead === undefined) {
     const problem = 'the answer is JSON in place of a stream, with nothing of an answer in it.';
-    return { failed: notAnswer(parsed.value, answer, problem, reading.text) };
+    throw notAnswer(value, answer, problem, text);
   }
   const { events, isWhole } = instead;
   return { value: streamFromValues(events, context, protocol, isWhole), stays: true };
-}
-
-/** A gateway that was asked to stream and answered with a file: its bytes become a stream. */
-async function readFile<T>(
-  call: LogicalCall,
-  answer: Answer,
-  body: OpenBody,
-  context: StreamContext,
-  protocol: StreamProtocol<T>,
-): Promise<EventReading<T>> {
-  try {
-    const buffer = await new Response(reopenBody(body)).arrayBuffer();
-    const values = protocol.fromFile?.(new Uint8Array(buffer)) ?? [];
-    return { value: streamFromValues(values, context, protocol), stays: true };
-  } catch (cause) {
-    return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
-  }
 }
 
 /**
@@ -142,30 +108,29 @@ export async function eventAnswer<T>(
   answer: Answer,
   protocol: StreamProtocol<T>,
   drift: DriftReporter,
-): Promise<EventReading<T>> {
+): Promise<OpenStream<T>> {
   const { body, headers } = answer.response;
-  if (body === null) return { failed: unusable(answer, 'the answer is empty.') };
+  if (body === null) throw notJSON('', answer);
   const context = streamContextOf(call, answer, drift);
   const type = headers.get('content-type') ?? '';
   if (isEventStream(headers)) {
     call.scope.handOver();
     return { value: createStream(answer.response, context, protocol), stays: true };
   }
-  let open: OpenBody;
   try {
-    open = await peekBody(body, answer.signal);
+    const { first, response } = await peek(answer.response, answer.signal);
+    if (first.byteLength === 0) throw notJSON('', answer);
+    if (/^[{[<]/.test(beginningOf(first))) {
+      return await readWhole({ ...answer, response }, context, protocol);
+    }
+    // A gateway that was asked to stream and answered with a file: its bytes become a stream.
+    if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/i.test(type)) {
+      const values = protocol.fromFile(new Uint8Array(await response.arrayBuffer()));
+      return { value: streamFromValues(values, context, protocol), stays: true };
+    }
+    call.scope.handOver();
+    return { value: createStream(response, context, protocol), stays: true };
   } catch (cause) {
-    return { failed: call.explain({ ...unusable(answer, 'the body broke off.'), cause }) };
+    throw brokenOff(cause, answer);
   }
-  if (open.first === undefined) return { failed: unusable(answer, 'the answer is empty.') };
-  const first = firstCharacter(open.first);
-  if (first === '{' || first === '[' || first === '<') {
-    return readWhole(answer, open, context, protocol);
-  }
-  if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/i.test(type)) {
-    return readFile(call, answer, open, context, protocol);
-  }
-  call.scope.handOver();
-  const response = withBody(answer.response, reopenBody(open));
-  return { value: createStream(response, context, protocol), stays: true };
 }

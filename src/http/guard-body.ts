@@ -1,72 +1,59 @@
-import type { OpenBody } from './peek.ts';
+import type { LogicalCall } from './logical-call.ts';
+import { withBody } from './peek.ts';
+import type { Answer } from './promise.ts';
+import { unusable } from './read-answer.ts';
 
-/** What can be wrong with a body that is handed on as a stream. */
-export interface BodyGuard {
-  /** How long the body may be silent, in milliseconds; `null` for no limit. */
-  readonly idleTimeout: number | null;
-  /** Expected length in bytes, or `undefined` when the answer does not say. */
-  readonly expectedBytes: number | undefined;
-  /** Aborts the request. */
-  readonly controller: AbortController;
-  /** Makes the error for a body that broke, fell silent or ended early. */
-  toError(problem: BodyProblem): unknown;
-  /** Says whether somebody waits for bytes now. */
-  keepAlive(isWanted: boolean): void;
-  /** Called once when the body has ended in any way. */
-  release(): void;
-}
-
-/** How a body ended when it did not end well. */
-export type BodyProblem =
-  | { readonly type: 'broken'; readonly error: unknown }
-  | { readonly type: 'silent'; readonly timeout: number }
-  | { readonly type: 'short'; readonly expected: number; readonly received: number };
-
-/** Passes a body on chunk by chunk, as fast as it is read, and fails when it is not whole. */
+/**
+ * Passes the body of an answer on chunk by chunk, as fast as it is read, as a stream that fails when it
+ * is cut or stalls and that lets go of the call when it has ended. Nothing is buffered.
+ */
 export function guardBody(
-  { first, reader }: OpenBody,
-  guard: BodyGuard,
-): ReadableStream<Uint8Array> {
-  let pending = first;
+  call: LogicalCall,
+  answer: Answer,
+  body: ReadableStream<Uint8Array>,
+): Response {
+  const { response } = answer;
+  const { scope, settings } = call;
+  const request = scope.controller;
+  const { signal } = request;
+  const { idleTimeout } = settings;
+  const expected = promisedLength(response.headers);
+  const reader = body.getReader();
   let received = 0;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let isSilent = false;
 
-  const { signal } = guard.controller;
+  scope.endAttempt();
+  scope.keepAlive(false);
   // A body that ignores the abort (a test's, an emulator's) still has to end.
   const onAbort = (): void => void reader.cancel().catch(() => {});
   signal.addEventListener('abort', onAbort, { once: true });
   const end = (): void => {
     clearTimeout(silence);
     signal.removeEventListener('abort', onAbort);
-    guard.release();
+    call.release();
   };
   const readWithLimit = async (): Promise<ReadableStreamReadResult<Uint8Array>> => {
-    guard.keepAlive(true);
-    if (guard.idleTimeout !== null) {
+    scope.keepAlive(true);
+    if (idleTimeout !== null) {
       silence = setTimeout(() => {
         isSilent = true;
-        guard.controller.abort();
-      }, guard.idleTimeout);
+        request.abort();
+      }, idleTimeout);
     }
     try {
       return await reader.read();
     } finally {
       clearTimeout(silence);
-      guard.keepAlive(false);
+      scope.keepAlive(false);
     }
   };
 
-  return new ReadableStream<Uint8Array>(
+  const guarded = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (pending !== undefined) {
-          received += pending.byteLength;
-          controller.enqueue(pending);
-          pending = undefined;
-          return;
-        }
-        let problem: BodyProblem | undefined;
+        let problem: string | undefined;
+        let cause: unknown;
         try {
           const { done, value } = await readWithLimit();
           signal.throwIfAborted();
@@ -75,16 +62,24 @@ export function guardBody(
             controller.enqueue(value);
             return;
           }
-          if (guard.expectedBytes !== undefined && received < guard.expectedBytes) {
-            problem = { type: 'short', expected: guard.expectedBytes, received };
+          if (expected !== undefined && received < expected) {
+            problem = `the body ended after ${received} of ${expected} bytes.`;
           }
         } catch (error) {
-          problem = { type: 'broken', error };
+          problem = 'the body broke off before its end.';
+          cause = error;
         }
-        if (isSilent) problem = { type: 'silent', timeout: guard.idleTimeout ?? 0 };
+        if (isSilent) {
+          problem = `the body was silent for longer than ${idleTimeout} ms (idleTimeout).`;
+          cause = undefined;
+        }
         end();
-        if (problem === undefined) controller.close();
-        else controller.error(guard.toError(problem));
+        if (problem === undefined) {
+          controller.close();
+          return;
+        }
+        const failed = call.explain({ ...unusable(answer, problem), cause });
+        controller.error(call.toError(failed, 'unknown'));
       },
       async cancel(reason) {
         end();
@@ -94,26 +89,14 @@ export function guardBody(
     // Nothing is read ahead: a slow reader slows the gateway down instead of filling memory.
     { highWaterMark: 0 },
   );
+  return withBody(response, guarded);
 }
 
 /** The length that a response promises, unless a content coding makes it another number. */
-export function promisedLength(headers: Headers): number | undefined {
+function promisedLength(headers: Headers): number | undefined {
   const encoding = headers.get('content-encoding');
   if (encoding !== null && encoding !== 'identity') return undefined;
   const text = headers.get('content-length');
   if (text === null || !/^\d+$/.test(text.trim())) return undefined;
   return Number(text);
-}
-
-/** A response with another body and everything else the same. */
-export function withBody(response: Response, body: ReadableStream<Uint8Array> | null): Response {
-  const copy = new Response(body, {
-    status: response.status,
-    statusText: response.statusText,
-    headers: response.headers,
-  });
-  // The constructor has no way to set these two.
-  Object.defineProperty(copy, 'url', { value: response.url });
-  Object.defineProperty(copy, 'redirected', { value: response.redirected });
-  return copy;
 }

@@ -1,6 +1,6 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Idempotency, RequestOptions } from '../options.ts';
-import { checkObject } from './option-checks.ts';
+import { isObject } from '../schemas/objects.ts';
+import { check, checkObject } from './option-checks.ts';
 
 /** A header name (RFC 9110, 5.1). */
 const token = /^[!#$%&'*+.^`|~\w-]+$/;
@@ -9,16 +9,15 @@ const token = /^[!#$%&'*+.^`|~\w-]+$/;
 const taken = /^(authorization|accept|content-.*|host|cookie)$/i;
 
 /** Checks the option `idempotency`. */
-export function checkIdempotency(value: Idempotency | null): Idempotency | null {
-  checkObject('idempotency', value);
-  if (value === null) return null;
+export function checkIdempotency(field: string, value: unknown): Idempotency | null {
+  checkObject(field, value);
+  if (!isObject(value)) return null;
   const { header } = value;
-  if (typeof header !== 'string' || !token.test(header) || taken.test(header)) {
-    throw new InvalidInputError(
-      'idempotency.header',
-      'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
-    );
-  }
+  check(
+    typeof header === 'string' && token.test(header) && !taken.test(header),
+    'idempotency.header',
+    'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
+  );
   return { header };
 }
 
@@ -28,13 +27,12 @@ export function checkIdempotencyKey(
   idempotency: Idempotency | null,
 ): void {
   if (idempotencyKey === undefined) return;
-  if (idempotency === null) {
-    throw new InvalidInputError(
-      'idempotencyKey',
-      'protects nothing unless the gateway honours it; say so with the option idempotency: { header: "Idempotency-Key" }.',
-    );
-  }
-  if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-    throw new InvalidInputError('idempotencyKey', 'must be 1 to 255 visible ASCII characters.');
-  }
+  const field = 'idempotencyKey';
+  check(
+    idempotency !== null,
+    field,
+    'protects nothing unless the gateway honours it; say so with the option idempotency: { header: "Idempotency-Key" }.',
+  );
+  const isKey = typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
+  check(isKey, field, 'must be 1 to 255 visible ASCII characters.');
 }

@@ -1,18 +1,18 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Logger, LogLevel } from '../options.ts';
-import { shown } from './option-checks.ts';
+import { check, shown } from './option-checks.ts';
 
-const ranks: Readonly<Record<LogLevel, number>> = { off: 0, error: 1, warn: 2, info: 3, debug: 4 };
+const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
 /** Checks a log level that may come from the environment. */
 export function parseLogLevel(value: unknown, field: string): LogLevel {
   const level = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  if (level === 'off' || level === 'error' || level === 'warn') return level;
-  if (level === 'info' || level === 'debug') return level;
-  throw new InvalidInputError(
+  const found = levels.find((word) => word === level);
+  check(
+    found !== undefined,
     field,
     `${shown(value)} is not a log level; use "off", "error", "warn", "info" or "debug".`,
   );
+  return found;
 }
 
 /** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
@@ -25,12 +25,12 @@ export class Log {
 
   constructor(logger: Logger, level: LogLevel) {
     this.#logger = logger;
-    this.#rank = ranks[level];
+    this.#rank = levels.indexOf(level);
   }
 
   /** Whether lines of `level` are written; ask before building details on a hot path. */
   enabled(level: Exclude<LogLevel, 'off'>): boolean {
-    return this.#rank >= ranks[level];
+    return this.#rank >= levels.indexOf(level);
   }
 
   write(level: Exclude<LogLevel, 'off'>, message: string, details: LogDetails): void {

@@ -1,8 +1,7 @@
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
-import { explainStop, performAttempt, stopBeforeSend } from './attempt.ts';
+import { explainStop, neverSent, performAttempt } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { prepareBody, type PreparedBody } from './body.ts';
-import { CallHistory } from './call-history.ts';
 import { CallScope } from './call-scope.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
 import { delay } from '../time/delay.ts';
@@ -14,21 +13,29 @@ import { DownloadTurns } from './download-line.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer } from './promise.ts';
 import { checkRequestOptions } from './option-checks.ts';
+import { ReadFailure } from './read-answer.ts';
 import { Redaction } from './redaction.ts';
+import { failures } from './failure.ts';
 import { decide } from './retry.ts';
 import { mergeCallSettings, type CallSettings, type ClientSettings } from './settings.ts';
 import { toError, type FailedAttempt } from './to-error.ts';
 import { buildURL, displayURL } from './url.ts';
 
-/** Reads the body of an answer; `stays` says that the call lives on, as the value is a stream. */
+/** Reads the body of an answer, or throws a `ReadFailure`; `stays` says that the call lives on, as the value is a stream. */
 export type BodyReader<T> = (
   answer: Answer,
-) => Promise<{ readonly value: T; readonly stays?: boolean } | { readonly failed: FailedAttempt }>;
+) => Promise<{ readonly value: T; readonly stays?: boolean }>;
 
 /** The id of one logical call, over all its attempts. It only has to be unique in logs. */
 function newCallId(): string {
   const random = Math.random().toString(36).slice(2, 12).padEnd(10, '0');
   return `call_${Date.now().toString(36)}${random}`;
+}
+
+const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
+
+function worseOf(first: Outcome, second: Outcome): Outcome {
+  return severity.indexOf(first) > severity.indexOf(second) ? first : second;
 }
 
 /**
@@ -46,8 +53,11 @@ export class LogicalCall {
   readonly settings: CallSettings;
   readonly scope: CallScope;
   readonly redaction = new Redaction(() => this.#callersValues());
-  readonly #url: string;
-  readonly #history = new CallHistory();
+  readonly url: string;
+  /** What attempts have left behind so far. */
+  readonly attempts: AttemptEvidence[] = [];
+  /** What is known of the call is what is known of its worst attempt. */
+  #worst: Outcome = 'not_sent';
   /** Of a download that may be sent again. */
   readonly #turns: DownloadTurns | undefined;
   #body: PreparedBody | undefined;
@@ -65,7 +75,7 @@ export class LogicalCall {
     if (spec.download !== undefined && this.settings.maxRetries > 0) {
       this.#turns = new DownloadTurns(client.downloads, spec.download.isCompleted);
     }
-    this.#url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
+    this.url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
   }
 
@@ -75,7 +85,7 @@ export class LogicalCall {
     for (const headers of [client.headers, spec.options?.headers]) {
       if (headers) yield* headerEntries(headers);
     }
-    yield* new URL(this.#url).searchParams;
+    yield* new URL(this.url).searchParams;
   }
 
   /** Made when somebody asks: most calls succeed, and nobody does. */
@@ -104,16 +114,15 @@ export class LogicalCall {
     this.scope.keepAlive(true);
     try {
       for (;;) {
-        const result = await readBody(answer);
-        if ('value' in result) {
-          if (result.stays !== true) this.release();
-          return result.value;
+        try {
+          const { value, stays } = await readBody(answer);
+          if (stays !== true) this.release();
+          return value;
+        } catch (error) {
+          if (!(error instanceof ReadFailure)) throw error;
+          await this.#afterFailure(this.explain(error.failed));
         }
-        await this.#afterFailure(this.explain(result.failed));
-        const next = await this.#sendUntilAnswered();
-        answer.response = next.response;
-        answer.requestId = next.requestId;
-        answer.signal = next.signal;
+        Object.assign(answer, await this.#sendUntilAnswered());
       }
     } catch (error) {
       this.release();
@@ -128,28 +137,23 @@ export class LogicalCall {
     return this.#makeError(failed, outcome);
   }
 
-  /** What attempts have left behind so far. */
-  get attempts(): readonly AttemptEvidence[] {
-    return this.#history.attempts;
-  }
-
   /** The key of a call that may be sent again whatever became of it; reads need none. */
-  get #idempotencyKey(): string | undefined {
+  get idempotencyKey(): string | undefined {
     if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
     return this.spec.options?.idempotencyKey ?? this.id;
-  }
-
-  get displayURL(): string {
-    return displayURL(this.#url);
   }
 
   /** Ends a call whose answer was a stream. */
   endStream({ verdict, error }: Settlement): void {
     this.release();
-    if (!this.client.log.enabled('debug')) return;
-    const { name, message } = error instanceof Error ? error : {};
-    const durationMs = Math.round(monotonicNow() - this.startedAt);
-    this.#log('debug', 'Stream ended', { verdict, error: name, message, durationMs });
+    this.#log('debug', 'Stream ended', () => {
+      const { name, message } = error instanceof Error ? error : {};
+      return { verdict, error: name, message, durationMs: this.#duration };
+    });
+  }
+
+  get #duration(): number {
+    return Math.round(monotonicNow() - this.startedAt);
   }
 
   release(): void {
@@ -159,15 +163,15 @@ export class LogicalCall {
 
   /** A failure while the body was read, corrected when it was we who stopped it. */
   explain(failed: FailedAttempt): FailedAttempt {
-    return explainStop(failed, this.scope, this.settings);
+    return explainStop(failed, this);
   }
 
   async #prepareBody(): Promise<PreparedBody> {
     try {
       return await prepareBody(this.spec, this.scope.controller.signal);
     } catch (cause) {
-      const stopped = stopBeforeSend(this.scope, this.settings);
-      throw stopped === undefined ? cause : this.#makeError(stopped, 'not_sent');
+      if (this.scope.stopped === undefined) throw cause;
+      throw this.#makeError(neverSent(cause, this), 'not_sent');
     }
   }
 
@@ -177,22 +181,21 @@ export class LogicalCall {
       const turns = this.#turns;
       // An attempt that follows a wait that was stopped says so, and sends nothing.
       if (turns !== undefined) await this.scope.pause((signal) => turns.begin(signal));
-      this.#logSending();
-      const result = await performAttempt({
-        spec: this.spec,
-        client: this.client,
-        settings: this.settings,
-        scope: this.scope,
-        url: this.#url,
-        body: this.#body,
-        key: this.#idempotencyKey,
-        redaction: this.redaction,
-        call: this,
-      });
+      this.#log('debug', 'Sending', () => ({
+        method: this.spec.method,
+        url: displayURL(this.url),
+        attempt: this.attempts.length + 1,
+      }));
+      const result = await performAttempt(this, this.#body);
       if ('response' in result) {
         this.client.budget.give();
         this.#turns?.passed();
-        this.#logAnswer(result);
+        const { response, requestId } = result;
+        this.#log('debug', 'Answered', () => ({
+          status: response.status,
+          requestId,
+          durationMs: this.#duration,
+        }));
         return result;
       }
       await this.#afterFailure(result);
@@ -210,13 +213,13 @@ export class LogicalCall {
     this.#record(failed);
     const turn = this.#turns?.pauseAfter(failed, this.settings.maxRetries);
     if (turn !== undefined && turn < (this.scope.remaining ?? Number.POSITIVE_INFINITY)) {
-      this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, delayMs: turn });
+      this.#logRetry(failed, turn);
       return;
     }
     const decision = decide(failed, {
       charge: this.spec.charge,
       retryUnknownOutcome: this.settings.retryUnknownOutcome,
-      idempotent: this.#idempotencyKey !== undefined,
+      idempotent: this.idempotencyKey !== undefined,
       maxRetries: turn === undefined ? this.settings.maxRetries : 0,
       retries: this.#retries,
       refreshed: this.#refreshed,
@@ -232,10 +235,10 @@ export class LogicalCall {
     const pause = this.#pauseBefore(failed);
     if (pause === undefined) throw this.#logged(error);
     if (!this.client.budget.take(failed.kind === 'timed_out')) {
-      this.#log('info', 'Not retrying: too many calls of this client fail', {});
+      this.#log('info', 'Not retrying: too many calls of this client fail');
       throw this.#logged(error);
     }
-    this.#log('info', 'Retrying', { kind: failed.kind, status: failed.status, delayMs: pause });
+    this.#logRetry(failed, pause);
     this.#retries += 1;
     if (!(await this.scope.pause((signal) => delay(pause, signal)))) {
       throw this.#logged(this.#makeError(this.explain(failed), decision.outcome));
@@ -260,47 +263,41 @@ export class LogicalCall {
     const { kind, phase, code, status, requestId } = failed;
     // One that never left the caller is none.
     if (phase === 'local') return;
-    this.#history.record(failed);
-    this.#failedBefore = failed;
-    if (!this.client.log.enabled('debug')) return;
     const { body, problem } = failed;
-    const said = { code: body?.code ?? code, message: body?.message ?? problem };
-    this.#log('debug', 'Attempt failed', { kind, ...said, status, requestId });
+    const said = body?.code ?? code;
+    this.#worst = worseOf(this.#worst, failures[kind].outcome);
+    this.attempts.push({ phase, code: said, status, requestId });
+    this.#failedBefore = failed;
+    const message = body?.message ?? problem;
+    this.#log('debug', 'Attempt failed', () => ({ kind, code: said, message, status, requestId }));
   }
 
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
     const error = toError(failed, {
       operation: this.spec.operation,
       method: this.spec.method,
-      url: this.displayURL,
+      url: displayURL(this.url),
       callId: this.id,
       charge: this.spec.charge,
-      outcome: this.#history.outcomeWith(lastOutcome),
-      attempts: [...this.#history.attempts],
+      outcome: worseOf(this.#worst, lastOutcome),
+      attempts: [...this.attempts],
     });
     return this.spec.download?.explain(error) ?? error;
   }
 
-  #logSending(): void {
-    if (!this.client.log.enabled('debug')) return;
-    const { method } = this.spec;
-    const attempt = this.#history.attempts.length + 1;
-    this.#log('debug', 'Sending', { method, url: this.displayURL, attempt });
-  }
-
-  #logAnswer({ response, requestId }: Answer): void {
-    if (!this.client.log.enabled('debug')) return;
-    const durationMs = Math.round(monotonicNow() - this.startedAt);
-    this.#log('debug', 'Answered', { status: response.status, requestId, durationMs });
-  }
-
   #logged(error: Error): Error {
-    this.#log('debug', 'Call failed', { error: error.name });
+    this.#log('debug', 'Call failed', () => ({ error: error.name }));
     return error;
   }
 
-  #log(level: 'info' | 'debug', message: string, details: LogDetails): void {
+  #logRetry({ kind, status }: FailedAttempt, delayMs: number): void {
+    this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
+  }
+
+  /** @param details - Asked for when the line is written: most calls log nothing. */
+  #log(level: 'info' | 'debug', message: string, details?: () => LogDetails): void {
+    if (!this.client.log.enabled(level)) return;
     const { operation } = this.spec;
-    this.client.log.write(level, message, { callId: this.id, operation, ...details });
+    this.client.log.write(level, message, { callId: this.id, operation, ...details?.() });
   }
 }

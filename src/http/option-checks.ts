@@ -10,79 +10,70 @@ export function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-export function checkDuration(field: string, value: number): number {
-  if (typeof value === 'number' && value >= 1 && value <= longestTimer) return value;
-  throw new InvalidInputError(
-    field,
-    `must be 1 to ${longestTimer} milliseconds, not ${shown(value)}.`,
-  );
+/** @throws `InvalidInputError` unless it holds */
+export function check(holds: boolean, field: string, problem: string): asserts holds {
+  if (!holds) throw new InvalidInputError(field, problem);
+}
+
+export function checkDuration(field: string, value: unknown): number {
+  const isDuration = typeof value === 'number' && value >= 1 && value <= longestTimer;
+  check(isDuration, field, `must be 1 to ${longestTimer} milliseconds, not ${shown(value)}.`);
+  return value;
 }
 
 /** A duration, or `null` for no limit. */
-export function optionalDuration(
-  field: string,
-  value: number | null | undefined,
-  fallback: number | null,
-): number | null {
-  if (value === undefined) return fallback;
+export function checkLimit(field: string, value: unknown): number | null {
   return value === null ? null : checkDuration(field, value);
 }
 
 export function checkInteger(
   field: string,
-  value: number,
+  value: unknown,
   smallest: number,
   largest: number,
 ): number {
-  if (Number.isInteger(value) && value >= smallest && value <= largest) return value;
-  throw new InvalidInputError(
-    field,
-    `must be a whole number from ${smallest} to ${largest}, not ${shown(value)}.`,
-  );
+  const isWhole = typeof value === 'number' && Number.isInteger(value);
+  const problem = `must be a whole number from ${smallest} to ${largest}, not ${shown(value)}.`;
+  check(isWhole && value >= smallest && value <= largest, field, problem);
+  return value;
 }
 
 export function checkWord<Word extends string>(
   field: string,
-  value: Word,
+  value: unknown,
   words: readonly Word[],
 ): Word {
-  if (words.includes(value)) return value;
-  throw new InvalidInputError(
-    field,
-    `must be one of "${words.join('", "')}", not ${shown(value)}.`,
-  );
+  const found = words.find((word) => word === value);
+  const problem = `must be one of "${words.join('", "')}", not ${shown(value)}.`;
+  check(found !== undefined, field, problem);
+  return found;
 }
 
 /** Text such as "false" would count as true, and pay twice. */
-export function checkBoolean(field: string, value: boolean): boolean {
-  if (typeof value === 'boolean') return value;
-  throw new InvalidInputError(field, `must be true or false, not ${shown(value)}.`);
+export function checkBoolean(field: string, value: unknown): boolean {
+  check(typeof value === 'boolean', field, `must be true or false, not ${shown(value)}.`);
+  return value;
 }
 
 export function checkFunction(field: string, value: unknown): void {
-  if (value === undefined || typeof value === 'function') return;
-  throw new InvalidInputError(field, 'must be a function.');
+  check(value === undefined || typeof value === 'function', field, 'must be a function.');
 }
 
 export function checkObject(field: string, value: unknown): void {
   if (value === undefined || value === null) return;
-  if (typeof value === 'object' && !Array.isArray(value)) return;
-  throw new InvalidInputError(field, 'must be an object.');
+  check(typeof value === 'object' && !Array.isArray(value), field, 'must be an object.');
 }
 
 /** Checks the options that only a call has. */
 export function checkRequestOptions(options: RequestOptions | undefined): void {
   checkObject('options', options);
   if (options === undefined || options === null) return;
-  const { signal, headers, query, extraBody, fetchOptions, callId = '-' } = options;
-  if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function') {
-    throw new InvalidInputError('signal', 'must be an AbortSignal.');
+  const { signal, callId = '-' } = options;
+  const isSignal = !signal || typeof signal.addEventListener === 'function';
+  check(isSignal, 'signal', 'must be an AbortSignal.');
+  const isId = typeof callId === 'string' && callId.trim() !== '';
+  check(isId, 'callId', 'must be text that is not empty.');
+  for (const field of ['headers', 'query', 'extraBody', 'fetchOptions'] as const) {
+    checkObject(field, options[field]);
   }
-  if (typeof callId !== 'string' || callId.trim() === '') {
-    throw new InvalidInputError('callId', 'must be text that is not empty.');
-  }
-  checkObject('headers', headers);
-  checkObject('query', query);
-  checkObject('extraBody', extraBody);
-  checkObject('fetchOptions', fetchOptions);
 }

@@ -34,7 +34,7 @@ const decoder = new TextDecoder();
 /** The text of chunks. Decoding them in one piece is several times faster than one by one. */
 function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
   const [first] = chunks;
-  const whole = first !== undefined && chunks.length === 1 ? first : join(chunks);
+  const whole = first !== undefined && chunks.length === 1 ? first : joinBytes(chunks);
   // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
   return isCut ? new TextDecoder().decode(whole, { stream: true }) : decoder.decode(whole);
 }
@@ -43,7 +43,7 @@ const buffer: unknown = Reflect.get(globalThis, 'Buffer');
 const concat: unknown = typeof buffer === 'function' ? Reflect.get(buffer, 'concat') : undefined;
 
 /** The bytes of chunks in one piece. Node's own way is faster: it clears no memory beforehand. */
-function join(chunks: readonly Uint8Array[]): Uint8Array {
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   if (typeof concat === 'function') return Reflect.apply(concat, buffer, [chunks]);
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
   let offset = 0;

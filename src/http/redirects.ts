@@ -1,3 +1,4 @@
+import { unusable } from './read-answer.ts';
 import { requestIdOf } from './request-id.ts';
 import { cancelBody, send, type OutgoingRequest } from './send.ts';
 import type { FailedAttempt } from './to-error.ts';
@@ -136,15 +137,6 @@ export async function fetchFile(
   } catch (error) {
     cause = error;
   }
-  const { status } = first;
-  const requestId = requestIdOf(first.headers);
-  return {
-    kind: 'unusable_answer',
-    phase: 'body',
-    status,
-    headers: first.headers,
-    requestId,
-    problem,
-    cause,
-  };
+  const answer = { response: first, requestId: requestIdOf(first.headers) };
+  return { ...unusable(answer, problem), cause };
 }

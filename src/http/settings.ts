@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import { Credential } from './auth.ts';
 import { DownloadLine } from './download-line.ts';
 import { DriftReporter } from './drift.ts';
@@ -6,13 +5,14 @@ import { applyHeaders } from './headers.ts';
 import { checkIdempotency } from './idempotency.ts';
 import { Log, parseLogLevel } from './log.ts';
 import {
+  check,
   checkBoolean,
   checkDuration,
   checkFunction,
   checkInteger,
+  checkLimit,
   checkObject,
   checkWord,
-  optionalDuration,
 } from './option-checks.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { globalFetch } from './send.ts';
@@ -79,49 +79,38 @@ const defaults: CallSettings = {
   validation: 'tolerant',
 };
 
+const bytesUpTo = (largest: number) => (field: string, value: unknown) =>
+  checkInteger(field, value, 1_024, largest);
+
 /** Merges options over settings and checks every one that is given. */
 export function mergeCallSettings(
   base: CallSettings,
   options: SharedOptions | null | undefined,
 ): CallSettings {
   if (options === undefined || options === null) return base;
-  const { maxRetries, timeout, onTruncated, maxEventBytes, maxResponseBytes, validation } = options;
-  const { partial = base.partial, retryUnknownOutcome = base.retryUnknownOutcome } = options;
+  const pick = <Name extends keyof CallSettings>(
+    field: Name,
+    read: (field: string, value: unknown) => CallSettings[Name],
+  ): CallSettings[Name] =>
+    options[field] === undefined ? base[field] : read(field, options[field]);
   return {
-    maxRetries:
-      maxRetries === undefined ? base.maxRetries : checkInteger('maxRetries', maxRetries, 0, 100),
-    timeout: timeout === undefined ? base.timeout : checkDuration('timeout', timeout),
-    firstByteTimeout: optionalDuration(
-      'firstByteTimeout',
-      options.firstByteTimeout,
-      base.firstByteTimeout,
+    maxRetries: pick('maxRetries', (field, value) => checkInteger(field, value, 0, 100)),
+    timeout: pick('timeout', checkDuration),
+    firstByteTimeout: pick('firstByteTimeout', checkLimit),
+    idleTimeout: pick('idleTimeout', checkLimit),
+    chunkTimeout: pick('chunkTimeout', checkLimit),
+    totalTimeout: pick('totalTimeout', checkLimit),
+    retryUnknownOutcome: pick('retryUnknownOutcome', checkBoolean),
+    idempotency: pick('idempotency', checkIdempotency),
+    onTruncated: pick('onTruncated', (field, value) =>
+      checkWord(field, value, ['throw', 'warn', 'allow']),
     ),
-    idleTimeout: optionalDuration('idleTimeout', options.idleTimeout, base.idleTimeout),
-    chunkTimeout: optionalDuration('chunkTimeout', options.chunkTimeout, base.chunkTimeout),
-    totalTimeout: optionalDuration('totalTimeout', options.totalTimeout, base.totalTimeout),
-    retryUnknownOutcome:
-      retryUnknownOutcome === undefined
-        ? undefined
-        : checkBoolean('retryUnknownOutcome', retryUnknownOutcome),
-    idempotency:
-      options.idempotency === undefined ? base.idempotency : checkIdempotency(options.idempotency),
-    onTruncated:
-      onTruncated === undefined
-        ? base.onTruncated
-        : checkWord('onTruncated', onTruncated, ['throw', 'warn', 'allow']),
-    maxEventBytes:
-      maxEventBytes === undefined
-        ? base.maxEventBytes
-        : checkInteger('maxEventBytes', maxEventBytes, 1_024, 1_073_741_824),
-    maxResponseBytes:
-      maxResponseBytes === undefined
-        ? base.maxResponseBytes
-        : checkInteger('maxResponseBytes', maxResponseBytes, 1_024, longestText),
-    partial: checkBoolean('partial', partial),
-    validation:
-      validation === undefined
-        ? base.validation
-        : checkWord('validation', validation, ['tolerant', 'strict', 'off']),
+    maxEventBytes: pick('maxEventBytes', bytesUpTo(1_073_741_824)),
+    maxResponseBytes: pick('maxResponseBytes', bytesUpTo(longestText)),
+    partial: pick('partial', checkBoolean),
+    validation: pick('validation', (field, value) =>
+      checkWord(field, value, ['tolerant', 'strict', 'off']),
+    ),
   };
 }
 
@@ -148,29 +137,27 @@ export function isBrowser(): boolean {
 
 function resolveCredential(options: GatewayOptions): Credential {
   const apiKey = options.apiKey ?? readEnvironment('GATEWAY_API_KEY');
-  if (apiKey === undefined) {
-    throw new InvalidInputError(
-      'apiKey',
-      'is missing; pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY.',
-    );
-  }
-  if (typeof apiKey === 'string' && options.dangerouslyAllowBrowser !== true && isBrowser()) {
-    throw new InvalidInputError(
-      'apiKey',
-      'is a plain string in a browser, where every visitor can read it; pass a function that gets a short-lived key from your server, or set dangerouslyAllowBrowser: true if you know that this is safe.',
-    );
-  }
+  const field = 'apiKey';
+  check(
+    apiKey !== undefined,
+    field,
+    'is missing; pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY.',
+  );
+  check(
+    typeof apiKey !== 'string' || options.dangerouslyAllowBrowser === true || !isBrowser(),
+    field,
+    'is a plain string in a browser, where every visitor can read it; pass a function that gets a short-lived key from your server, or set dangerouslyAllowBrowser: true if you know that this is safe.',
+  );
   return new Credential(apiKey);
 }
 
 function resolveBaseURL(options: GatewayOptions): BaseURL {
   const baseURL = options.baseURL ?? readEnvironment('GATEWAY_BASE_URL');
-  if (baseURL === undefined || baseURL === '') {
-    throw new InvalidInputError(
-      'baseURL',
-      'is missing; there is no default host. Pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL.',
-    );
-  }
+  check(
+    baseURL !== undefined && baseURL !== '',
+    'baseURL',
+    'is missing; there is no default host. Pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL.',
+  );
   return parseBaseURL(baseURL);
 }
 
@@ -178,8 +165,7 @@ function resolveLog(options: GatewayOptions): Log {
   const { logger = console, logLevel } = options;
   checkObject('logger', logger);
   for (const method of ['error', 'warn', 'info', 'debug'] as const) {
-    if (typeof logger?.[method] === 'function') continue;
-    throw new InvalidInputError('logger', `has no method ${method}().`);
+    check(typeof logger?.[method] === 'function', 'logger', `has no method ${method}().`);
   }
   const level =
     logLevel === undefined
@@ -213,9 +199,8 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 
 /** Checks the options of a client and fills in what is missing. */
 export function resolveSettings(options: GatewayOptions): ClientSettings {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidInputError('options', 'must be an object such as { apiKey, baseURL }.');
-  }
+  const isObject = typeof options === 'object' && options !== null;
+  check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
   const { bodyFormat = 'form' } = options;
   const log = resolveLog(options);
   checkFunction('fetch', options.fetch);

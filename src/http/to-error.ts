@@ -13,7 +13,7 @@ import type { ErrorBody } from '../schemas/error-body.ts';
 import { isObject } from '../schemas/objects.ts';
 import { adviceFor } from './advice.ts';
 import { isSubmission } from './error-in-success.ts';
-import type { Failure } from './failure.ts';
+import type { Failure, FailureKind } from './failure.ts';
 import { specialErrorOf } from './operation-errors.ts';
 import { isBrowser } from './settings.ts';
 
@@ -67,13 +67,17 @@ const statusTexts: Readonly<Record<number, string>> = {
 /** How much of an answer that cannot be used is shown in logs; all of it is kept as well. */
 const shownLength = 2_000;
 
-function initOf(failed: FailedAttempt, context: ErrorContext): APIErrorInit {
+function initOf(
+  failed: FailedAttempt,
+  context: ErrorContext,
+  advice = adviceFor(failed, context),
+): APIErrorInit {
   const { phase, code, status, requestId } = failed;
   return {
     outcome: context.outcome,
     evidence: { phase, code, status, requestId, attempts: context.attempts },
     callId: context.callId,
-    advice: adviceFor(failed, context),
+    advice,
     cause: failed.cause,
     status,
     headers: failed.headers,
@@ -89,16 +93,13 @@ function ofStatus(failed: FailedAttempt, status: number, context: ErrorContext):
   const text = failed.body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
   const special = specialErrorOf(context.operation, status, text);
   const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
-  const init = initOf(failed, context);
   // The title of a proxy's page often repeats the status.
   const full = text.startsWith(`${status}`) ? text : `${status} ${text}`;
   // Where a route or a channel is missing, the address is what is wrong most often.
   const isMissing = status === 404 || status === 503;
   const place = isMissing ? ` The request was ${context.method} ${context.url}.` : '';
-  return new ErrorClass(asSentence(full) + place + attemptsOf(context), {
-    ...init,
-    advice: special?.advice ?? init.advice,
-  });
+  const init = initOf(failed, context, special?.advice);
+  return new ErrorClass(asSentence(full) + place + attemptsOf(context), init);
 }
 
 /** Gateways end what they say as they like; the advice that follows needs an end. */
@@ -111,57 +112,39 @@ function attemptsOf({ attempts }: ErrorContext): string {
   return attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
 }
 
-function codeSuffix(failed: FailedAttempt): string {
-  return failed.code === undefined ? '' : ` (${failed.code})`;
-}
+/** What could not be opened, so that nothing was sent. */
+const notOpened: Partial<Record<FailureKind, string>> = {
+  cannot_connect: 'could not connect',
+  host_not_found: 'could not connect',
+  tls_failed: 'could not open a TLS connection',
+};
 
-function withoutStatus(failed: FailedAttempt, context: ErrorContext): APIError {
+function withoutAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const init = initOf(failed, context);
-  const { timeout = 0, status } = failed;
+  const { kind, code, timeout = 0, status } = failed;
   const say = (what: string): string =>
     `${context.method} ${context.url} ${what}${attemptsOf(context)}`;
-  switch (failed.kind) {
-    case 'aborted_before_send':
-    case 'aborted':
-      return new APIUserAbortError(say('was aborted.'), init);
-    case 'timed_out':
-      return new APIConnectionTimeoutError(say(`took longer than ${timeout} ms.`), {
-        ...init,
-        timeout,
-      });
-    case 'timed_out_before_send':
-      return new APIConnectionTimeoutError(
-        say(
-          `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`,
-        ),
-        { ...init, timeout },
-      );
-    case 'redirected':
-    case 'redirected_after_work': {
-      const code = status === undefined ? '' : ` (${status})`;
-      return new UnexpectedRedirectError(
-        say(`was answered with a redirect${code}, which is not followed; check baseURL.`),
-        init,
-      );
-    }
-    case 'cannot_connect':
-    case 'host_not_found':
-      return new APIConnectionError(say(`could not connect${codeSuffix(failed)}.`), init);
-    case 'tls_failed':
-      return new APIConnectionError(
-        say(`could not open a TLS connection${codeSuffix(failed)}.`),
-        init,
-      );
-    default:
-      return new APIConnectionError(
-        say(`lost its connection${codeSuffix(failed)}.${hintFor(failed)}`),
-        init,
-      );
+  if (kind.startsWith('aborted')) return new APIUserAbortError(say('was aborted.'), init);
+  if (kind.startsWith('timed_out')) {
+    const what =
+      kind === 'timed_out'
+        ? `took longer than ${timeout} ms.`
+        : `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`;
+    return new APIConnectionTimeoutError(say(what), { ...init, timeout });
   }
+  if (kind.startsWith('redirected')) {
+    const shown = status === undefined ? '' : ` (${status})`;
+    const what = `was answered with a redirect${shown}, which is not followed; check baseURL.`;
+    return new UnexpectedRedirectError(say(what), init);
+  }
+  const shown = code === undefined ? '.' : ` (${code}).`;
+  const what = notOpened[kind];
+  const text = what === undefined ? `lost its connection${shown}${hintFor(code)}` : what + shown;
+  return new APIConnectionError(say(text), init);
 }
 
 /** What usually lies behind a code that proves nothing by itself. */
-function hintFor({ code = '' }: FailedAttempt): string {
+function hintFor(code = ''): string {
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
   }
@@ -219,12 +202,9 @@ export function toError(
 }
 
 function makeError(failed: FailedAttempt, context: ErrorContext): APIError {
-  if (failed.kind.startsWith('redirected') || failed.status === undefined) {
-    return withoutStatus(failed, context);
+  const { kind, status, problem } = failed;
+  if (status === undefined || /^(redirected|timed_out$|aborted$)/.test(kind)) {
+    return withoutAnswer(failed, context);
   }
-  if (failed.kind === 'timed_out' || failed.kind === 'aborted') {
-    return withoutStatus(failed, context);
-  }
-  if (failed.problem !== undefined) return ofAnswer(failed, context);
-  return ofStatus(failed, failed.status, context);
+  return problem === undefined ? ofStatus(failed, status, context) : ofAnswer(failed, context);
 }

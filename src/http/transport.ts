@@ -13,16 +13,18 @@ import {
   isPage,
   notAnswer,
   notJSON,
+  parseAnswer,
   readAnything,
+  ReadFailure,
   readJSON,
   readText,
+  throwIfError,
   unusable,
 } from './read-answer.ts';
 import { applyHeaders } from './headers.ts';
 import { checkRequestOptions } from './option-checks.ts';
 import { attachRequestId } from './request-id.ts';
 import { mergeCallSettings, type ClientSettings } from './settings.ts';
-import type { FailedAttempt } from './to-error.ts';
 import { buildQuery } from './url.ts';
 
 /** What is known of a call besides its answer. */
@@ -56,6 +58,10 @@ export type TextAnswer<T> = (
 export interface SentCall<T> {
   readonly answer: Promise<Answer>;
   readonly reader: AnswerReader<T>;
+}
+
+function promiseOf<T>({ answer, reader }: SentCall<T>): GatewayPromise<T> {
+  return new GatewayPromise(answer, reader);
 }
 
 /** All that a resource knows of HTTP. */
@@ -100,8 +106,7 @@ export class Transport {
     answer: JSONAnswer<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    const { answer: sent, reader } = this.sendJSON(operation, request, answer, options);
-    return new GatewayPromise(sent, reader);
+    return promiseOf(this.sendJSON(operation, request, answer, options));
   }
 
   /** The same as `json`, for a resource that has a promise class of its own. */
@@ -113,7 +118,7 @@ export class Transport {
   ): SentCall<T> {
     return this.#send(
       () => specOf(operation, request, 'application/json', options),
-      (call) => (received) => this.#readJSON(call, received, answer),
+      (call, received) => this.#readJSON(call, received, answer),
     );
   }
 
@@ -124,11 +129,12 @@ export class Transport {
     read: TextAnswer<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    const { answer, reader } = this.#send(
-      () => specOf(operation, request, '*/*', options),
-      (call) => (received) => this.#readText(call, received, read),
+    return promiseOf(
+      this.#send(
+        () => specOf(operation, request, '*/*', options),
+        (call, received) => this.#readText(call, received, read),
+      ),
     );
-    return new GatewayPromise(answer, reader);
   }
 
   /** Calls an operation that answers with a file. */
@@ -138,11 +144,12 @@ export class Transport {
     options: RequestOptions | undefined,
     fileIn?: FileInJSON,
   ): GatewayPromise<Response> {
-    const { answer, reader } = this.#send(
-      () => specOf(operation, request, '*/*', options),
-      (call) => (received) => binaryAnswer(call, received, fileIn),
+    return promiseOf(
+      this.#send(
+        () => specOf(operation, request, '*/*', options),
+        (call, received) => binaryAnswer(call, received, fileIn),
+      ),
     );
-    return new GatewayPromise(answer, reader);
   }
 
   /** Calls an operation and opens its event stream. */
@@ -152,28 +159,30 @@ export class Transport {
     protocol: StreamProtocol<T>,
     options: RequestOptions | undefined,
   ): GatewayPromise<Stream<T>> {
-    const { answer, reader } = this.#send(
-      () => specOf(operation, request, 'text/event-stream', options),
-      (call) => (received) => eventAnswer(call, received, protocol, this.#client.drift),
+    return promiseOf(
+      this.#send(
+        () => specOf(operation, request, 'text/event-stream', options),
+        (call, received) => eventAnswer(call, received, protocol, this.#client.drift),
+      ),
     );
-    return new GatewayPromise(answer, reader);
   }
 
   /** Calls a route that is not documented; gives parsed JSON, or text when it is not JSON. */
   raw(makeSpec: (client: ClientSettings) => CallSpec): GatewayPromise<unknown> {
-    const { answer, reader } = this.#send<unknown>(
-      () => makeSpec(this.#client),
-      (call) => async (received) => {
-        const reading = await readText(received, call.settings.maxResponseBytes);
-        return 'failed' in reading ? reading : readAnything(reading.text, received);
-      },
+    return promiseOf(
+      this.#send<unknown>(
+        () => makeSpec(this.#client),
+        async (call, received) => {
+          const text = await readText(received, call.settings.maxResponseBytes);
+          return { value: readAnything(text, received) };
+        },
+      ),
     );
-    return new GatewayPromise(answer, reader);
   }
 
   #send<T>(
     makeSpec: () => CallSpec,
-    makeReader: (call: LogicalCall) => BodyReader<T>,
+    readBody: (call: LogicalCall, received: Answer) => ReturnType<BodyReader<T>>,
   ): SentCall<T> {
     let call: LogicalCall;
     try {
@@ -188,7 +197,7 @@ export class Transport {
     return {
       answer: call.send(),
       reader: {
-        parse: (answer) => call.read(answer, makeReader(call)),
+        parse: (answer) => call.read(answer, (received) => readBody(call, received)),
         raw: (answer) => rawAnswer(call, answer),
       },
     };
@@ -198,31 +207,33 @@ export class Transport {
     call: LogicalCall,
     received: Answer,
     { reader, fromEvents, finish }: JSONAnswer<T>,
-  ): Promise<{ value: T } | { failed: FailedAttempt }> {
+  ): Promise<{ value: T }> {
     const events = fromEvents && (await eventsInstead(received));
     if (fromEvents && events) {
       call.scope.handOver();
       return this.#collect(call, received, events, fromEvents);
     }
-    const reading = await readText(received, call.settings.maxResponseBytes);
-    if ('failed' in reading) return reading;
-    if (fromEvents && looksLikeEvents(reading.text)) {
-      return this.#collect(call, received, new Response(reading.text), fromEvents);
+    let text = await readText(received, call.settings.maxResponseBytes);
+    if (fromEvents && looksLikeEvents(text)) {
+      return this.#collect(call, received, new Response(text), fromEvents);
     }
     // An answer of this kind can become an error: the word of a task that failed.
-    const isTask = call.spec.operation.startsWith('videos.');
-    const text = isTask ? call.redaction.withoutKeys(reading.text) : reading.text;
-    const parsed = readJSON(text, received, reader.parse);
-    if ('failed' in parsed) return parsed;
-    const { value: body } = parsed;
+    if (call.spec.operation.startsWith('videos.')) text = call.redaction.withoutKeys(text);
+    const body = readJSON(text, received, reader.parse);
     const { answer } = reader;
     if (answer !== undefined && !(isObject(body) && answer.isIn(body))) {
       const problem = `the answer is JSON with no ${answer.name} in it.`;
-      return { failed: notAnswer(body, received, problem, text) };
+      throw notAnswer(body, received, problem, text);
     }
     const value = this.#check(call, received, body, reader, text);
     attachRequestId(value, received.requestId);
-    finish?.(value, this.#infoOf(call, received));
+    const { requestId, response } = received;
+    finish?.(value, {
+      callId: call.id,
+      baseURL: this.baseURL,
+      requestId,
+      headers: response.headers,
+    });
     return { value };
   }
 
@@ -241,18 +252,12 @@ export class Transport {
     call: LogicalCall,
     received: Answer,
     read: TextAnswer<T>,
-  ): Promise<{ value: T } | { failed: FailedAttempt }> {
-    const reading = await readText(received, call.settings.maxResponseBytes);
-    if ('failed' in reading) return reading;
-    if (isPage(reading.text)) return { failed: notJSON(reading.text, received) };
-    if (/^\s*[{[]/.test(reading.text)) {
-      const parsed = readJSON(reading.text, received);
-      if ('failed' in parsed && parsed.failed.kind !== 'unusable_answer') return parsed;
-    }
-    const result = read(reading.text, (value, reader) =>
-      this.#check(call, received, value, reader, reading.text),
-    );
-    if ('problem' in result) return { failed: unusable(received, result.problem, reading.text) };
+  ): Promise<{ value: T }> {
+    const text = await readText(received, call.settings.maxResponseBytes);
+    if (isPage(text)) throw notJSON(text, received);
+    throwIfError(parseAnswer(text), received);
+    const result = read(text, (value, reader) => this.#check(call, received, value, reader, text));
+    if ('problem' in result) throw new ReadFailure(unusable(received, result.problem, text));
     attachRequestId(result.value, received.requestId);
     return result;
   }
@@ -275,14 +280,5 @@ export class Transport {
       const { issues, message } = error;
       throw call.toError({ ...unusable(received, message, text), issues, data: value }, 'unknown');
     }
-  }
-
-  #infoOf(call: LogicalCall, received: Answer): CallInfo {
-    return {
-      callId: call.id,
-      baseURL: this.baseURL,
-      requestId: received.requestId,
-      headers: received.response.headers,
-    };
   }
 }

@@ -1,7 +1,7 @@
 import type { ChargeClass } from '../endpoints.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { RequestOptions } from '../options.ts';
 import type { CallSpec } from './call-spec.ts';
+import { check } from './option-checks.ts';
 import { resolvePath, type BaseURL } from './url.ts';
 
 /** The methods that `request` takes. */
@@ -25,12 +25,9 @@ export function undocumentedSpec(
   version: BaseURL['version'],
   options: RawRequestOptions | undefined,
 ): CallSpec {
-  if (!methods.includes(method)) {
-    throw new InvalidInputError('method', `must be one of ${methods.join(', ')}.`);
-  }
-  if (method === 'GET' && options?.body !== undefined) {
-    throw new InvalidInputError('body', 'cannot go with a GET; use query instead.');
-  }
+  check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
+  const isRead = method === 'GET';
+  check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
   const resolved = resolvePath(path, version);
   const charge: ChargeClass = repeatable.includes(method) ? 'free' : 'charged';
   return {

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { QueryValues } from '../options.ts';
+import { check } from './option-checks.ts';
 
 /** A base URL, taken apart. */
 export interface BaseURL {
@@ -18,32 +19,25 @@ const endSlashes = /^(.*[^/])?\/*$/s;
  * Both spellings are in use: `openai` wants `/v1` at the end, the interface document leaves it out.
  */
 export function parseBaseURL(value: string | URL): BaseURL {
+  const field = 'baseURL';
   const text = String(value).trim();
   const example = 'for example "https://gateway.example.com"';
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new InvalidInputError('baseURL', `is not a URL; give the gateway's root, ${example}.`);
+    throw new InvalidInputError(field, `is not a URL; give the gateway's root, ${example}.`);
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new InvalidInputError(
-      'baseURL',
-      `must begin with http:// or https://, not ${url.protocol}//; ${example}.`,
-    );
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new InvalidInputError(
-      'baseURL',
-      'may not hold a user name or password; give the key as apiKey.',
-    );
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw new InvalidInputError(
-      'baseURL',
-      'may not hold a query or a fragment; give query parameters as defaultQuery.',
-    );
-  }
+  const { protocol, username, password, search, hash } = url;
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  check(isWeb, field, `must begin with http:// or https://, not ${protocol}//; ${example}.`);
+  const hasUser = username !== '' || password !== '';
+  check(!hasUser, field, 'may not hold a user name or password; give the key as apiKey.');
+  check(
+    search === '' && hash === '',
+    field,
+    'may not hold a query or a fragment; give query parameters as defaultQuery.',
+  );
   const path = url.pathname.replace(endSlashes, '$1');
   const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
   const root = path.slice(0, path.length - version.length).replace(endSlashes, '$1');
@@ -62,26 +56,19 @@ const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
  */
 export function resolvePath(path: string, version: BaseURL['version']): string {
   const text = typeof path === 'string' ? path.trim() : '';
-  if (text === '') {
-    throw new InvalidInputError('path', 'is empty; give a path such as "/v1/models".');
-  }
-  if (/^[a-z][a-z\d+.-]*:/i.test(text) || text.startsWith('//')) {
-    throw new InvalidInputError(
-      'path',
-      'must be a path below baseURL, not a URL: the key is never sent to another place.',
-    );
-  }
-  if (hiddenCharacters.test(path)) {
-    throw new InvalidInputError('path', 'may not hold a backslash or a control character.');
-  }
-  if (text.includes('#')) {
-    throw new InvalidInputError('path', 'may not hold "#"; write %23 if it belongs to a name.');
-  }
+  const field = 'path';
+  check(text !== '', field, 'is empty; give a path such as "/v1/models".');
+  check(
+    !/^([a-z][a-z\d+.-]*:|\/\/)/i.test(text),
+    field,
+    'must be a path below baseURL, not a URL: the key is never sent to another place.',
+  );
+  const hidesNothing = !hiddenCharacters.test(path);
+  check(hidesNothing, field, 'may not hold a backslash or a control character.');
+  check(!text.includes('#'), field, 'may not hold "#"; write %23 if it belongs to a name.');
   const rooted = text.startsWith('/') ? text : `/${text}`;
-  const segments = rooted.split('?', 1)[0]?.split('/') ?? [];
-  if (segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
-    throw new InvalidInputError('path', 'may not hold "." or ".." segments.');
-  }
+  const climbs = /^[^?]*\/(\.|%2e){1,2}([/?]|$)/i.test(rooted);
+  check(!climbs, field, 'may not hold "." or ".." segments.');
   return /^(\/[^/?]+)?\/v1(beta)?([/?]|$)/.test(rooted) ? rooted : version + rooted;
 }
 
@@ -92,12 +79,10 @@ export function resolvePath(path: string, version: BaseURL['version']): string {
  * parsers resolve them.
  */
 export function escapePathSegment(field: string, value: string): string {
-  if (typeof value !== 'string' || value.trim() === '') {
-    throw new InvalidInputError(field, 'is empty; give the value that the gateway returned.');
-  }
-  if (value === '.' || value === '..') {
-    throw new InvalidInputError(field, `may not be "${value}", which is not an identifier.`);
-  }
+  const isGiven = typeof value === 'string' && value.trim() !== '';
+  check(isGiven, field, 'is empty; give the value that the gateway returned.');
+  const isDots = value === '.' || value === '..';
+  check(!isDots, field, `may not be "${value}", which is not an identifier.`);
   try {
     return encodeURIComponent(value);
   } catch (error) {
@@ -144,9 +129,7 @@ function listOf(name: string, value: NonNullable<QueryValues[string]>): readonly
 
 /** The full URL of a path below the base URL, whose own `/v1` is understood. */
 export function buildURL(baseURL: string, path: string, query: string): string {
-  const rooted = path.startsWith('/') ? path : `/${path}`;
-  if (query === '') return baseURL + rooted;
-  return baseURL + rooted + (rooted.includes('?') ? `&${query.slice(1)}` : query);
+  return baseURL + path + (path.includes('?') ? query.replace('?', '&') : query);
 }
 
 /** Whether two absolute URLs have the same scheme, host and port. */
