@@ -112,8 +112,9 @@ export const gates: readonly Gate[] = [
   })),
   {
     metric: 'install.own',
-    atMost: 1,
-    reason: 'What is not used should not be downloaded, unpacked and scanned.',
+    atMost: 1.2,
+    reason:
+      'What is not used should not be downloaded, unpacked and scanned. A third of it is the emulator.',
   },
 ];
 

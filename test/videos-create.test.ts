@@ -280,9 +280,14 @@ describe('videos.create()', () => {
       expect(requests).toHaveLength(0);
     });
 
-    test.each([415, 422])('a %i names the option, and nothing is sent again', async (status) => {
+    test.each([
+      [415, 'Input should be an object'],
+      [422, 'Input should be an object'],
+      // Of a vendor whose tasks are made of JSON only.
+      [400, 'invalid asset request (request id: 2026)'],
+    ])('a %i names the option, and nothing is sent again', async (status, message) => {
       for (const bodyFormat of ['form', 'json'] as const) {
-        const answer = Response.json({ detail: 'Input should be an object' }, { status });
+        const answer = Response.json({ error: { message } }, { status });
         const { requests, videos } = answeredVideos(inTurn(answer));
 
         // eslint-disable-next-line no-await-in-loop -- one after the other

@@ -28,7 +28,8 @@ export function specialErrorOf(
       };
     }
   }
-  if (isSubmission(operation) && (status === 415 || status === 422)) {
+  const isOtherType = status === 415 || status === 422 || /invalid asset request/i.test(message);
+  if (isSubmission(operation) && isOtherType) {
     return {
       advice:
         'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.',
