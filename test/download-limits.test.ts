@@ -6,7 +6,8 @@ import { VideoFailedError } from '../src/errors/video-error.ts';
 import { Gateway } from '../src/gateway.ts';
 import { downloadVideo, saveTo } from '../src/node/index.ts';
 import type { GatewayOptions, RequestOptions } from '../src/options.ts';
-import type { VideoTaskLike } from '../src/types/videos.ts';
+import { parseVideoTaskRef } from '../src/tasks/task-ref.ts';
+import type { VideoTaskLike, VideoTaskRef } from '../src/types/videos.ts';
 import { emulated } from './helpers/clients.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 import { failing, failureOf, giving, order, timesOf } from './helpers/videos.ts';
@@ -310,6 +311,30 @@ describe('content that is not there, though the task is completed,', () => {
 
     expect(await giving(read(client, task.ref))).toBe('film');
     expect(timesOf(requests.slice(1), begun)).toEqual([0, 2_000, 6_000, 14_000]);
+  });
+
+  test.each<[string, (client: Gateway, ref: VideoTaskRef) => Promise<unknown>]>([
+    ['wait()', (client, ref) => client.videos.wait(ref)],
+    ['waitAll()', (client, ref) => client.videos.waitAll([ref])[Symbol.asyncIterator]().next()],
+    ['retrieve()', (client, ref) => Promise.resolve(client.videos.retrieve(ref))],
+  ])('is waited for by the handle that was given to %s', async (_, find) => {
+    const { client, requests } = limited((position) => {
+      if (position === 0) return Response.json(completed);
+      return position < 3 ? new Response('', { status: 404 }) : film();
+    });
+    const ref = parseVideoTaskRef({
+      v: 1,
+      kind: 'video',
+      id: 'task_1',
+      route: { type: 'openai' },
+      baseURL: 'https://gateway.test',
+      createdAt: 1,
+    });
+
+    await giving(find(client, ref));
+
+    expect(await giving(read(client, ref))).toBe('film');
+    expect(requests).toHaveLength(4);
   });
 
   test.each(refusals)('is given up after 30 s: %s', async (status, refuse) => {

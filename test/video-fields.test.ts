@@ -40,6 +40,12 @@ describe('rule 37: the task id', () => {
     [{ result: { data: { id: 'j' } } }, 'j'],
     [{ task: { id: 'k' } }, 'k'],
     [{ data: { video_id: 'l' } }, 'l'],
+    [{ taskId: 'm' }, 'm'],
+    [{ code: 0, data: { taskId: 'n', id: 41 } }, 'n'],
+    [{ job_id: 'o' }, 'o'],
+    [{ video: { id: 'p', url } }, 'p'],
+    [{ response: { task_id: 'q', id: 41 } }, 'q'],
+    [{ id: 'a', video: { id: 'of the file' } }, 'a'],
     [{ id: 'a', output: { task_id: 'of the vendor' } }, 'a'],
     [{ data: { id: 'b', data: { task_id: 'of the vendor' } } }, 'b'],
     [{ request_id: 'r', error: { id: 'e' } }, undefined],
@@ -61,8 +67,10 @@ describe('rule 38: status words', () => {
     ['completed', 'completed complete succeeded succeed success done finished'],
     [
       'failed',
-      'failed fail failure error errored aborted timed_out timeout cancelled canceled terminated expired rejected moderated',
+      'failed fail failure error errored aborted timed_out timeout cancelled canceled terminated expired rejected moderated cancelling canceling cancel abort killed interrupted blocked filtered denied refused revoked TASK_FAILED STATUS_FAILED JOB_STATE_FAILED',
     ],
+    ['completed', 'TASK_STATUS_SUCCEED JOB_STATE_SUCCEEDED'],
+    ['in_progress', 'TASK_RUNNING STATE_PROCESSING'],
   ])('%s is also spelled %s', (status, list) => {
     for (const word of list.split(' ')) {
       const spellings = [word, word.toUpperCase(), word.replace('_', ' '), word.replace('_', '-')];
@@ -72,17 +80,22 @@ describe('rule 38: status words', () => {
     }
   });
 
-  test.each([undefined, '', ' ', 'unknown', 'UNKNOWN'])('trap 9: %j says nothing yet', (word) => {
-    expect(readStatusWord(word)).toEqual({ status: 'queued', word: 'empty' });
-  });
+  test.each([undefined, '', ' ', 'unknown', 'UNKNOWN', 'TASK_UNKNOWN'])(
+    'trap 9: %j says nothing yet',
+    (word) => {
+      expect(readStatusWord(word)).toEqual({ status: 'queued', word: 'empty' });
+    },
+  );
 
   test('trap 10: a word that nobody knows counts as pending', () => {
-    expect(readStatusWord('warming up')).toEqual({ status: 'queued', word: 'foreign' });
+    for (const word of ['warming up', 'task', 'JOB_STATE', 'failed_task']) {
+      expect(readStatusWord(word)).toEqual({ status: 'queued', word: 'foreign' });
+    }
   });
 
   test('property: no word is ever a failure but the listed ones', () => {
     const listed =
-      /^(failed|fail|failure|errore?d?|aborted|timedout|timeout|cancell?ed|terminated|expired|rejected|moderated)$/;
+      /^(job|task)?(state|status)?(failed|fail|failure|error|errored|abort|aborted|timedout|timeout|cancel|cancell?(ed|ing)|killed|interrupted|blocked|filtered|denied|refused|revoked|terminated|expired|rejected|moderated)$/;
     fc.assert(
       fc.property(fc.string(), (word) => {
         const isListed = listed.test(word.toLowerCase().replace(/[\s_-]/g, ''));

@@ -140,6 +140,8 @@ describe('a failure is confirmed by one more poll', () => {
     ['a field', failed('field prompt is required', 'invalid_request'), false],
     ["Google's code", failed('Request failed.', 'INVALID_ARGUMENT'), false],
     ["Ali's code", failed('No.', 'InvalidParameter'), false],
+    ['Doubao', failed('The input text may contain sensitive information.')],
+    ['safety', failed('Your request was rejected as a result of our safety system.')],
   ])(
     'but at once where it names moderation or bad input: %s',
     async (_, body, isModerated = true) => {
@@ -162,10 +164,20 @@ describe('a failure is confirmed by one more poll', () => {
     ['The server had an error', null],
     ['invalid response', 'invalid_response'],
     ['upstream returned error', ''],
+    ['status 429: Quota exceeded: RESOURCE_EXHAUSTED {"violations":[]}', ''],
+    ['quota violation', null],
+    ['bad request to upstream: 502', null],
+    ['invalid request: connection reset', null],
+    ['bad requests per minute exceeded', null],
+    ['moderation service timed out', null],
+    ['safety service unavailable', null],
+    ['invalid request', 'rate_limit_exceeded'],
   ])("not where the gateway's vendor stumbled: %s", async (message, code) => {
     const { videos } = answeredVideos(inTurn(failed(message, code), running, completed));
 
     expect((await giving(videos.wait(id))).status).toBe('completed');
+    const { next } = await stepThrough([failed(message, code)]);
+    expect(next).toMatchObject({ error: { name: 'VideoFailedError', moderated: false } });
   });
 
   test.each<[string, Made]>([
@@ -233,8 +245,16 @@ describe('a task without a status beside an error', () => {
     expect(requests).toHaveLength(times.length);
   });
 
-  test('is asked three times, however long the pauses are', async () => {
-    const { videos, requests } = answeredVideos(inTurn(wordless));
+  test.each<[string, (position: number) => object]>([
+    ['the same', () => wordless],
+    [
+      'request ids that differ',
+      (n) => ({ error: { message: `Failed. (request id: 2026${n}) (request id: x-${n})` }, id }),
+    ],
+    ["a vendor's request ids", (n) => ({ error: `Failed. Request id: 0217${n}`, id })],
+    ['a progress that differs', (n) => ({ ...wordless, progress: n })],
+  ])('is asked three times, however long the pauses are: %s', async (_, body) => {
+    const { videos, requests } = answeredVideos((__, position) => Response.json(body(position)));
 
     await failing(videos.wait(id, { interval: minute }));
 
@@ -243,7 +263,6 @@ describe('a task without a status beside an error', () => {
 
   test.each<[string, (position: number) => object]>([
     ['whose error changes', (position) => ({ error: { message: `Attempt ${position}` }, id })],
-    ['whose progress changes', (position) => ({ ...wordless, progress: position })],
     ['that says a word in between', (position) => (position % 3 === 2 ? running : wordless)],
     ['whose error is empty', () => ({ id, error: {} })],
     ['whose word is unknown', () => ({ ...wordless, status: 'unknown' })],
@@ -323,6 +342,8 @@ describe('a task whose status stays unknown', () => {
     ['a lost connection', () => new TypeError('fetch failed')],
     ['another shape', () => ({ status: 'error', message: 'No such route.' })],
     ['nothing', () => ({ code: 'success', data: null })],
+    ['a failed request', () => ({ id: 'req_1', status: 'error' })],
+    ["another task's record", () => ({ data: { ...record('FAILURE').data, task_id: 'task_2' } })],
     ['a task that runs', () => record('IN_PROGRESS')],
     ['a task that is done', () => record('SUCCESS', 'https://cdn.example/v.mp4')],
   ])('%s is no opinion: asked once a minute, and the wait goes on', async (_, vendor) => {
@@ -343,6 +364,19 @@ describe('a task whose status stays unknown', () => {
       expect(time).toBeGreaterThanOrEqual(120_000 + index * minute);
     }
     expect(polls).toEqual([1, requests.length]);
+  });
+
+  test.each<[string, object]>([
+    ['id', { id, status: 'failed' }],
+    ['task_id beside the id of a record', { id: 33, task_id: id, status: 'failed' }],
+    ['data.taskId', { code: 0, data: { taskId: id, status: 'failed' } }],
+  ])('a failure there is of the task that its %s names', async (_, body) => {
+    const { videos } = twoRoutes(
+      () => unknown,
+      () => body,
+    );
+
+    expect(await failing(videos.wait(id))).toMatchObject({ name: 'VideoFailedError', raw: body });
   });
 
   test('a vendor that hangs holds the wait up for 10 seconds, and an abort ends it', async () => {

@@ -92,9 +92,17 @@ export function findComplaint(body: JsonObject): VideoTaskError | undefined {
 const reviewWords =
   /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check|not[\s_-]?pass)|audit\w?submit|审核|敏感|违规/i;
 
+/** Of a service that stumbled, be it the review: neither the content nor the request is at fault. */
+const stumbleWords =
+  /quota|rate[\s_-]?limit|too[\s_-]?many|per[\s_-]?minute|timed?[\s_-]?out|unavailable|upstream|connection|overloaded|\b(?:429|5\d\d)\b/i;
+
+function reads(words: RegExp, { message, code = '' }: VideoTaskError): boolean {
+  return words.test(message) || words.test(code);
+}
+
 /** Whether a failure reads like a content review. A guess: the gateway does not say. */
-export function readsLikeReview({ message, code }: VideoTaskError): boolean {
-  return reviewWords.test(message) || reviewWords.test(code ?? '');
+export function readsLikeReview(failure: VideoTaskError): boolean {
+  return reads(reviewWords, failure) && !reads(stumbleWords, failure);
 }
 
 /** Not keys, tokens or answers: those are the gateway's own, and what fails on them may recover. */
@@ -103,6 +111,6 @@ const inputWords =
 
 /** Whether a failure lies in what was submitted, so that the task cannot recover from it. */
 export function isCausedByInput(failure: VideoTaskError): boolean {
-  const { message, code } = failure;
-  return readsLikeReview(failure) || inputWords.test(message) || inputWords.test(code ?? '');
+  const isAtFault = reads(reviewWords, failure) || reads(inputWords, failure);
+  return isAtFault && !reads(stumbleWords, failure);
 }

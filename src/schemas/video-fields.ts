@@ -12,7 +12,7 @@ export function objectOf(value: unknown): JsonObject | undefined {
 }
 
 /** Where gateways and vendors put a body inside of another. */
-const wrappers = ['data', 'output', 'result', 'task'];
+const wrappers = ['data', 'output', 'result', 'task', 'response', 'video'];
 
 /** A video body and the bodies inside of it, outermost first. */
 export function levelsOf(body: JsonObject): readonly JsonObject[] {
@@ -40,20 +40,34 @@ function idOf(value: unknown): string | undefined {
   return textOf(value);
 }
 
-function findOwnId(level: JsonObject): string | undefined {
-  return firstOf([level['id'], level['task_id'], level['video_id']], idOf);
+/** The ids that one object holds; the first is its own. */
+function idsIn(level: JsonObject): readonly string[] {
+  const { id, task_id: taskId, video_id: videoId, taskId: camel, job_id: jobId } = level;
+  return [id, taskId, videoId, camel, jobId].map(idOf).filter((found) => found !== undefined);
+}
+
+/** Whether a body is about this task; a record of it has an id of its own beside that of the task. */
+export function namesTask(body: JsonObject, id: string): boolean {
+  return levelsOf(body).some((level) => idsIn(level).includes(id));
 }
 
 /** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
 export function findId(body: JsonObject): string | undefined {
   const [, ...inner] = levelsOf(body);
-  return findOwnId(body) ?? firstOf(inner, (level) => idOf(level['task_id']) ?? findOwnId(level));
+  return (
+    idsIn(body)[0] ??
+    firstOf(
+      inner,
+      (level) =>
+        firstOf([level['task_id'], level['taskId'], level['job_id']], idOf) ?? idsIn(level)[0],
+    )
+  );
 }
 
 /** Parses an answer whose ids may be numbers beyond 2^53: those are kept as the text that came. */
 export function parseWithIds(text: string): unknown {
   // Inside of JSON text a quote has a backslash before it, so this only ever finds fields.
-  const large = /("(?:id|task_id|video_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
+  const large = /("(?:id|task_id|video_id|taskId|job_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
   return JSON.parse(
     text.replace(large, (field: string, name: string, digits: string, end: string) =>
       Number.isSafeInteger(Number(digits)) ? field : `${name}"${digits}"${end}`,
@@ -70,7 +84,7 @@ export function findStatusWord(body: JsonObject): string | undefined {
   const [outer, ...inner] = levelsOf(body).map(statusWordIn);
   const within = inner.find((word) => word !== undefined);
   // A wrapper without an id that says `success` means the request, not the task.
-  const isWrapper = findOwnId(body) === undefined && readStatusWord(outer).status === 'completed';
+  const isWrapper = idsIn(body).length === 0 && readStatusWord(outer).status === 'completed';
   return isWrapper ? (within ?? outer) : (outer ?? within);
 }
 

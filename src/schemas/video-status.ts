@@ -10,7 +10,7 @@ export interface StatusReading {
   readonly word: 'known' | 'empty' | 'foreign';
 }
 
-/** Words of gateways and vendors, without spaces, hyphens and underscores. */
+/** Words of gateways and vendors, without separators and without what `JOB_STATE_` says. */
 const words: Readonly<Record<VideoStatus, readonly string[]>> = {
   queued: [
     'queued',
@@ -31,11 +31,22 @@ const words: Readonly<Record<VideoStatus, readonly string[]>> = {
     'failure',
     'error',
     'errored',
+    'abort',
     'aborted',
     'timedout',
     'timeout',
+    'cancel',
     'cancelled',
     'canceled',
+    'cancelling',
+    'canceling',
+    'killed',
+    'interrupted',
+    'blocked',
+    'filtered',
+    'denied',
+    'refused',
+    'revoked',
     'terminated',
     'expired',
     'rejected',
@@ -56,7 +67,8 @@ const statusByWord = new Map<string, VideoStatus>([
  * A word that is not known counts as `queued`: a task that is paid for is never given up for a word.
  */
 export function readStatusWord(word: string | undefined): StatusReading {
-  const plain = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
+  const joined = (word ?? '').toLowerCase().replace(/[\s_-]/g, '');
+  const plain = joined.replace(/^(?:job|task)?(?:state|status)?/, '') || joined;
   const status = statusByWord.get(plain);
   if (status !== undefined) return { status, word: 'known' };
   return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };

@@ -1,3 +1,4 @@
+import { withoutRequestIds } from '../schemas/request-id-text.ts';
 import { readStatusWord } from '../schemas/video-status.ts';
 import type { VideoStatus, VideoTask, VideoTaskError } from '../types/videos.ts';
 import { errorPause, nextInterval, respect, vary } from './pauses.ts';
@@ -152,6 +153,10 @@ export function decide(
   }
 }
 
+function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
+  return failure && withoutRequestIds(failure.message);
+}
+
 function afterTask(
   before: VideoWaitState,
   seen: Extract<Observation, { type: 'task' }>,
@@ -163,9 +168,11 @@ function afterTask(
   const { elapsed } = moment;
   const hasMoved = before.status !== undefined && before.status !== status;
   const interval = nextInterval(hasMoved ? undefined : before.interval, settings.interval);
+  // Without a status there is nothing that a progress could be of.
+  const isComplaint = rawStatus === undefined && failure !== undefined;
   const isSame =
-    !hasChanged(before, seen) &&
-    before.failure?.message === failure?.message &&
+    !hasChanged(before, isComplaint ? { ...seen, progress: before.progress } : seen) &&
+    reasonOf(before) === reasonOf(seen) &&
     before.failure?.code === failure?.code;
   const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
   const state: VideoWaitState = {

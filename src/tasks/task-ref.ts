@@ -143,6 +143,7 @@ export function nameTask(value: VideoTaskLike): NamedTask {
     const stored = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
     if (stored !== undefined) {
       const ref = parseVideoTaskRef(stored);
+      if (isObject(stored)) givenFor.set(ref, stored);
       return { id: ref.id, route: ref.route, ref };
     }
     return byId(value['id'] ?? value['task_id']);
@@ -155,17 +156,24 @@ function byId(id: unknown): NamedTask {
 }
 
 /** Handles of tasks that were read as completed. Nothing of it is stored with them. */
-const completed = new WeakSet<VideoTaskRef>();
+const completed = new WeakSet<object>();
+
+/** The handles of callers, by the checked ones that were made of them. */
+const givenFor = new WeakMap<VideoTaskRef, object>();
 
 /** Takes note that the task of a handle is completed. */
 export function noteCompleted(ref: VideoTaskRef): void {
   completed.add(ref);
+  const given = givenFor.get(ref);
+  if (given !== undefined) completed.add(given);
 }
 
 /** Whether a caller's task is known to be completed: it says so, or its handle came with one that did. */
 export function isCompleted(task: VideoTaskLike): boolean {
   if (typeof task === 'string') return false;
-  return 'status' in task ? task.status === 'completed' : 'kind' in task && completed.has(task);
+  if ('status' in task && task.status === 'completed') return true;
+  const ref = 'ref' in task ? task.ref : task;
+  return isObject(ref) && completed.has(ref);
 }
 
 /**

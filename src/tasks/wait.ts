@@ -1,7 +1,7 @@
 import { VideoFailedError, type VideoWaitSummary } from '../errors/video-error.ts';
 import { isObject } from '../schemas/objects.ts';
 import { findFailure } from '../schemas/video-failure.ts';
-import { findId } from '../schemas/video-fields.ts';
+import { namesTask } from '../schemas/video-fields.ts';
 import { restateVideo } from '../schemas/video.ts';
 import type { VideoTask, VideoTaskRef } from '../types/videos.ts';
 import { observe, type PollResult } from './observe.ts';
@@ -138,8 +138,8 @@ export class WaitRun {
     await this.#takeTurn();
     const limits = { timeout: shortLook, totalTimeout: shortLook, maxRetries: 0 };
     const { task } = await this.#read(limits, vendorRoute);
-    // Other software may call its own answer a failure; what is said of a task holds an id.
-    const isOfTask = isObject(task?.raw) && findId(task.raw) !== undefined;
+    // Other software may call its own answer a failure, and that has an id too.
+    const isOfTask = isObject(task?.raw) && namesTask(task.raw, this.#wait.ref.id);
     const hasFailed = task?.status === 'failed' && isOfTask;
     return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
   }
