@@ -457,9 +457,10 @@ describe('classifyThrown()', () => {
 
   const ours = 'https://gateway.test/v1/images/generations';
   const local = 'http://127.0.0.1:8080/v1/images/generations';
+  const odd = 'https://gateway.test:8443/v1/images/generations';
 
   test.each<[string, string, unknown]>([
-    ['its port', ours, failure('', { ...refused, address: '192.0.2.1', port: 443 })],
+    ['its own port', odd, failure('', { ...refused, address: '192.0.2.1', port: 8443 })],
     ['its address and port', local, failure('', { ...refused, address: '127.0.0.1', port: 8080 })],
     [
       'an address of IPv6',
@@ -470,10 +471,10 @@ describe('classifyThrown()', () => {
     ['its host', ours, failure('', { code: 'ERR_TLS_CERT_ALTNAME_INVALID', host: 'gateway.test' })],
     [
       'all of its addresses',
-      ours,
+      odd,
       new AggregateError([
-        failure('', { ...refused, address: '192.0.2.1', port: 443 }),
-        failure('', { ...refused, address: '192.0.2.2', port: 443 }),
+        failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
+        failure('', { ...refused, address: '192.0.2.2', port: 8443 }),
       ]),
     ],
     [
@@ -507,6 +508,7 @@ describe('classifyThrown()', () => {
   test.each<[string, string, unknown]>([
     ['nothing', ours, failure('', refused)],
     ['no more than an address', ours, failure('', { ...refused, address: '192.0.2.1' })],
+    ['the port of everybody', ours, failure('', { ...refused, address: '192.0.2.1', port: 443 })],
     ['another port', ours, failure('', { ...refused, address: '192.0.2.1', port: 8443 })],
     [
       'another port of its name',
@@ -523,9 +525,9 @@ describe('classifyThrown()', () => {
     ],
     [
       'one address of others',
-      ours,
+      odd,
       new AggregateError([
-        failure('', { ...refused, address: '192.0.2.1', port: 443 }),
+        failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
         failure('', { ...refused, address: '192.0.2.2', port: 9200 }),
       ]),
     ],
@@ -534,6 +536,13 @@ describe('classifyThrown()', () => {
       ours,
       failure(`POST ${ours} failed`, {
         cause: failure('', { ...refused, address: '192.0.2.1', port: 9200 }),
+      }),
+    ],
+    [
+      'its own port, for what it says of another',
+      odd,
+      failure('The log https://log.test:8443/v1 failed', {
+        cause: failure('', { ...refused, address: '192.0.2.1', port: 8443 }),
       }),
     ],
     ['a certificate of somebody', ours, failure('', { code: 'CERT_HAS_EXPIRED' })],

@@ -214,6 +214,26 @@ describe('videos.create() with a ledger', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test.each([
+    ['as its data', 200, { code: 'fail', message: 'x', data: 'task_abc' }],
+    ['in words', 200, { code: 'fail', message: 'task_8f3a was created, but…', data: null }],
+    ['in other words', 200, { code: 'fail', message: 'task_id: t1 failed', data: null }],
+    ['with a 429', 429, { code: 'fail_to_fetch_task', message: 'x', data: 'task_abc' }],
+    ['in words with a 429', 429, { code: 'fail_to_fetch_task', message: 'task_8f3a is pending' }],
+  ])('a task that an error tells %s does not give the claim back', async (_, status, body) => {
+    const { requests, videos } = answeredVideos(inTurn(Response.json(body, { status })));
+    const { ledger, told } = watchedLedger();
+    const options = { ledger, callId: 'a' };
+
+    const first = await failureOf(videos.create(order, options));
+    const second = await failureOf(videos.create(order, options));
+
+    expect(first).toMatchObject({ outcome: 'unknown' });
+    expect(second).toMatchObject({ outcome: 'unknown' });
+    expect(told).toEqual(['claim: claimed', 'unknown', 'claim: unknown']);
+    expect(requests).toHaveLength(1);
+  });
+
   test('success: false beside a task id is a task: a job that starts again waits for it', async () => {
     const { requests, videos } = answeredVideos(
       inTurn(

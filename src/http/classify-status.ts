@@ -1,5 +1,6 @@
 import { retryAfterFrom } from './backoff.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
+import { isObject } from '../schemas/objects.ts';
 import { failures, type FailureKind } from './failure.ts';
 
 /** Codes that the same request will meet again before any work, whatever the HTTP status says. */
@@ -51,7 +52,8 @@ export function classifyStatus(status: number, body: ErrorBody, headers: Headers
   const kind = ofStatus(status, body, headers);
   if (code !== 'fail_to_fetch_task') return kind;
   // The gateway repeats the provider's status here, whatever it was.
-  const isRefusal = status < 500 && failures[kind].outcome === 'rejected' && !holdsId(body);
+  const isMade = holdsId(body) || (status === 429 && tellsId(body));
+  const isRefusal = status < 500 && failures[kind].outcome === 'rejected' && !isMade;
   if (!isRefusal) return 'task_refused';
   return status === 429 ? 'rate_limited' : 'refused';
 }
@@ -61,6 +63,16 @@ export function holdsId({ error }: ErrorBody): boolean {
   const text = JSON.stringify(error ?? null).replaceAll('\\', '');
   const ids = text.replaceAll(/(?:request|trace|log)_?id"/gi, '');
   return /id"\s*:\s*(?:"[^"\s]|[1-9])/i.test(ids);
+}
+
+/**
+ * Whether an error tells the id of a task in its words, or alone as its `data`. A refusal may tell one
+ * too: that of a task that was not found.
+ */
+export function tellsId({ error, message }: ErrorBody): boolean {
+  const { data = null } = isObject(error) ? error : {};
+  const isId = (typeof data === 'string' && data.trim() !== '') || typeof data === 'number';
+  return isId || /\btask_\w*\d|\b(?:task|video)[ _]?id["']? ?[:=] ?["']?\w/i.test(message ?? '');
 }
 
 function ofStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {

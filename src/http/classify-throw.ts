@@ -123,19 +123,25 @@ function placesIn(error: object): readonly Place[] {
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
 
-/** Whether an error names the host or the port of a request, and no other. */
+/** Nearly everything else listens there too. */
+const usualPorts = /^(?:80|443)$/;
+
+/** Whether a place is that of the request; `undefined` when it proves neither. */
+function isOwn({ host, port }: Place, own: Place): boolean | undefined {
+  // A name may stand for any address.
+  const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
+  if ((isKnown && host !== own.host) || (port !== '' && port !== own.port)) return false;
+  return isKnown || (port !== '' && !usualPorts.test(port)) ? true : undefined;
+}
+
+/** Whether an error names the place of a request: its host, or its port when that is no usual one. */
 function isAbout(error: object, url: string): boolean {
-  const own = placeOf(new URL(url));
-  const places = placesIn(error);
-  return (
-    places.length > 0 &&
-    places.every(({ host, port }) => {
-      // A name may stand for any address.
-      const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
-      if (isKnown && host !== own.host) return false;
-      return port === '' ? isKnown : port === own.port;
-    })
-  );
+  return placesIn(error).some((place) => isOwn(place, placeOf(new URL(url))) === true);
+}
+
+/** Whether an error names another place than that of a request. */
+function isAboutAnother(error: object, url: string): boolean {
+  return placesIn(error).some((place) => isOwn(place, placeOf(new URL(url))) === false);
 }
 
 function kindFromSigns(error: object): FailureKind | undefined {
@@ -156,7 +162,8 @@ function kindOf(link: object, levels: number, url: string | undefined): FailureK
   if (Array.isArray(errors) && errors.length > 0) return kindOfAll(errors, levels, url);
   const kind = kindFromSigns(link);
   if (kind === undefined || failures[kind].outcome !== 'not_sent') return kind;
-  return url === undefined || isAbout(link, url) ? kind : 'connection_lost';
+  const isProof = url === undefined || (isAbout(link, url) && !isAboutAnother(link, url));
+  return isProof ? kind : 'connection_lost';
 }
 
 /** Several addresses were tried: nothing was sent only if every one of them failed to connect. */
@@ -191,13 +198,17 @@ const phases: Partial<Record<FailureKind, Phase>> = {
 export function classifyThrown(error: unknown, url?: string): Failure {
   try {
     // The error itself and its causes, outermost first.
+    const chain: object[] = [];
     let link = error;
-    for (let levels = deepest; levels > 0 && typeof link === 'object' && link; levels -= 1) {
-      const kind = kindOf(link, deepest, url);
-      if (kind !== undefined) {
-        return { kind, phase: phases[kind] ?? 'connect', code: textOf(link, 'code'), cause: error };
-      }
+    while (typeof link === 'object' && link !== null && chain.length < deepest) {
+      chain.push(link);
       link = property(link, 'cause');
+    }
+    const isOfAnother = url !== undefined && chain.some((part) => isAboutAnother(part, url));
+    for (const part of isOfAnother ? [] : chain) {
+      const kind = kindOf(part, deepest, url);
+      if (kind === undefined) continue;
+      return { kind, phase: phases[kind] ?? 'connect', code: textOf(part, 'code'), cause: error };
     }
   } catch {
     // A proxy may throw whatever it is asked.

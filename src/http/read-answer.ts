@@ -1,6 +1,6 @@
 import { readErrorText, readErrorValue } from '../schemas/error-body.ts';
 import { parseJSON } from '../schemas/parse-json.ts';
-import { holdsId } from './classify-status.ts';
+import { holdsId, tellsId } from './classify-status.ts';
 import { isSubmission, readErrorInSuccess } from './error-in-success.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readBody } from './read-text.ts';
@@ -54,7 +54,7 @@ export function throwIfError(value: unknown, answer: Answer): void {
   const requestId = requestIdOf(headers, body.requestId);
   // Gateways charge for most errors that come so. They give back what a task cost that was not made;
   // but this code repeats a success of the provider, who has made it.
-  const isMade = body.code === 'fail_to_fetch_task' || holdsId(body);
+  const isMade = body.code === 'fail_to_fetch_task' || holdsId(body) || tellsId(body);
   const isTaskError = isSubmission(operation) && body.envelope === 'task' && !isMade;
   const kind = charge === 'free' || isTaskError ? 'refused' : 'undecided';
   throw new ReadFailure({ kind, phase: 'body', status, headers, body, requestId });
