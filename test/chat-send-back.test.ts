@@ -101,6 +101,24 @@ describe('an answer goes back as it came', () => {
     });
   });
 
+  test('a signature that comes after its thoughts, and citations after their text', async () => {
+    const sent = await streamedBack(
+      { content: [{ type: 'thinking', thinking: 'Hm' }] },
+      { content: [{ type: 'thinking', thinking: '.' }] },
+      { content: [{ type: 'thinking', signature: 'abc' }] },
+      { content: [{ type: 'text', text: 'Hi' }] },
+      { content: [{ type: 'text', text: '!', citations: [{ url: 'x' }] }] },
+    );
+
+    expect(sent).toEqual({
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'abc' },
+        { type: 'text', text: 'Hi!', citations: [{ url: 'x' }] },
+      ],
+    });
+  });
+
   test('a streamed answer that began as plain text', async () => {
     const sent = await streamedBack(
       { content: 'Hel' },
@@ -118,6 +136,7 @@ describe('tool calls without arguments', () => {
     ['missing', { name: 'now' }],
     ['null', { name: 'now', arguments: null }],
     ['empty', { name: 'now', arguments: '' }],
+    ['blank', { name: 'now', arguments: ' ' }],
   ] as const;
   const tools = [
     {

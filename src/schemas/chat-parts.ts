@@ -175,7 +175,9 @@ export function repairFunction(call: unknown): void {
 
 /** Gives a whole call its arguments: for a function without any, many models write nothing. */
 export function fillArguments(call: unknown): void {
-  if (isObject(call)) call['arguments'] ||= noArguments;
+  if (!isObject(call)) return;
+  const { arguments: text } = call;
+  if (typeof text !== 'string' || text.trim() === '') call['arguments'] = noArguments;
 }
 
 /** The arguments of a function that takes none, as JSON text. */

@@ -102,7 +102,7 @@ function inOrder(floats: Float32Array): Float32Array {
 }
 
 /** Larger than any number of a vector; bytes that are read as floats are soon beyond it. */
-const largestNumber = 1e30;
+const largestNumber = 1e6;
 
 /**
  * Whether bytes were floats. Some models give a byte (`int8`) or a bit (`binary`) for each dimension,

@@ -1,5 +1,6 @@
 import { noArguments } from '../schemas/chat-parts.ts';
 import { isObject } from '../schemas/objects.ts';
+import type { JsonObject } from '../types/common.ts';
 import type { ChatCompletionMessageToolCall } from '../types/chat-messages.ts';
 import type {
   ChatCompletionChunk,
@@ -181,27 +182,25 @@ const textPart = (text: string) => ({ type: 'text', text });
 
 /**
  * Adds a part of streamed content to those before. What the stream has cut into pieces, text and
- * thinking, becomes one part again.
+ * thinking, becomes one part again; a signature comes with the last piece.
  */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1);
-  if (isObject(last) && isObject(part) && last['type'] === part['type']) {
-    const { text, thinking } = part;
-    if (typeof last['text'] === 'string' && typeof text === 'string') {
-      last['text'] = growText(last['text'], text);
-      return;
-    }
-    if (typeof last['thinking'] === 'string' && typeof thinking === 'string') {
-      last['thinking'] = growText(last['thinking'], thinking);
-      return;
-    }
-    if (Array.isArray(last['thinking']) && Array.isArray(thinking)) {
-      for (const inner of thinking) addPart(last['thinking'], inner);
-      return;
-    }
+  if (!isObject(last) || !isObject(part) || last['type'] !== part['type'] || !isPiece(part)) {
+    parts.push(structuredClone(part));
+    return;
   }
-  parts.push(structuredClone(part));
+  for (const [key, value] of Object.entries(part)) {
+    if (key === '__proto__') continue;
+    const before = last[key];
+    const isText = typeof before === 'string' && (key === 'text' || key === 'thinking');
+    if (isText && typeof value === 'string') last[key] = growText(before, value);
+    else if (!Array.isArray(before) || !Array.isArray(value)) last[key] = structuredClone(value);
+    else for (const inner of value) addPart(before, inner);
+  }
 }
+
+const isPiece = ({ type }: JsonObject): boolean => type === 'text' || type === 'thinking';
 
 function addAudio(
   before: ChatCompletionAudio | null | undefined,

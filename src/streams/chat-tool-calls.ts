@@ -66,7 +66,9 @@ export class ToolCallAssembler {
   /** Gives functions that are called without arguments empty ones; some models write nothing. */
   end(): void {
     for (const open of this.#fresh) {
-      if (open.call.type !== 'function' || open.call.function.arguments !== '') continue;
+      if (open.call.type !== 'function' || open.call.function.arguments.trim() !== '') {
+        continue;
+      }
       open.call.function.arguments = noArguments;
       open.isFilled = true;
     }
