@@ -186,7 +186,7 @@ const textPart = (text: string) => ({ type: 'text', text });
  */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1);
-  if (!isObject(last) || !isObject(part) || last['type'] !== part['type'] || !isPiece(part)) {
+  if (!isObject(last) || !isObject(part) || !continues(last, part)) {
     parts.push(structuredClone(part));
     return;
   }
@@ -200,7 +200,14 @@ function addPart(parts: unknown[], part: unknown): void {
   }
 }
 
-const isPiece = ({ type }: JsonObject): boolean => type === 'text' || type === 'thinking';
+const isAlike = (before: unknown, piece: unknown): boolean =>
+  piece === undefined || Array.isArray(before) === Array.isArray(piece);
+
+/** Whether a part goes on with the one before: of the same type, and written in the same form. */
+function continues(last: JsonObject, { type, text, thinking }: JsonObject): boolean {
+  if (last['type'] !== type || (type !== 'text' && type !== 'thinking')) return false;
+  return isAlike(last['text'], text) && isAlike(last['thinking'], thinking);
+}
 
 function addAudio(
   before: ChatCompletionAudio | null | undefined,
