@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { CallSpec } from './call-spec.ts';
 import { isObject } from '../schemas/objects.ts';
-import { encodeMultipart, type FormFields } from './multipart.ts';
+import { encodeMultipart, writeJSON, type FormFields } from './multipart.ts';
 
 /** A body that is ready to be sent. */
 export interface PreparedBody {
@@ -15,26 +15,8 @@ export interface PreparedBody {
   sourceError?(): unknown;
 }
 
-const noHeaders: Readonly<Record<string, string>> = {};
 // The gateway skips a JSON body unless the type begins with exactly this text.
 const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
-
-function toJSON(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    throw new InvalidInputError(
-      'body',
-      'cannot be written as JSON; it may hold a cycle or a BigInt.',
-      {
-        cause: error,
-      },
-    );
-  }
-  if (text === undefined) throw new InvalidInputError('body', 'cannot be written as JSON.');
-  return text;
-}
 
 function withExtraFields(fields: FormFields, extra: Readonly<Record<string, unknown>>): FormFields {
   const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
@@ -58,8 +40,8 @@ export async function prepareBody(spec: CallSpec, signal: AbortSignal): Promise<
     return encodeMultipart(fields, signal);
   }
   if (spec.json === undefined && extra === undefined) {
-    return { body: undefined, headers: noHeaders, replayable: true };
+    return { body: undefined, headers: {}, replayable: true };
   }
   const value = extra === undefined ? spec.json : withExtra(spec, extra);
-  return { body: toJSON(value), headers: jsonHeaders, replayable: true };
+  return { body: writeJSON('body', value), headers: jsonHeaders, replayable: true };
 }

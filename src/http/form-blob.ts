@@ -1,3 +1,8 @@
+/** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
+export function withFullLineBreaks(text: string): string {
+  return text.replaceAll(/\r\n|\r|\n/g, '\r\n');
+}
+
 function escapeName(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }
@@ -10,14 +15,12 @@ function escapeName(name: string): string {
  */
 export function formBlob(form: FormData): Blob {
   // Whoever could guess it could write further fields into a text.
-  const random = crypto.getRandomValues(new Uint8Array(16));
-  const digits = Array.from(random, (byte) => byte.toString(16).padStart(2, '0'));
-  const boundary = `----formdata-${digits.join('')}`;
+  const boundary = `----formdata-${crypto.randomUUID().replaceAll('-', '')}`;
   const parts: BlobPart[] = [];
   for (const [name, value] of form) {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
     if (typeof value === 'string') {
-      parts.push(`${head}\r\n\r\n${value.replace(/\r\n|\r|\n/g, '\r\n')}\r\n`);
+      parts.push(`${head}\r\n\r\n${withFullLineBreaks(value)}\r\n`);
     } else {
       const type = value.type === '' ? 'application/octet-stream' : value.type;
       const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}`;

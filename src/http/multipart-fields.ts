@@ -70,20 +70,24 @@ function isPlainObject(value: unknown): boolean {
 }
 
 function toText(field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return String(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new InvalidInputError(field, `must be a finite number, not ${value}.`);
   }
-  if (typeof value === 'object') {
-    try {
-      return JSON.stringify(value);
-    } catch (error) {
-      throw new InvalidInputError(field, 'must be an object that can be written as JSON.', {
-        cause: error,
-      });
-    }
+  return typeof value === 'string' || typeof value === 'bigint'
+    ? String(value)
+    : writeJSON(field, value);
+}
+
+/** @throws `InvalidInputError` naming the field when a value has no JSON text. */
+export function writeJSON(field: string, value: unknown): string {
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
   }
-  throw new InvalidInputError(field, 'must be text, a number, an object or a file.');
+  if (text !== undefined) return text;
+  const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
+  throw new InvalidInputError(field, problem, { cause });
 }

@@ -1,5 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { bytesOf } from './files/byte-source.ts';
+import { isBinary } from './files/file-input.ts';
+import { withFullLineBreaks } from './form-blob.ts';
 import type { TextPart } from './multipart-fields.ts';
 
 /** A file of a form that is streamed. */
@@ -41,10 +43,8 @@ type FormStreamer = (
  * In browsers and edge workers the library is only another name for the global `FormData`.
  */
 export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
-  if (typeof process === 'undefined' || typeof process.getBuiltinModule !== 'function') {
-    return undefined;
-  }
-  const { Readable } = process.getBuiltinModule('node:stream');
+  const nodeStream = globalThis.process?.getBuiltinModule?.('node:stream');
+  if (nodeStream === undefined) return undefined;
   // An edge runtime may have some of Node, but not all that the library loads.
   const NodeForm = (await import('form-data').catch(() => undefined))?.default;
   if (NodeForm === undefined || !('getHeaders' in NodeForm.prototype)) return undefined;
@@ -60,7 +60,7 @@ export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
       const { filename, type: contentType, size } = part;
       // A function is called when its turn has come, so a later file is not touched before that.
       const open = (next: (content: unknown) => void): void => {
-        next(Readable.from(contentOf(part)));
+        next(nodeStream.Readable.from(contentOf(part)));
       };
       form.append(name, open, {
         filename,
@@ -73,11 +73,6 @@ export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
     const headers = { ...form.getHeaders(), ...length };
     return { headers, body: toWebStream(form, observer) };
   };
-}
-
-/** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
-function withFullLineBreaks(text: string): string {
-  return text.replaceAll(/\r\n|\r|\n/g, '\r\n');
 }
 
 /** The bytes of a file, held to the length that was announced for it. */
@@ -117,10 +112,7 @@ function toWebStream(form: EventStream, observer: FormObserver): ReadableStream<
       start(controller) {
         form.on('data', (chunk) => {
           if (isOver) return;
-          const bytes = typeof chunk === 'string' ? encoder.encode(chunk) : undefined;
-          controller.enqueue(
-            bytes ?? (ArrayBuffer.isView(chunk) ? bytesOf(chunk) : new Uint8Array()),
-          );
+          controller.enqueue(isBinary(chunk) ? bytesOf(chunk) : encoder.encode(String(chunk)));
           if ((controller.desiredSize ?? 0) <= 0) form.pause();
         });
         form.on('end', () => {

@@ -15,7 +15,7 @@ export {
   type StreamingFileOptions,
   type ToFileInput,
 } from './files/to-file.ts';
-export type { FormField, FormFields } from './multipart-fields.ts';
+export { writeJSON, type FormField, type FormFields } from './multipart-fields.ts';
 
 /** A form, ready to be the body of a request. */
 export interface EncodedMultipart {
@@ -85,8 +85,7 @@ export async function encodeMultipart(
 /** Every stream that a form is read from. */
 class SourceSet {
   readonly #sources: ByteSource[] = [];
-  #isClosed = false;
-  #reason: unknown;
+  #closeReason: unknown;
   /** What a stream failed with while it was read, or `undefined`. */
   error: unknown;
 
@@ -97,19 +96,18 @@ class SourceSet {
   open(stream: StreamingFileInput): ByteSource {
     const source = openSource(stream);
     this.#sources.push(source);
-    if (this.#isClosed) source.close(this.#reason);
+    if (this.#closeReason !== undefined) source.close(this.#closeReason);
     return source;
   }
 
   close(reason: unknown): void {
-    if (!this.#isClosed) this.#reason = reason;
-    this.#isClosed = true;
-    for (const source of this.#sources) source.close(reason);
+    const closeReason = (this.#closeReason ??= reason ?? new Error('The stream was stopped.'));
+    for (const source of this.#sources) source.close(closeReason);
   }
 
   fail(error: unknown): void {
     // A stream that was stopped on purpose fails too, but not by its own fault.
-    if (!this.#isClosed) this.error = error;
+    if (this.#closeReason === undefined) this.error = error;
     this.close(error);
   }
 }

@@ -7,7 +7,7 @@ export interface ByteSource {
   read(): Promise<Uint8Array | undefined>;
   /** Reads until `length` bytes are there or the stream ends. What is read here is read again. */
   peek(length: number): Promise<{ readonly head: Uint8Array; readonly ended: boolean }>;
-  /** Stops the stream and frees what it holds. Later reads fail with `reason`. */
+  /** Stops the stream and frees what it holds. Later reads fail with `reason`, which is never `undefined`. */
   close(reason: unknown): void;
 }
 
@@ -89,7 +89,7 @@ export function openSource(stream: StreamingFileInput): ByteSource {
     },
     close(reason) {
       if (ended || closeReason !== undefined) return;
-      closeReason = reason ?? new Error('The stream was stopped.');
+      closeReason = reason;
       Promise.resolve(reader.close(closeReason)).catch(() => {});
     },
   };

@@ -39,7 +39,7 @@ const audioFormats: readonly FileFormat[] = [
   { types: { flac: 'audio/flac' }, signature: /^fLaC/ },
   {
     types: { mp4: 'video/mp4', m4a: 'audio/mp4' },
-    signature: /^.{4}ftyp(iso[m2-9]|mp4[12]|avc1|dash|qt {2}|M4[ABV] |3g[p2])/s,
+    signature: /^.{4}ftyp(iso[m2-9]|mp4[12]|avc1|dash|qt {2}|M4[ABV]|3g[p2])/s,
   },
   { types: { ogg: 'audio/ogg', oga: 'audio/ogg', opus: 'audio/ogg' }, signature: /^OggS/ },
   {
@@ -169,8 +169,15 @@ export function describeFile({ field, purpose, head, ...given }: FileFacts): Fil
     // A film that is passed as an image reference is still a film.
     (purpose === 'audio' ? undefined : candidates[0]);
   if (chosen === undefined) {
-    if (purpose === 'audio') throw unknownAudio(field, givenName);
-    return { name, type: isDeclared ? declared : unknownType };
+    if (purpose !== 'audio') return { name, type: isDeclared ? declared : unknownType };
+    const subject =
+      givenName === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
+    throw new InvalidInputError(
+      field,
+      'is not recognised as audio: the gateway goes by the extension of the file name, ' +
+        `${subject}, and its first bytes are of no audio format that could be told. Name it with one ` +
+        `of .${audioExtensions.join(' .')}, for example toFile(data, "speech.mp3").`,
+    );
   }
 
   const stem = extension === '' ? name : name.slice(0, -extension.length - 1);
@@ -182,14 +189,4 @@ export function describeFile({ field, purpose, head, ...given }: FileFacts): Fil
   if (isKnown || byName !== undefined) return { name: `${stem}.${wanted}`, type };
   // What follows the last dot of `talk.2026-01-31` is no extension, so nothing is cut off.
   return { name: isAny && extension !== '' ? name : `${name}.${wanted}`, type };
-}
-
-function unknownAudio(field: string, name: string | undefined): InvalidInputError {
-  const subject = name === undefined ? 'the file has no name' : `"${name}" has none that it knows`;
-  return new InvalidInputError(
-    field,
-    'is not recognised as audio: the gateway goes by the extension of the file name, ' +
-      `${subject}, and its first bytes are of no audio format that could be told. Name it with one ` +
-      `of .${audioExtensions.join(' .')}, for example toFile(data, "speech.mp3").`,
-  );
 }
