@@ -4,12 +4,17 @@ import { checkSync } from 'recheck';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { root } from './helpers/run-program.ts';
+import type { ChatCompletionStreamEvents } from '../src/streams/chat-stream-events.ts';
+import type { ChatCompletionChunkChoice } from '../src/types/chat-stream.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/schemas/embeddings-text.ts');
+const { ChatEventDeriver } = await import('../src/streams/chat-event-deriver.ts');
 const { ToolCallAssembler } = await import('../src/streams/chat-tool-calls.ts');
+const { EventEmitter } = await import('../src/streams/event-emitter.ts');
 const { EventReader } = await import('../src/streams/read-events.ts');
+const { OutputParser } = await import('../src/structured/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
 
 interface Found {
@@ -173,4 +178,56 @@ describe('twice as many tool calls are twice the work:', () => {
 
     expect(whole).toBeLessThan(half * 2.3);
   });
+});
+
+const emptyChoice = (index: number): ChatCompletionChunkChoice => ({
+  index,
+  delta: {},
+  finish_reason: null,
+});
+
+const endedCalls = (...indexes: number[]): ChatCompletionChunkChoice => ({
+  index: 0,
+  delta: { tool_calls: indexes.map((index) => ({ index, id: `c${index}`, ...calling('[') })) },
+  finish_reason: 'tool_calls',
+});
+
+/** Derives the events of a stream, and gives the indexes of the tool calls in order of their end. */
+async function derive(chunks: ChatCompletionChunkChoice[][]): Promise<number[]> {
+  const emitter = new EventEmitter<ChatCompletionStreamEvents<unknown>>();
+  const ended: number[] = [];
+  emitter.add('tool_calls.function.arguments.done', ({ index }) => ended.push(index), false);
+  const deriver = new ChatEventDeriver(emitter, new OutputParser(undefined, new Map(), 'stream'));
+  for (const choices of chunks) {
+    await deriver.add({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'm',
+      choices,
+    });
+  }
+  await deriver.end();
+  return ended;
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+test.each<[string, (count: number) => ChatCompletionChunkChoice[][]]>([
+  ['choices in one chunk', (count) => [upTo(count).map(emptyChoice)]],
+  ['choices whose indexes fall', (count) => [upTo(count).toReversed().map(emptyChoice)]],
+  ['tool calls that each end the answer', (count) => upTo(count).map((at) => [endedCalls(at)])],
+])('the events of twice as many %s are twice the work', async (_, make) => {
+  const half = await stepsOf(() => derive(make(3_000)));
+  const whole = await stepsOf(() => derive(make(6_000)));
+
+  expect(whole).toBeLessThan(half * 2.3);
+  // The counts of code that gets very hot are too low: of each piece there may be only so many.
+  expect(whole).toBeLessThan(6_000 * 200);
+});
+
+test('the end of each tool call is told once, in the order of their indexes', async () => {
+  const ended = await derive([[endedCalls(3, 1)], [endedCalls(1, 2, 0)], [endedCalls()]]);
+
+  expect(ended).toEqual([1, 3, 0, 2]);
 });

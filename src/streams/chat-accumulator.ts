@@ -16,7 +16,7 @@ import type {
   CompletionUsage,
 } from '../types/chat.ts';
 import { isFinishReason } from '../schemas/chat.ts';
-import { ToolCallAssembler } from './chat-tool-calls.ts';
+import { placeOf, ToolCallAssembler } from './chat-tool-calls.ts';
 import { growText } from './grow-text.ts';
 import type { StreamProgress } from './protocol.ts';
 import { copyUnknownFields } from './unknown-fields.ts';
@@ -81,9 +81,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     return this.#choices.get(choice)?.toolCalls.get(index);
   }
 
-  /** The indexes of the tool calls of a choice, in order. */
-  toolCallIndexes(choice: number): readonly number[] {
-    return this.#choices.get(choice)?.toolCalls.indexes ?? [];
+  /** What the pieces of a choice add up to. */
+  choice(index: number): ChatCompletionChoice | undefined {
+    return this.#choices.get(index)?.choice;
   }
 
   add(chunk: ChatCompletionChunk): void {
@@ -128,8 +128,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       finish_reason: '',
       logprobs: null,
     };
-    const place = whole.choices.findIndex((other) => other.index > index);
-    whole.choices.splice(place === -1 ? whole.choices.length : place, 0, choice);
+    whole.choices.splice(placeOf(index, whole.choices), 0, choice);
     const open: OpenChoice = { choice, toolCalls: new ToolCallAssembler() };
     this.#choices.set(index, open);
     this.#unfinished += 1;

@@ -14,6 +14,8 @@ interface Reported {
   /** The arguments of tool calls, by index. */
   readonly arguments: Map<number, GrowingJSON>;
   readonly toolCalls: Set<number>;
+  /** The tool calls that have begun and whose end has not been reported. */
+  readonly openToolCalls: Set<number>;
   /** The tool call whose arguments came last. */
   currentToolCall: number | undefined;
 }
@@ -50,7 +52,7 @@ export class ChatEventDeriver<Parsed> {
     if (snapshot === undefined) return;
     if (!saysNothing(chunk)) this.#emitter.emit('chunk', chunk, snapshot);
     for (const piece of chunk.choices) {
-      const choice = snapshot.choices.find(({ index }) => index === piece.index);
+      const choice = this.#accumulator.choice(piece.index);
       if (choice === undefined) continue;
       this.#reportText(piece, choice);
       await this.#reportToolCalls(piece, choice);
@@ -71,6 +73,7 @@ export class ChatEventDeriver<Parsed> {
         json: new GrowingJSON(),
         arguments: new Map(),
         toolCalls: new Set(),
+        openToolCalls: new Set(),
         currentToolCall: undefined,
       };
       this.#reported.set(index, reported);
@@ -116,6 +119,7 @@ export class ChatEventDeriver<Parsed> {
       }
       const call = this.#accumulator.toolCall(choice.index, index);
       if (call?.type !== 'function') continue;
+      if (!reported.toolCalls.has(index)) reported.openToolCalls.add(index);
       if (!this.#emitter.has('tool_calls.function.arguments.delta')) continue;
       const { name, arguments: text } = call.function;
       this.#emitter.emit('tool_calls.function.arguments.delta', {
@@ -132,7 +136,8 @@ export class ChatEventDeriver<Parsed> {
 
   async #reportEnd(choice: ChatCompletionChoice): Promise<void> {
     await this.#reportTextEnd(choice);
-    for (const index of this.#accumulator.toolCallIndexes(choice.index)) {
+    const { openToolCalls } = this.#reportedOf(choice.index);
+    for (const index of [...openToolCalls].toSorted((one, other) => one - other)) {
       await this.#reportToolCallEnd(choice, index, true);
     }
   }
@@ -159,12 +164,13 @@ export class ChatEventDeriver<Parsed> {
     isEnd: boolean,
   ): Promise<void> {
     const reported = this.#reportedOf(choiceIndex);
-    const { toolCalls } = reported;
+    const { toolCalls, openToolCalls } = reported;
     const call = this.#accumulator.toolCall(choiceIndex, index);
     if (call?.type !== 'function' || toolCalls.has(index)) return;
     const { name, arguments: text } = call.function;
     if (!isEnd && !argumentsOf(reported, index).isWhole(text)) return;
     toolCalls.add(index);
+    openToolCalls.delete(index);
     const parsed = await this.#parser.arguments(name, text).catch(() => null);
     this.#emitter.emit('tool_calls.function.arguments.done', {
       name,

@@ -32,11 +32,6 @@ export class ToolCallAssembler {
   /** The calls that have begun since the last end. */
   #fresh: OpenCall[] = [];
 
-  /** The indexes of the calls, in order. */
-  get indexes(): readonly number[] {
-    return this.#open.map(({ index }) => index);
-  }
-
   /** The call with an index. */
   get(index: number): ChatCompletionMessageToolCall | undefined {
     return this.#byIndex.get(index)?.call;
@@ -110,24 +105,24 @@ export class ToolCallAssembler {
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
     const open: OpenCall = { index, call, json: new GrowingJSON() };
-    const place = this.#placeOf(index);
+    const place = placeOf(index, this.#open);
     this.#open.splice(place, 0, open);
     this.calls.splice(place, 0, call);
     this.#byIndex.set(index, open);
     this.#fresh.push(open);
     return open;
   }
+}
 
-  /** Where a call belongs, by halving: thousands may come in any order. */
-  #placeOf(index: number): number {
-    let [low, high] = [0, this.#open.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#open[middle]?.index ?? index) < index) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+/** Where an index belongs in a sorted list, by halving: thousands may come in any order. */
+export function placeOf(index: number, sorted: readonly { readonly index: number }[]): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.index ?? index) < index) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
 
 function merge(call: ChatCompletionMessageToolCall, piece: ChatCompletionChunkToolCall): void {
