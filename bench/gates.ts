@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 28,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 80,
-      why: 'No part of it is large alone. Minified: sending, retries, uploads and errors 70 KB, streams 33, libraries 50 (ky 26, zod/mini 19, eventsource-parser 4), operations 27, reading answers 22, video tasks 14, structured output 7. The libraries alone take 17 KiB of the 28; the rest would hold a seventh of what this client does. Every file is in bench/results/bench.json.',
+      atMost: 84,
+      why: 'No part of it is large alone. Minified: sending, retries, uploads and errors 64 KB, streams 35, libraries 50 (ky 26, zod/mini 19, eventsource-parser 4), operations 30, reading answers 25, video tasks 17, structured output 8. It was 78.8 KiB before the client learnt what real gateways do: tasks that fail without a word, errors inside a 200, bodies without end, forms for videos, download limits, keys in echoes. The libraries alone take 17 KiB of the 28. Every file is in bench/results/bench.json.',
     },
   },
   {
