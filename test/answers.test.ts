@@ -96,6 +96,12 @@ describe('an answer with nothing in it', () => {
       { choices: [{ ...hollowChoice, finish_reason: 'error', error: { message: 'Overloaded' } }] },
       'Overloaded',
     ],
+    ...['error', 'Error'].flatMap((reason) =>
+      ['chat.completions.create', 'chat.completions.parse'].map((name): [string, unknown] => [
+        name,
+        { id: 'c1', choices: [{ message: { content: 'Half' }, finish_reason: reason }], usage },
+      ]),
+    ),
     ['a chat stream', { id: '', choices: [hollowChoice], usage }],
     ['a chat stream', { choices: [] }],
     ['generate.content', { candidates: [], usageMetadata: { promptTokenCount: 9 } }],
@@ -103,10 +109,13 @@ describe('an answer with nothing in it', () => {
     ['generate.contentStream', { candidates: [], promptFeedback: null }],
     ['images.generate', { created: 1, data: [{ url: '', b64_json: '', revised_prompt: 'A cat' }] }],
     ['images.generate', { created: 1 }],
+    ['images.generate', { data: [{ error: { message: 'blocked' } }] }, 'blocked'],
+    ['images.edit', { data: [{ error: 'x-rated' }] }, 'x-rated'],
     ['images.generate', { images: [{ url: 'https://cdn.test/a.png' }] }],
     ['an image stream', { created: 1, data: [{ url: '', b64_json: '' }] }],
     ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: null }] }],
     ['embeddings.create', { object: 'list' }],
+    ['embeddings.create', { object: 'list', data: [], usage }],
     ['chat.completions.create', { id: 'c1', object: 'chat.completion', choices: null, usage }],
     ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: [] }] }],
     ['models.list', { data: null }],
@@ -143,7 +152,6 @@ describe('an answer with nothing in it', () => {
     ],
     ['images.generate', { created: 1, data: [] }, { data: [] }],
     ['images.generate', { data: [{ image_base64: 'AA==' }] }, { data: [{ image_base64: 'AA==' }] }],
-    ['embeddings.create', { object: 'list', data: [] }, { missing: 2 }],
     ['models.list', { data: [] }, { data: [] }],
     ['models.list', { object: 'list', data: null }, { data: [] }],
     ['models.list', { models: [] }, { data: [] }],
@@ -218,6 +226,19 @@ describe('in place of a stream', () => {
     )) {
       expect(String(read.error)).toContain('Too long');
       expect(read.verdict).toBe('truncated');
+    }
+  });
+
+  test.each(['error', 'ERROR'])('a whole answer that ends in %s is cut', async (reason) => {
+    const choice = { index: 0, message: { content: 'Half' }, finish_reason: reason };
+    const body = JSON.stringify({ id: 'c1', choices: [choice] });
+
+    for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+      expect(read.error).toBeInstanceOf(StreamTruncatedError);
+      expect(read.error).toMatchObject({
+        partial: { choices: [{ message: { content: 'Half' } }] },
+      });
+      expect(read.verdict).not.toBe('complete');
     }
   });
 
@@ -388,6 +409,46 @@ describe('an answer that was paid for and cannot be used', () => {
 
     expect(error).toMatchObject({ body: JSON.stringify(body) });
     expect(String(error)).toContain('JSON instead of a file');
+  });
+
+  test.each<[call: string, body: unknown, name: string]>([
+    ['images.generate', { success: false, message: 'No', data: { picture } }, 'APIError'],
+    [
+      'embeddings.create',
+      { code: 'bad', message: 'No', data: { picture } },
+      'UnexpectedResponseError',
+    ],
+    ['chat.completions.create', { error: { message: 'No', picture } }, 'APIError'],
+    ['videos.create', { hello: picture }, 'VideoSubmitUnknownError'],
+    [
+      'videos.create',
+      { code: 'fail_to_fetch_task', message: 'No', data: { picture } },
+      'VideoSubmitUnknownError',
+    ],
+    ['videos.create', { error: { message: 'No', picture } }, 'VideoSubmitUnknownError'],
+  ])('stays out of logs when it is an error: %s', async (name, body, kind) => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+    const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
+
+    const error = await failureOf(Promise.resolve(call(client)));
+
+    expect(error).toHaveProperty('name', kind);
+    expect(error).toHaveProperty('body', JSON.stringify(body));
+    expect(inspect(error).length).toBeLessThan(9_000);
+    expect(JSON.stringify(error).length).toBeLessThan(8_000);
+  });
+
+  test.each(['audio/mpeg', 'application/json'])('is no speech: %s', async (type) => {
+    for (const text of ['null', '""', ' null\n']) {
+      const answer = () => new Response(text, { headers: { 'content-type': type } });
+      const call = calls['audio.speech.create']?.(scripted([answer]).client);
+
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      const error = await failureOf(Promise.resolve(call));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toHaveProperty('body', text);
+    }
   });
 
   test('is kept as far as it came', async () => {

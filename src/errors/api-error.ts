@@ -8,6 +8,7 @@ export interface APIErrorInit extends GatewayErrorInit {
   readonly headers?: Headers | undefined;
   /** The parsed error object, the text of the body, or `undefined` when it was empty. */
   readonly error?: unknown;
+  readonly body?: string | undefined;
   readonly code?: string | null | undefined;
   readonly param?: string | null | undefined;
   readonly type?: string | undefined;
@@ -27,10 +28,16 @@ export class APIError extends GatewayError {
   /** Response headers; `undefined` when there was no response. */
   readonly headers: Headers | undefined;
   /**
-   * The gateway's error object, or the text of the body, or `undefined`. The text is cut to 64 KiB, and
-   * to 2,000 characters when the status was a success.
+   * The gateway's error object, or the text of the body, or `undefined`. The text is cut to 64 KiB.
+   * When the status was a success, a longer object or text than 2,000 characters is cut to these;
+   * `body` has all of it.
    */
   readonly error: unknown;
+  /**
+   * The text of a body that came with a success status, up to `maxResponseBytes`, or `undefined` when
+   * there was none. It is not enumerable, so logs do not show it: whatever was paid for is here.
+   */
+  declare readonly body: string | undefined;
   /** The gateway's error code. Numbers become strings; `null` and `""` count as missing. */
   readonly code: string | null | undefined;
   /** The request field that the gateway complains of. */
@@ -45,6 +52,7 @@ export class APIError extends GatewayError {
     this.status = init.status;
     this.headers = init.headers;
     this.error = init.error;
+    Object.defineProperty(this, 'body', { value: init.body });
     this.code = init.code;
     this.param = init.param;
     this.type = init.type;

@@ -12,7 +12,6 @@ export interface ResponseIssue {
 
 /** What an {@link UnexpectedResponseError} is made from. */
 export interface UnexpectedResponseErrorInit extends APIErrorInit {
-  readonly body?: string | undefined;
   readonly issues?: readonly ResponseIssue[] | undefined;
   readonly data?: unknown;
 }
@@ -24,11 +23,6 @@ export interface UnexpectedResponseErrorInit extends APIErrorInit {
 export class UnexpectedResponseError extends APIError {
   static override readonly kind: string = 'UnexpectedResponseError';
 
-  /**
-   * The body as text, up to `maxResponseBytes`, or `undefined` when there was none. It is not
-   * enumerable, so logs do not show it: whatever was paid for is here.
-   */
-  declare readonly body: string | undefined;
   /** The differences that `validation: "strict"` found; empty otherwise. */
   readonly issues: readonly ResponseIssue[];
   /** The parsed answer, where there was one, so that nothing paid for is lost. Not enumerable either. */
@@ -37,7 +31,7 @@ export class UnexpectedResponseError extends APIError {
   constructor(message: string, init: UnexpectedResponseErrorInit) {
     super(message, init);
     this.issues = init.issues ?? [];
-    Object.defineProperties(this, { body: { value: init.body }, data: { value: init.data } });
+    Object.defineProperty(this, 'data', { value: init.data });
   }
 }
 

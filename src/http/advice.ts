@@ -1,6 +1,7 @@
 import type { ChargeClass } from '../endpoints.ts';
 import { defaultAdvice, type Outcome } from '../errors/gateway-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
+import { isSubmission } from './error-in-success.ts';
 import { failures, type FailureKind } from './failure.ts';
 
 /** What the advice depends on. */
@@ -18,8 +19,13 @@ interface AdviceContext {
   readonly outcome: Outcome;
 }
 
-/** The likely fix after a 404 and a 503, or `undefined`. */
+/** The likely fix after a status that often has one cause, or `undefined`. */
 function fixFor({ body, status }: AdviceInput, { operation, url }: AdviceContext) {
+  const isOtherType =
+    status === 415 || status === 422 || /invalid asset request/i.test(body?.message ?? '');
+  if (isSubmission(operation) && isOtherType) {
+    return 'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.';
+  }
   if (status !== 404 && status !== 503) return undefined;
   if (body?.code === 'model_not_found' || /no available channel/i.test(body?.message ?? '')) {
     return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';

@@ -36,7 +36,7 @@ function throwUnlessFile(text: string, answer: Answer): void {
     if (isPage(text)) throw notJSON(text, answer);
     return;
   }
-  throwIfError(value, answer);
+  throwIfError(value, answer, text);
   throw notAnswer(value, answer, 'the answer is JSON instead of a file.', text);
 }
 
@@ -91,7 +91,7 @@ export async function binaryAnswer(
     let first: Uint8Array;
     ({ first, response } = await peek(response, answer.signal));
     if (first.byteLength === 0) throw new ReadFailure(unusable(answer, 'the file is empty.'));
-    if (/^[<{[]/.test(beginningOf(first))) {
+    if (/^(?:[<{[]|(?:null|"")\s*$)/.test(beginningOf(first))) {
       if (/\b(json|html)\b/i.test(response.headers.get('content-type') ?? '')) {
         return await readLabelled(call, { ...answer, response }, fileIn);
       }

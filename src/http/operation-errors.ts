@@ -1,6 +1,5 @@
 import type { APIError } from '../errors/api-error.ts';
 import { ContentExpiredError, ContentNotReadyError } from '../errors/response-error.ts';
-import { isSubmission } from './error-in-success.ts';
 
 /** What an error answer means for one operation, beyond its status. */
 export interface SpecialError {
@@ -27,13 +26,6 @@ export function specialErrorOf(
         advice: 'Wait for the task with videos.wait() and download it then.',
       };
     }
-  }
-  const isOtherType = status === 415 || status === 422 || /invalid asset request/i.test(message);
-  if (isSubmission(operation) && isOtherType) {
-    return {
-      advice:
-        'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.',
-    };
   }
   if (operation === 'embeddings.createForEngine' && /contents is required/i.test(message)) {
     return {

@@ -46,7 +46,7 @@ export async function readText(answer: Answer, limit: number): Promise<string> {
 }
 
 /** @throws what a parsed answer says when it is an error that came with a success status */
-export function throwIfError(value: unknown, answer: Answer): void {
+export function throwIfError(value: unknown, answer: Answer, text: string): void {
   const { operation, charge } = answer;
   const body = readErrorInSuccess(value, operation);
   if (body === undefined) return;
@@ -57,7 +57,7 @@ export function throwIfError(value: unknown, answer: Answer): void {
   const isMade = body.code === 'fail_to_fetch_task' || holdsId(body) || tellsId(body);
   const isTaskError = isSubmission(operation) && body.envelope === 'task' && !isMade;
   const kind = charge === 'free' || isTaskError ? 'refused' : 'undecided';
-  throw new ReadFailure({ kind, phase: 'body', status, headers, body, requestId });
+  throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
 }
 
 /** Says what came as JSON and is no answer; others than OpenAI put errors anywhere. */
@@ -88,7 +88,7 @@ export function notJSON(text: string, answer: Answer): ReadFailure {
 export function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
   const value = parseAnswer(text, parse);
   if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
-  throwIfError(value, answer);
+  throwIfError(value, answer, text);
   return value;
 }
 
@@ -108,7 +108,7 @@ export function readAnything(text: string, answer: Answer): unknown {
     if (isLabelled && looksLikeJSON) throw notJSON(text, answer);
     return text;
   }
-  throwIfError(value, answer);
+  throwIfError(value, answer, text);
   attachRequestId(value, answer.requestId);
   return value;
 }

@@ -21,7 +21,7 @@ import { isBrowser } from './settings.ts';
 export interface FailedAttempt extends Failure {
   readonly headers?: Headers | undefined;
   readonly body?: ErrorBody | undefined;
-  /** The text of a body that was expected to be something else. */
+  /** The text of a body that came with a success status. */
   readonly text?: string | undefined;
   /** The limit that was passed, in milliseconds. */
   readonly timeout?: number | undefined;
@@ -67,6 +67,12 @@ const statusTexts: Readonly<Record<number, string>> = {
 /** How much of an answer that cannot be used is shown in logs; all of it is kept as well. */
 const shownLength = 2_000;
 
+/** What logs show of a success answer: all of it may be what was paid for, and be large. */
+export function shownOf(answer: unknown): unknown {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return text.length > shownLength ? text.slice(0, shownLength) : answer;
+}
+
 function initOf(
   failed: FailedAttempt,
   context: ErrorContext,
@@ -81,7 +87,9 @@ function initOf(
     cause: failed.cause,
     status,
     headers: failed.headers,
-    error: failed.body?.error ?? failed.text?.slice(0, shownLength),
+    error:
+      failed.text === undefined ? failed.body?.error : shownOf(failed.body?.error ?? failed.text),
+    body: failed.text,
     code: failed.body?.code ?? undefined,
     param: failed.body?.param,
     type: failed.body?.type,
@@ -163,7 +171,6 @@ function ofAnswer(failed: FailedAttempt, context: ErrorContext): APIError {
   const words = said === undefined ? '' : ` It says: ${asSentence(said)}`;
   return new UnexpectedResponseError(`${target}: ${failed.problem}${words}${attemptsOf(context)}`, {
     ...initOf(failed, context),
-    body: failed.text,
     issues: failed.issues,
     data: failed.data,
   });

@@ -255,7 +255,7 @@ export class Transport {
   ): Promise<{ value: T }> {
     const text = await readText(received, call.settings.maxResponseBytes);
     if (isPage(text)) throw notJSON(text, received);
-    throwIfError(parseAnswer(text), received);
+    throwIfError(parseAnswer(text), received, text);
     const result = read(text, (value, reader) => this.#check(call, received, value, reader, text));
     if ('problem' in result) throw new ReadFailure(unusable(received, result.problem, text));
     attachRequestId(result.value, received.requestId);

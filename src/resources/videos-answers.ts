@@ -1,4 +1,5 @@
 import { VideoSubmitUnknownError } from '../errors/video-error.ts';
+import { shownOf } from '../http/to-error.ts';
 import type { CallInfo, JSONAnswer } from '../http/transport.ts';
 import { hide, videoReader } from '../schemas/video.ts';
 import { makeRef, noteCompleted, type NamedTask } from '../tasks/task-ref.ts';
@@ -18,9 +19,10 @@ function nameless(task: VideoTask, info: CallInfo): VideoSubmitUnknownError {
       callId,
       headers,
       requestID: requestId,
-      error: task.raw,
+      error: shownOf(task.raw),
+      body: JSON.stringify(task.raw),
       evidence: { ...attempt, attempts: [attempt] },
-      advice: `${unknownAdvice} The answer is in error.error.`,
+      advice: `${unknownAdvice} The answer is in error.body.`,
     },
   );
 }

@@ -80,9 +80,17 @@ function isChoice({ message, delta, text, finish_reason: reason }: JsonObject): 
   return [said, delta, text].some((part) => holdsSomething(part)) || isFinishReason(reason);
 }
 
+const isErrorReason = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason.toLowerCase() === 'error';
+
 /** Whether a reason says that an answer is whole. An error is none, wherever providers put it. */
 export function isFinishReason(reason: unknown): boolean {
-  return typeof reason === 'string' && reason !== '' && reason !== 'error';
+  return typeof reason === 'string' && reason !== '' && !isErrorReason(reason);
+}
+
+/** Whether a completion was cut by an error of the provider, whatever had come of it. */
+export function endsInError({ choices }: JsonObject): boolean {
+  return objectsOf(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
 }
 
 /** Whether there is anything of a completion. Providers that filter it all out leave an empty list. */
@@ -95,7 +103,10 @@ export function isCompletion(value: JsonObject): boolean {
 /** Reads a whole completion. */
 export const chatCompletionReader: Reader<ChatCompletion> = {
   schema: z.looseObject(completionShape),
-  answer: { name: 'completion', isIn: isCompletion },
+  answer: {
+    name: 'whole completion',
+    isIn: (value) => isCompletion(value) && !endsInError(value),
+  },
   repair(value) {
     repairHead(value, 'chat.completion');
     repairItems(value, 'choices', repairChoice);

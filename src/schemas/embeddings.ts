@@ -7,7 +7,6 @@ import type {
   EmbeddingUsage,
 } from '../types/embeddings.ts';
 import { parseEmbeddings } from './embeddings-text.ts';
-import { isEmptyAnswer } from './error-body.ts';
 import { holdsSomething, isObject, objectsOf } from './objects.ts';
 import { type Reader, ShapeMismatch } from './reader.ts';
 import { optionalNumber, optionalObject, optionalText, type ShapeOf, unread } from './shape-of.ts';
@@ -111,11 +110,10 @@ function repairBody(
   if (items.length < inputs) value['missing'] = inputs - items.length;
 }
 
-/** Providers skip inputs that they do not understand, be it all of them. */
+/** Providers skip inputs that they do not understand; where they skip all, nothing came. */
 const answer = {
   name: 'vector',
   isIn: (value: JsonObject): boolean =>
-    isEmptyAnswer(value['data'], value) ||
     objectsOf(value['data']).some((item) => holdsSomething(item['embedding'])),
 };
 

@@ -109,8 +109,10 @@ function isFailureCode(value: unknown): boolean {
   return holdsSomething(value) && value !== '0' && typeof value !== 'object';
 }
 
-function nestedError({ response }: JsonObject): unknown {
-  return isObject(response) ? response['error'] : undefined;
+/** An error in what should be the answer: in its object, or in the first item of its list. */
+function nestedError({ response, data }: JsonObject): unknown {
+  const [place] = objectsOf(Array.isArray(data) ? data : response);
+  return place?.['error'];
 }
 
 /**

@@ -63,7 +63,7 @@ export function repairImageUsage(owner: JsonObject): void {
 
 /** Whether there is a picture in it, in whatever form. */
 export function isImage(image: JsonObject): boolean {
-  return holdsSomething({ ...image, revised_prompt: undefined });
+  return holdsSomething({ ...image, revised_prompt: undefined, error: undefined });
 }
 
 /** A filter may take out every picture, and the call is charged all the same. */

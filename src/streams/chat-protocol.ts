@@ -1,4 +1,4 @@
-import { isCompletion } from '../schemas/chat.ts';
+import { endsInError, isCompletion } from '../schemas/chat.ts';
 import { chatChunkReader } from '../schemas/chat-chunk.ts';
 import { isObject, objectsOf } from '../schemas/objects.ts';
 import { readValue } from '../schemas/reader.ts';
@@ -23,7 +23,8 @@ export function chatProtocolFor(
     ...(isHidden && { isHidden }),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (answer) =>
-      isObject(answer) && objectsOf(answer['choices']).some(({ delta }) => isObject(delta)),
+      isObject(answer) &&
+      (endsInError(answer) || objectsOf(answer['choices']).some(({ delta }) => isObject(delta))),
   };
 }
 
