@@ -6,6 +6,7 @@ import { GatewayPromise } from '../src/http/promise.ts';
 import { resolveSettings } from '../src/http/settings.ts';
 import { Transport } from '../src/http/transport.ts';
 import type { GatewayOptions } from '../src/options.ts';
+import { withoutQueries } from '../src/schemas/without-queries.ts';
 import { memoryLedger } from '../src/tasks/memory-ledger.ts';
 import { failureOf, json, scripted } from './helpers/clients.ts';
 import { canaries, errorOf, situations } from './helpers/every-error.ts';
@@ -371,4 +372,124 @@ describe('what a caller adds is taken out when it gives access', () => {
 
     expect(String(await failureOf(client.models.list(given)))).toContain('No: [key] and [key].');
   });
+});
+
+test.each([
+  "https://b.test/v?a=(1)&b=[2]&c=`'&sig=S3CRET x",
+  'https://b.test/v#token=S3CRET',
+  'oss://b.test/v?k=S3CRET',
+  'wss://b.test/v?k=S3CRET',
+  'b.test/v?X-Amz-Signature=S3CRET',
+  'GET /v.mp4?a=1&Signature=S3CRET',
+  'GET /v.mp4?a=1\\u0026Signature=S3CRET',
+  'url_https://b.test/v?k=S3CRET',
+  'https://user:S3CRET@b.test/v',
+  String.raw`https:\/\/user:S3CRET@b.test\/v`,
+])('what gives access is taken out of %s', (text) => {
+  const clean = withoutQueries(text);
+
+  expect(clean).not.toContain('S3CRET');
+  expect(withoutQueries(clean)).toBe(clean);
+});
+
+test.each(['https://b.test/v#part', 'why? a=1&b=2', 'https://b.test/@user/v', 'a: // b'])(
+  '%s stays as it is',
+  (text) => {
+    expect(withoutQueries(text)).toBe(text);
+  },
+);
+
+const inner = { headers: { authorization: canary } };
+
+test.each([
+  { errors: [{ config: inner }] },
+  { code: inner },
+  { reason: inner },
+  { socket: { _httpMessage: { _header: `authorization: ${canary}` } } },
+])('what another library puts on its errors is not kept: %j', async (fields) => {
+  const error = Object.assign(new Error('failed'), fields);
+  const { client } = scripted([error], { apiKey: canary, maxRetries: 0 });
+
+  const failure = await failureOf(client.models.list());
+  expect(shown(failure)).not.toContain(canary);
+  expect(failure).toHaveProperty('cause.message', 'failed');
+});
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+describe('a proxy that throws does not keep an error from being printed:', () => {
+  test('thrown by the function for the key', async () => {
+    const { client } = scripted([json({})], { apiKey: async () => Promise.reject(revoked()) });
+
+    expect(shown(await failureOf(client.models.list()))).toContain('apiKey');
+  });
+
+  test('as the reason of an abort', async () => {
+    const { client } = scripted([json({})]);
+    const signal = AbortSignal.abort(revoked());
+
+    expect(shown(await failureOf(client.models.list({ signal })))).toContain('aborted');
+  });
+});
+
+test.each([
+  ['sk-0123456789abcdef', '0123456789abcdef'],
+  ['key+with/sign=s', encodeURIComponent('key+with/sign=s')],
+])('the key %s is taken out when it comes back as %s', async (apiKey, echo) => {
+  const { client } = scripted([json({ error: { message: `Bad ${echo}.` } }, 401)], { apiKey });
+
+  expect(shown(await failureOf(client.models.list()))).not.toContain(echo);
+});
+
+test.each(['x-jwt', 'x-pin', 'x-access', 'x-bearer'])('so is the header %s', async (name) => {
+  const { client } = scripted([json({ error: { message: 'Bad plainword.' } }, 400)], {
+    defaultHeaders: { [name]: 'plainword' },
+  });
+
+  expect(shown(await failureOf(client.models.list()))).not.toContain('plainword');
+});
+
+test.each([
+  [503, '无可用渠道（distributor）', 'models.list()'],
+  [503, '可用渠道不存在', 'models.list()'],
+  [404, 'The model `m` does not exist', 'models.list()'],
+])('a %d that says %s tells what to do', async (status, message, fix) => {
+  const { client } = scripted([json({ error: { message } }, status)], { maxRetries: 0 });
+
+  const { message: text } = Object(await failureOf(client.chat.completions.create(ask)));
+  expect(text).toContain(fix);
+  expect(text).not.toContain('no such route');
+});
+
+test('a worker is told what a browser does not tell', async () => {
+  vi.stubGlobal('WorkerGlobalScope', Object);
+  const { client } = scripted([new TypeError('Failed to fetch')], { maxRetries: 0 });
+
+  const error = await failureOf(client.models.list());
+  vi.unstubAllGlobals();
+  expect(error).toHaveProperty('message', expect.stringContaining('CORS'));
+});
+
+function brokenStream(): Response {
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response('data: {"error":{"message":"broken"}}\n\n', { headers });
+}
+
+test('an error of a stream says how many attempts were made', async () => {
+  vi.useFakeTimers();
+  const { client } = scripted([fetchFailure('ECONNREFUSED', 'connect'), brokenStream], {
+    maxRetries: 1,
+  });
+
+  const read = async () => {
+    const stream = await client.chat.completions.create({ ...ask, stream: true });
+    for await (const chunk of stream) expect(chunk).toBeUndefined();
+  };
+  const { error } = await settled(read());
+  vi.useRealTimers();
+  expect(error).toHaveProperty('message', expect.stringContaining('2 attempts were made.'));
 });

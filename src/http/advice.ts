@@ -19,6 +19,11 @@ interface AdviceContext {
   readonly outcome: Outcome;
 }
 
+/** Whether a text says that there is no such model. */
+function isNoModel(text: string): boolean {
+  return /model|模型/i.test(text) && /not exist|not found|no such|unknown|不存在/i.test(text);
+}
+
 /** The likely fix after a status that often has one cause, or `undefined`. */
 function fixFor({ body, status }: AdviceInput, { operation, url }: AdviceContext) {
   const isOtherType =
@@ -27,7 +32,11 @@ function fixFor({ body, status }: AdviceInput, { operation, url }: AdviceContext
     return 'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.';
   }
   if (status !== 404 && status !== 503) return undefined;
-  if (body?.code === 'model_not_found' || /no available channel/i.test(body?.message ?? '')) {
+  const said = body?.message ?? '';
+  const isNoChannel =
+    /no available channel/i.test(said) ||
+    (status === 503 && /无可用渠道|可用渠道不存在|distributor/i.test(said));
+  if (body?.code === 'model_not_found' || isNoChannel || isNoModel(said)) {
     return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';
   }
   if (status === 503) return undefined;

@@ -1,3 +1,5 @@
+import { withoutQueries } from '../schemas/without-queries.ts';
+import { safeCause } from './safe-cause.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { ApiKey } from '../options.ts';
 
@@ -44,7 +46,7 @@ export class Credential {
       key = await source();
     } catch (error) {
       throw new InvalidInputError('apiKey', 'the function that gives the key failed.', {
-        cause: error,
+        cause: safeCause(error, withoutQueries),
       });
     }
     return `Bearer ${checkKey(key)}`;

@@ -1,5 +1,5 @@
-/** Fields in which the errors of runtimes hold objects; none of them holds anything of a request. */
-const objectFields: readonly unknown[] = ['cause', 'errors', 'opensslErrorStack', 'cert', 'socket'];
+/** Fields in which the errors of runtimes hold objects, which are harmless when they hold no others. */
+const flatFields: readonly unknown[] = ['opensslErrorStack', 'cert', 'socket'];
 
 /** Deeper than any runtime nests causes. */
 const deepest = 6;
@@ -14,14 +14,21 @@ function isHarmless(value: unknown, clean: Rewrite, levels: number): boolean {
   if (typeof value === 'string') return clean(value) === value;
   if (!isObject(value)) return true;
   if (!(value instanceof Error) || levels === 0) return false;
-  const inner: readonly unknown[] = value instanceof AggregateError ? value.errors : [];
+  const isFine = (field: unknown): boolean => isHarmless(field, clean, levels - 1);
   return (
+    isFine(value.cause) &&
     Reflect.ownKeys(value).every((key) => {
       const field: unknown = Reflect.get(value, key);
-      const isKnown = isObject(field) && objectFields.includes(key);
-      return isKnown || isHarmless(field, clean, 0);
-    }) && [value.cause, ...inner].every((link) => isHarmless(link, clean, levels - 1))
+      if (key === 'cause') return true;
+      if (key === 'errors' && Array.isArray(field)) return field.every(isFine);
+      const isKnown = isObject(field) && flatFields.includes(key);
+      return (isKnown ? valuesOf(field) : [field]).every((part) => isHarmless(part, clean, 0));
+    })
   );
+}
+
+function valuesOf(value: object): readonly unknown[] {
+  return Reflect.ownKeys(value).map((key): unknown => Reflect.get(value, key));
 }
 
 /** Functions are objects too: they can have fields that hold anything. */

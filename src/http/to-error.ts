@@ -159,7 +159,7 @@ function hintFor(code = ''): string {
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
     return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
   }
-  if (code === '' && isBrowser()) {
+  if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
     return ' A browser does not tell a lost connection from a refused preflight (CORS), a request that it or an extension blocks (mixed content, content security policy) and a network that is off; its console does.';
   }
   return '';

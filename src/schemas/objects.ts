@@ -53,3 +53,14 @@ export function holdsSomething(value: unknown, levels = 4): boolean {
   if (!isObject(value) || levels === 0) return true;
   return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
 }
+
+/** The caller's own reason, or `undefined` for a proxy that would throw when the error is printed. */
+export function ownCause(reason: unknown): unknown {
+  try {
+    const isPlain = typeof reason !== 'object' || reason === null;
+    if (!isPlain) for (const key of Reflect.ownKeys(reason)) Reflect.get(reason, key);
+    return reason;
+  } catch {
+    return undefined;
+  }
+}

@@ -8,6 +8,7 @@ import {
 } from '../errors/stream-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
+import { ownCause } from '../schemas/objects.ts';
 import { ShapeMismatch } from '../schemas/reader.ts';
 import { SentError } from './event-decoder.ts';
 import type { StreamErrorBase, StreamLimits } from './protocol.ts';
@@ -26,7 +27,9 @@ const charged = 'The call was probably charged, and a new one is charged again.'
 function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
   const { callId, requestID, status, evidence, redaction } = base;
   const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
-  const advice = partial === undefined ? charged : `${kept} ${charged}`;
+  const count = evidence?.attempts.length ?? 0;
+  const tried = count > 1 ? [`${count} attempts were made.`] : [];
+  const advice = [...tried, ...(partial === undefined ? [] : [kept]), charged].join(' ');
   const call = { callId, requestID, status, headers, evidence };
   return { ...call, outcome: 'unknown', advice, partial, usage };
 }
@@ -115,7 +118,7 @@ export function userAborted(
 ): APIUserAbortError {
   return new APIUserAbortError(`The stream of ${base.operation} was aborted.`, {
     ...initOf(base, received),
-    cause,
+    cause: ownCause(cause),
   });
 }
 
@@ -127,6 +130,6 @@ export function runAborted(
   return new APIUserAbortError('The run was aborted.', {
     outcome: 'unknown',
     advice: `What came before was paid for; ${whatRemains}`,
-    cause: reason,
+    cause: ownCause(reason),
   });
 }
