@@ -134,14 +134,15 @@ function isOwn({ host, port }: Place, own: Place): boolean | undefined {
   return isKnown || (port !== '' && !usualPorts.test(port)) ? true : undefined;
 }
 
-/** Whether an error names the place of a request: its host, or its port when that is no usual one. */
-function isAbout(error: object, url: string): boolean {
-  return placesIn(error).some((place) => isOwn(place, placeOf(new URL(url))) === true);
-}
-
-/** Whether an error names another place than that of a request. */
-function isAboutAnother(error: object, url: string): boolean {
-  return placesIn(error).some((place) => isOwn(place, placeOf(new URL(url))) === false);
+/**
+ * Whether an error names the place of a request and no other: its host, or its port when that is no
+ * usual one. `false` when it names another, `undefined` when it names none.
+ */
+function isAbout(error: object, url: string): boolean | undefined {
+  const own = placeOf(new URL(url));
+  const named = placesIn(error).map((place) => isOwn(place, own));
+  if (named.includes(false)) return false;
+  return named.includes(true) ? true : undefined;
 }
 
 function kindFromSigns(error: object): FailureKind | undefined {
@@ -162,8 +163,7 @@ function kindOf(link: object, levels: number, url: string | undefined): FailureK
   if (Array.isArray(errors) && errors.length > 0) return kindOfAll(errors, levels, url);
   const kind = kindFromSigns(link);
   if (kind === undefined || failures[kind].outcome !== 'not_sent') return kind;
-  const isProof = url === undefined || (isAbout(link, url) && !isAboutAnother(link, url));
-  return isProof ? kind : 'connection_lost';
+  return url === undefined || isAbout(link, url) === true ? kind : 'connection_lost';
 }
 
 /** Several addresses were tried: nothing was sent only if every one of them failed to connect. */
@@ -204,7 +204,7 @@ export function classifyThrown(error: unknown, url?: string): Failure {
       chain.push(link);
       link = property(link, 'cause');
     }
-    const isOfAnother = url !== undefined && chain.some((part) => isAboutAnother(part, url));
+    const isOfAnother = url !== undefined && chain.some((part) => isAbout(part, url) === false);
     for (const part of isOfAnother ? [] : chain) {
       const kind = kindOf(part, deepest, url);
       if (kind === undefined) continue;
