@@ -18,26 +18,26 @@ import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
-import { toFile } from './http/multipart.ts';
+import { toFile } from './uploads/multipart.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/undocumented.ts';
 import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
-import { Audio } from './resources/audio.ts';
-import { Chat } from './resources/chat.ts';
-import { Embeddings } from './resources/embeddings.ts';
-import { Generate } from './resources/generate.ts';
-import { Images } from './resources/images.ts';
-import { Models } from './resources/models.ts';
-import { Videos } from './resources/videos.ts';
-import type { CompletionUsage } from './types/chat.ts';
-import type { CreateEmbeddingResponse, EmbeddingCreateParams } from './types/embeddings.ts';
-import type { ImagesResponse } from './types/images.ts';
+import { Audio } from './audio/audio.ts';
+import { Chat } from './chat/chat.ts';
+import { Embeddings } from './embeddings/embeddings.ts';
+import { Generate } from './generate/generate.ts';
+import { Images } from './images/images.ts';
+import { Models } from './models/models.ts';
+import { Videos } from './videos/videos.ts';
+import type { CompletionUsage } from './chat/types.ts';
+import type { CreateEmbeddingResponse, EmbeddingCreateParams } from './embeddings/types.ts';
+import type { ImagesResponse } from './images/types.ts';
 import type {
   AudioNames,
   ChatNames,
   EmbeddingsNames,
   ImagesNames,
   ModelsNames,
-} from './types/openai-names.ts';
+} from './openai-names.ts';
 
 /**
  * A client for one gateway and one key.

@@ -18,7 +18,7 @@ export {
   APIUserAbortError,
   UnexpectedRedirectError,
 } from './errors/connection-error.ts';
-export { PartialEmbeddingsError, type FailedEmbeddings } from './errors/embeddings-error.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
 export {
   GatewayError,
   InvalidInputError,
@@ -33,7 +33,7 @@ export {
   LengthFinishReasonError,
   OutputError,
   type OutputIssue,
-} from './errors/output-error.ts';
+} from './structured/errors.ts';
 export {
   ContentExpiredError,
   ContentNotReadyError,
@@ -45,7 +45,7 @@ export {
   StreamTimeoutError,
   StreamTruncatedError,
   type StreamVerdict,
-} from './errors/stream-error.ts';
+} from './streams/errors.ts';
 export {
   VideoFailedError,
   VideoSubmitAnswerError,
@@ -54,11 +54,11 @@ export {
   VideoWaitError,
   VideoWaitTimeoutError,
   type VideoWaitSummary,
-} from './errors/video-error.ts';
+} from './videos/errors.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
-export { toFile, toStreamingFile } from './http/multipart.ts';
-export type { StreamingFileOptions, ToFileInput } from './http/multipart.ts';
+export { toFile, toStreamingFile } from './uploads/multipart.ts';
+export type { StreamingFileOptions, ToFileInput } from './uploads/multipart.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';
 export type { HTTPMethod, RawRequestOptions } from './http/undocumented.ts';
 export type {
@@ -75,40 +75,37 @@ export type {
   RequestOptions,
   SharedOptions,
 } from './options.ts';
-export type { Audio } from './resources/audio.ts';
-export type { Chat, ChatCompletionStreamParams, Completions } from './resources/chat.ts';
+export type { Audio } from './audio/audio.ts';
+export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
 export type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   RunnableFunction,
   RunnableToolFunction,
   RunnerOptions,
-} from './resources/chat-tools.ts';
-export type { EmbeddingsCreateManyOptions } from './resources/embed-many.ts';
-export type { Embeddings } from './resources/embeddings.ts';
+} from './chat/tools.ts';
+export type { EmbeddingsCreateManyOptions } from './embeddings/create-many.ts';
+export type { Embeddings } from './embeddings/embeddings.ts';
 export type {
   GenerateToolRun,
   GenerateToolRunOptions,
   GenerateToolRunParams,
-} from './resources/generate-functions.ts';
-export type { Generate } from './resources/generate.ts';
-export type { Images } from './resources/images.ts';
-export type { Models, ModelsPage, ModelsPagePromise } from './resources/models.ts';
-export type { Speech } from './resources/speech.ts';
-export type { Translations } from './resources/translations.ts';
-export type { VideoDownloadOptions, Videos } from './resources/videos.ts';
-export {
-  ChatCompletionStream,
-  ChatCompletionStreamingRunner,
-} from './streams/chat-completion-stream.ts';
-export { ChatCompletionRunner } from './streams/chat-runner.ts';
-export type * from './streams/chat-stream-events.ts';
+} from './generate/run-tools.ts';
+export type { Generate } from './generate/generate.ts';
+export type { Images } from './images/images.ts';
+export type { Models, ModelsPage, ModelsPagePromise } from './models/models.ts';
+export type { Speech } from './audio/speech.ts';
+export type { Translations } from './audio/translations.ts';
+export type { VideoDownloadOptions, Videos } from './videos/videos.ts';
+export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
+export { ChatCompletionRunner } from './chat/runner.ts';
+export type * from './chat/stream-events.ts';
 export { Stream } from './streams/stream.ts';
-export { memoryLedger } from './tasks/memory-ledger.ts';
+export { memoryLedger } from './videos/memory-ledger.ts';
 export { responseFormat } from './structured/response-format.ts';
 export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';
 export { tool, type PlainToolDefinition, type SchemaToolDefinition } from './structured/tool.ts';
-export { parseVideoTaskRef } from './tasks/task-ref.ts';
+export { parseVideoTaskRef } from './videos/task-ref.ts';
 export type {
   VideoCreateAndWaitOptions,
   VideoSubmitOptions,
@@ -120,24 +117,24 @@ export type {
   VideoWaitState,
   VideoWaitStep,
   VideoWatchEvent,
-} from './tasks/wait-options.ts';
-export type * from './types/audio.ts';
-export type * from './types/chat-messages.ts';
-export type * from './types/chat-params.ts';
-export type * from './types/chat-parsed.ts';
-export type * from './types/chat-stream.ts';
-export type * from './types/chat-tools.ts';
-export type * from './types/chat.ts';
-export type * from './types/common.ts';
-export type * from './types/embeddings.ts';
-export type * from './types/generate-content.ts';
-export type * from './types/generate-params.ts';
-export type * from './types/generate.ts';
-export type * from './types/image-params.ts';
-export type * from './types/image-stream.ts';
-export type * from './types/images.ts';
-export type * from './types/models.ts';
-export type * from './types/submit-ledger.ts';
-export type * from './types/standard-schema.ts';
-export type * from './types/uploads.ts';
-export type * from './types/videos.ts';
+} from './videos/wait-options.ts';
+export type * from './audio/types.ts';
+export type * from './chat/messages.ts';
+export type * from './chat/params.ts';
+export type * from './chat/parsed-types.ts';
+export type * from './chat/chunk-types.ts';
+export type * from './chat/tool-types.ts';
+export type * from './chat/types.ts';
+export type * from './types.ts';
+export type * from './embeddings/types.ts';
+export type * from './generate/content-types.ts';
+export type * from './generate/params.ts';
+export type * from './generate/types.ts';
+export type * from './images/params.ts';
+export type * from './images/stream-types.ts';
+export type * from './images/types.ts';
+export type * from './models/types.ts';
+export type * from './videos/submit-ledger.ts';
+export type * from './structured/standard-schema.ts';
+export type * from './uploads/types.ts';
+export type * from './videos/types.ts';

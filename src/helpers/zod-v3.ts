@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { isObject } from '../schemas/objects.ts';
-import type { JsonObject } from '../types/common.ts';
+import { isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 
 /** What the schemas of one conversion share. */
 interface Shared {

@@ -17,8 +17,8 @@ import type {
   AutoParseableResponseFormat,
   AutoParseableTool,
   ToolRun,
-} from '../types/chat-parsed.ts';
-import type { SchemaOutput, StandardSchemaV1 } from '../types/standard-schema.ts';
+} from '../chat/parsed-types.ts';
+import type { SchemaOutput, StandardSchemaV1 } from '../structured/standard-schema.ts';
 import { toJSONSchemaV3 } from './zod-v3.ts';
 
 /** What zod knows of schemas, and the names that some are given besides. */

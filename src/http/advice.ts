@@ -1,6 +1,6 @@
 import type { ChargeClass } from '../endpoints.ts';
 import { defaultAdvice, type Outcome } from '../errors/gateway-error.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
 import { isSubmission } from './error-in-success.ts';
 import { failures, type FailureKind } from './failure.ts';
 

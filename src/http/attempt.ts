@@ -3,7 +3,7 @@ import type { CallScope } from './call-scope.ts';
 import type { CallSpec } from './call-spec.ts';
 import { classifyStatus } from './classify-status.ts';
 import { classifyThrown } from './classify-throw.ts';
-import { readErrorText } from '../schemas/error-body.ts';
+import { readErrorText } from '../answers/error-body.ts';
 import { applyHeaders } from './headers.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readBody } from './read-text.ts';

@@ -1,4 +1,4 @@
-import { withoutQueries } from '../schemas/without-queries.ts';
+import { withoutQueries } from '../answers/without-queries.ts';
 import { safeCause } from './safe-cause.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { ApiKey } from '../options.ts';

@@ -1,5 +1,5 @@
-import { parseJSON } from '../schemas/parse-json.ts';
-import { typeOfBytes } from './files/file-type.ts';
+import { parseJSON } from '../answers/parse-json.ts';
+import { typeOfBytes } from '../uploads/file-type.ts';
 import { guardBody } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peek } from './peek.ts';

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { CallSpec } from './call-spec.ts';
-import { isObject } from '../schemas/objects.ts';
-import { encodeMultipart, writeJSON, type FormFields } from './multipart.ts';
+import { isObject } from '../answers/objects.ts';
+import { encodeMultipart, writeJSON, type FormFields } from '../uploads/multipart.ts';
 
 /** A body that is ready to be sent. */
 export interface PreparedBody {

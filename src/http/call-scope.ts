@@ -1,5 +1,5 @@
-import { keepAlive } from '../time/keep-alive.ts';
-import { monotonicNow } from '../time/now.ts';
+import { keepAlive } from './keep-alive.ts';
+import { monotonicNow } from './now.ts';
 
 /** Why an attempt was stopped from our side. */
 export type StopReason = 'signal' | 'timeout' | 'total';

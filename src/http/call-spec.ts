@@ -7,7 +7,7 @@ import {
   type PathParameter,
 } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import type { FormFields } from './multipart.ts';
+import type { FormFields } from '../uploads/multipart.ts';
 import { buildQuery, fillPath } from './url.ts';
 import type { QueryValues } from '../options.ts';
 

@@ -1,6 +1,6 @@
 import { retryAfterFrom } from './backoff.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
-import { isObject } from '../schemas/objects.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
 import { failures, type FailureKind } from './failure.ts';
 
 /** Codes that the same request will meet again before any work, whatever the HTTP status says. */

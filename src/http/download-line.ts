@@ -1,5 +1,5 @@
-import { delay } from '../time/delay.ts';
-import { monotonicNow } from '../time/now.ts';
+import { delay } from './delay.ts';
+import { monotonicNow } from './now.ts';
 import type { FailedAttempt } from './to-error.ts';
 import { untilAborted } from './until-aborted.ts';
 

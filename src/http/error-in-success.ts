@@ -1,6 +1,6 @@
-import { messageOf, readErrorValue, type ErrorBody } from '../schemas/error-body.ts';
-import { holdsSomething, isObject } from '../schemas/objects.ts';
-import { findId } from '../schemas/video-fields.ts';
+import { messageOf, readErrorValue, type ErrorBody } from '../answers/error-body.ts';
+import { holdsSomething, isObject } from '../answers/objects.ts';
+import { findId } from '../videos/fields.ts';
 
 /** Fields that only an answer with something usable in it carries. */
 const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];

@@ -1,8 +1,8 @@
-import { parseLines } from '../schemas/parse-json.ts';
+import { parseLines } from '../answers/parse-json.ts';
 import { toEvents } from '../streams/event-decoder.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
-import type { DriftReporter } from './drift.ts';
+import type { DriftReporter } from '../answers/drift.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peek, withBody } from './peek.ts';
 import type { Answer } from './promise.ts';

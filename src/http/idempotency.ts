@@ -1,6 +1,6 @@
 import type { Idempotency, RequestOptions } from '../options.ts';
-import { isObject } from '../schemas/objects.ts';
-import { check, checkObject } from './option-checks.ts';
+import { isObject } from '../answers/objects.ts';
+import { check, checkObject } from '../check.ts';
 
 /** A header name (RFC 9110, 5.1). */
 const token = /^[!#$%&'*+.^`|~\w-]+$/;

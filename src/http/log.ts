@@ -1,5 +1,5 @@
 import type { Logger, LogLevel } from '../options.ts';
-import { check, shown } from './option-checks.ts';
+import { check, shown } from '../check.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 

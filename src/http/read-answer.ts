@@ -1,5 +1,5 @@
-import { readErrorText, readErrorValue } from '../schemas/error-body.ts';
-import { parseJSON } from '../schemas/parse-json.ts';
+import { readErrorText, readErrorValue } from '../answers/error-body.ts';
+import { parseJSON } from '../answers/parse-json.ts';
 import { holdsId, tellsId } from './classify-status.ts';
 import { isSubmission, readErrorInSuccess } from './error-in-success.ts';
 import type { Answer } from './promise.ts';

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { ownCause } from '../schemas/objects.ts';
-import { rewritten, withoutQueries } from '../schemas/without-queries.ts';
+import { ownCause } from '../answers/objects.ts';
+import { rewritten, withoutQueries } from '../answers/without-queries.ts';
 import { safeCause } from './safe-cause.ts';
 import type { FailedAttempt } from './to-error.ts';
 

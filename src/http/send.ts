@@ -1,5 +1,5 @@
 import type { Fetch, FetchOptions } from '../options.ts';
-import { formBlob } from './form-blob.ts';
+import { formBlob } from '../uploads/form-blob.ts';
 import { loadKy } from './load-ky.ts';
 import { untilAborted } from './until-aborted.ts';
 

@@ -1,6 +1,6 @@
 import { Credential } from './auth.ts';
 import { DownloadLine } from './download-line.ts';
-import { DriftReporter } from './drift.ts';
+import { DriftReporter } from '../answers/drift.ts';
 import { applyHeaders } from './headers.ts';
 import { checkIdempotency } from './idempotency.ts';
 import { Log, parseLogLevel } from './log.ts';
@@ -13,7 +13,7 @@ import {
   checkLimit,
   checkObject,
   checkWord,
-} from './option-checks.ts';
+} from '../check.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { globalFetch } from './send.ts';
 import { buildQuery, parseBaseURL, type BaseURL } from './url.ts';

@@ -8,9 +8,9 @@ import {
 } from '../errors/connection-error.ts';
 import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError, type ResponseIssue } from '../errors/response-error.ts';
-import { VideoSubmitUnknownError } from '../errors/video-error.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
-import { isObject } from '../schemas/objects.ts';
+import { VideoSubmitUnknownError } from '../videos/errors.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
 import { adviceFor } from './advice.ts';
 import { isSubmission } from './error-in-success.ts';
 import type { Failure, FailureKind } from './failure.ts';

@@ -1,7 +1,7 @@
 import type { OperationReturning } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import { isObject } from '../schemas/objects.ts';
-import { readValue, ShapeMismatch, type Reader } from '../schemas/reader.ts';
+import { isObject } from '../answers/objects.ts';
+import { readValue, ShapeMismatch, type Reader } from '../answers/reader.ts';
 import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import { binaryAnswer, type FileInJSON, rawAnswer } from './binary-answer.ts';
@@ -22,7 +22,7 @@ import {
   unusable,
 } from './read-answer.ts';
 import { applyHeaders } from './headers.ts';
-import { checkRequestOptions } from './option-checks.ts';
+import { checkRequestOptions } from '../check.ts';
 import { attachRequestId } from './request-id.ts';
 import { mergeCallSettings, type ClientSettings } from './settings.ts';
 import { buildQuery } from './url.ts';

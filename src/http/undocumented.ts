@@ -1,7 +1,7 @@
 import type { ChargeClass } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
 import type { CallSpec } from './call-spec.ts';
-import { check } from './option-checks.ts';
+import { check } from '../check.ts';
 import { resolvePath, type BaseURL } from './url.ts';
 
 /** The methods that `request` takes. */

@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { QueryValues } from '../options.ts';
-import { check } from './option-checks.ts';
+import { check } from '../check.ts';
 
 /** A base URL, taken apart. */
 export interface BaseURL {

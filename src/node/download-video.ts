@@ -1,9 +1,9 @@
 import { APIUserAbortError } from '../errors/connection-error.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { ContentExpiredError } from '../errors/response-error.ts';
-import { checkBoolean, checkObject } from '../http/option-checks.ts';
-import { checkBaseURL, nameTask } from '../tasks/task-ref.ts';
-import type { VideoTaskLike } from '../types/videos.ts';
+import { checkBoolean, checkObject } from '../check.ts';
+import { checkBaseURL, nameTask } from '../videos/task-ref.ts';
+import type { VideoTaskLike } from '../videos/types.ts';
 import { Download, type Client, type DownloadVideoOptions } from './download.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget } from './growing-file.ts';

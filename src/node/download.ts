@@ -6,10 +6,10 @@ import {
   UnexpectedResponseError,
 } from '../errors/response-error.ts';
 import type { Gateway } from '../gateway.ts';
-import type { VideoDownloadOptions } from '../resources/videos.ts';
-import { isCompleted } from '../tasks/task-ref.ts';
-import { delay } from '../time/delay.ts';
-import type { VideoTaskLike } from '../types/videos.ts';
+import type { VideoDownloadOptions } from '../videos/videos.ts';
+import { isCompleted } from '../videos/task-ref.ts';
+import { delay } from '../http/delay.ts';
+import type { VideoTaskLike } from '../videos/types.ts';
 import { decodeDataURL } from './data-url.ts';
 import type { Part, Resumable } from './parts.ts';
 import { openBytes, openResponse, openRest, type OpenBody } from './savable.ts';

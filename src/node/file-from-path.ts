@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { toFile, unreadable } from '../http/files/to-file.ts';
+import { toFile, unreadable } from '../uploads/to-file.ts';
 import { DiskFile } from './disk-file.ts';
 import { codeOf } from './file-error.ts';
 

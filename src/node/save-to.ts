@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
-import { checkObject } from '../http/option-checks.ts';
+import { checkObject } from '../check.ts';
 import { hasDigest } from './digests.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget, GrowingFile, moveInto } from './growing-file.ts';

@@ -1,4 +1,4 @@
-import { readValue, uncheckedReader } from '../schemas/reader.ts';
+import { readValue, uncheckedReader } from '../answers/reader.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { ResponseSource } from './response-source.ts';
 import { truncated } from './stream-failure.ts';

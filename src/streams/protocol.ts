@@ -1,10 +1,10 @@
 import type { Evidence } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from '../errors/stream-error.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
-import type { ReadCheck } from '../schemas/read-check.ts';
-import type { ChatCompletionChunk } from '../types/chat-stream.ts';
-import type { ChatCompletion, CompletionUsage } from '../types/chat.ts';
-import type { GenerateContentResponse, UsageMetadata } from '../types/generate.ts';
+import type { StreamVerdict } from './errors.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
+import type { ReadCheck } from '../answers/read-check.ts';
+import type { ChatCompletionChunk } from '../chat/chunk-types.ts';
+import type { ChatCompletion, CompletionUsage } from '../chat/types.ts';
+import type { GenerateContentResponse, UsageMetadata } from '../generate/types.ts';
 
 /** How long a stream may take, in milliseconds; `null` for no limit. */
 export interface StreamLimits {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from '../errors/stream-error.ts';
-import { keepAlive } from '../time/keep-alive.ts';
+import type { StreamVerdict } from './errors.ts';
+import { keepAlive } from '../http/keep-alive.ts';
 import { EventDecoder } from './event-decoder.ts';
 import type { Settlement, StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { EventReader, EventTooLarge, type Framing } from './read-events.ts';

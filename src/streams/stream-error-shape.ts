@@ -1,6 +1,6 @@
-import { type ErrorBody, foreignError, readErrorValue } from '../schemas/error-body.ts';
-import { holdsSomething, isObject } from '../schemas/objects.ts';
-import type { JsonObject } from '../types/common.ts';
+import { type ErrorBody, foreignError, readErrorValue } from '../answers/error-body.ts';
+import { holdsSomething, isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 
 /** Fields that only an answer carries; next to them a `message` or `code` is no error. */
 const answerFields = ['choices', 'candidates', 'usageMetadata', 'promptFeedback', 'object'];

@@ -5,11 +5,11 @@ import {
   StreamTimeoutError,
   StreamTruncatedError,
   type StreamVerdict,
-} from '../errors/stream-error.ts';
+} from './errors.ts';
 import { UnexpectedResponseError } from '../errors/response-error.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
-import { ownCause } from '../schemas/objects.ts';
-import { ShapeMismatch } from '../schemas/reader.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
+import { ownCause } from '../answers/objects.ts';
+import { ShapeMismatch } from '../answers/reader.ts';
 import { SentError } from './event-decoder.ts';
 import type { StreamErrorBase, StreamLimits } from './protocol.ts';
 import { EventTooLarge } from './read-events.ts';

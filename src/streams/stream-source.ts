@@ -1,4 +1,4 @@
-import type { StreamVerdict } from '../errors/stream-error.ts';
+import type { StreamVerdict } from './errors.ts';
 import type { UsageOf, WholeOf } from './protocol.ts';
 
 /** Where the items of a `Stream` come from. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from '../errors/stream-error.ts';
+import type { StreamVerdict } from './errors.ts';
 import { asyncDispose, dispose } from './dispose.ts';
 import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './open-source.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';

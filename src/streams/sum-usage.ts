@@ -1,4 +1,4 @@
-import { isObject } from '../schemas/objects.ts';
+import { isObject } from '../answers/objects.ts';
 
 /** Adds the counts of one usage to a total, also those that only some providers send. */
 export function addCounts<Total extends object>(total: Total, usage: object): Total {

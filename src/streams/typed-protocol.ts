@@ -1,4 +1,4 @@
-import { type Reader, readValue } from '../schemas/reader.ts';
+import { type Reader, readValue } from '../answers/reader.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 
 /** An event that names its kind in itself. */

@@ -1,5 +1,5 @@
-import { keepAlive } from '../time/keep-alive.ts';
-import { monotonicNow } from '../time/now.ts';
+import { keepAlive } from '../http/keep-alive.ts';
+import { monotonicNow } from '../http/now.ts';
 import type { StreamLimits } from './protocol.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { isObject } from '../schemas/objects.ts';
-import type { JsonObject } from '../types/common.ts';
+import { isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 
 const shared =
   /^(type|title|description|format|pattern|required|default|(min|max)(imum|Items|Length))$/;

@@ -1,4 +1,4 @@
-import type { OutputIssue } from '../errors/output-error.ts';
+import type { OutputIssue } from './errors.ts';
 
 /** A text that is not JSON, or JSON that does not fit its schema. */
 export class SchemaMismatch extends Error {

@@ -3,10 +3,10 @@ import {
   InvalidOutputError,
   LengthFinishReasonError,
   type OutputErrorInit,
-} from '../errors/output-error.ts';
-import { isObject, objectsOf } from '../schemas/objects.ts';
-import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../types/chat-parsed.ts';
-import type { ChatCompletion, ChatCompletionMessage } from '../types/chat.ts';
+} from './errors.ts';
+import { isObject, objectsOf } from '../answers/objects.ts';
+import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../chat/parsed-types.ts';
+import type { ChatCompletion, ChatCompletionMessage } from '../chat/types.ts';
 import { parseJSONText, SchemaMismatch } from './json-text.ts';
 
 type Parse<Value> = (text: string) => Value | Promise<Value>;

@@ -1,4 +1,4 @@
-import { parseJSON } from '../schemas/parse-json.ts';
+import { parseJSON } from '../answers/parse-json.ts';
 import { jsonIn } from './json-text.ts';
 
 /** Numbers and words may be longer, but no arguments are made of them. */

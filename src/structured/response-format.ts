@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { AutoParseableResponseFormat } from '../types/chat-parsed.ts';
-import type { SchemaOutput, StandardSchemaV1 } from '../types/standard-schema.ts';
+import type { AutoParseableResponseFormat } from '../chat/parsed-types.ts';
+import type { SchemaOutput, StandardSchemaV1 } from './standard-schema.ts';
 import { type PlainSchemaOptions, type SchemaOptions, parserOf, sentSchema } from './schema.ts';
 
 /** Refuses a name that providers refuse. */

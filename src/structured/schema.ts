@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { OutputIssue } from '../errors/output-error.ts';
-import type { JsonObject } from '../types/common.ts';
-import type { StandardSchemaIssue, StandardSchemaV1 } from '../types/standard-schema.ts';
+import type { OutputIssue } from './errors.ts';
+import type { JsonObject } from '../types.ts';
+import type { StandardSchemaIssue, StandardSchemaV1 } from './standard-schema.ts';
 import { parseJSONText, SchemaMismatch } from './json-text.ts';
 import { closeSchema } from './strict-schema.ts';
 

@@ -1,5 +1,5 @@
-import { isObject } from '../schemas/objects.ts';
-import type { JsonObject } from '../types/common.ts';
+import { isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 
 const allowed =
   /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(Min|max)imum|(min|max)Items)$/i;

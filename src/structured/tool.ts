@@ -1,5 +1,5 @@
-import type { AutoParseableTool, ToolRun } from '../types/chat-parsed.ts';
-import type { SchemaOutput, StandardSchemaV1 } from '../types/standard-schema.ts';
+import type { AutoParseableTool, ToolRun } from '../chat/parsed-types.ts';
+import type { SchemaOutput, StandardSchemaV1 } from './standard-schema.ts';
 import { checkName } from './response-format.ts';
 import { type PlainSchemaOptions, type SchemaOptions, parserOf, sentSchema } from './schema.ts';
 

@@ -1,7 +1,7 @@
-export type { Responder, RespondOptions } from './canned.ts';
-export type { EmulatorClock } from './clock.ts';
-export { createEmulator, type Emulator, type EmulatorOptions } from './emulator.ts';
-export type { ErrorDetails, ErrorEnvelope } from './errors.ts';
+export type { Responder, RespondOptions } from './routes/canned.ts';
+export type { EmulatorClock } from './control/clock.ts';
+export { createEmulator, type Emulator, type EmulatorOptions } from './server/emulator.ts';
+export type { ErrorDetails, ErrorEnvelope } from './routes/errors.ts';
 export type {
   ActiveFault,
   AnswerFault,
@@ -11,10 +11,10 @@ export type {
   FaultRule,
   StreamFault,
   TaskFault,
-} from './faults.ts';
-export type { Charge } from './ledger.ts';
-export { markers } from './markers.ts';
-export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './models.ts';
+} from './faults/faults.ts';
+export type { Charge } from './control/ledger.ts';
+export { markers } from './routes/markers.ts';
+export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './routes/models.ts';
 export {
   defaultQuirks,
   type ChatQuirks,
@@ -24,9 +24,9 @@ export {
   type StreamQuirks,
   type VideoQuirks,
   type VideoState,
-} from './quirks.ts';
-export type { RequestBody, UploadedFile } from './request-body.ts';
-export type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
-export type { EmulatorServer } from './server.ts';
-export type { EmulatorVideo, VideoTasks } from './video-tasks.ts';
-export type { TaskFailure } from './video-vendors.ts';
+} from './faults/quirks.ts';
+export type { RequestBody, UploadedFile } from './server/request-body.ts';
+export type { ReceivedPreflight, ReceivedRequest } from './server/request-log.ts';
+export type { EmulatorServer } from './server/server.ts';
+export type { EmulatorVideo, VideoTasks } from './routes/video-tasks.ts';
+export type { TaskFailure } from './routes/video-vendors.ts';

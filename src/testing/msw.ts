@@ -1,8 +1,8 @@
 import { http, HttpResponse, type HttpHandler } from 'msw';
 import { endpoints, type Operation } from '../endpoints.ts';
-import { ConnectionLoss } from './connection-loss.ts';
-import { createEmulator, type Emulator } from './emulator.ts';
-import { operations, pathPattern } from './router.ts';
+import { ConnectionLoss } from './server/connection-loss.ts';
+import { createEmulator, type Emulator } from './server/emulator.ts';
+import { operations, pathPattern } from './server/router.ts';
 
 /** How the handlers are made. */
 export interface GatewayHandlersOptions {

@@ -1,4 +1,7 @@
-import type { StandardSchemaResult, StandardSchemaV1 } from '../../src/types/standard-schema.ts';
+import type {
+  StandardSchemaResult,
+  StandardSchemaV1,
+} from '../../src/structured/standard-schema.ts';
 
 /** A validator of no library. It takes its time when `pause` is given. */
 export function schemaOf<Output>(

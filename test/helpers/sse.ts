@@ -1,8 +1,8 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import { chatProtocol } from '../../src/streams/chat-protocol.ts';
+import { chatProtocol } from '../../src/chat/protocol.ts';
 import { createStream, type Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/types/chat-stream.ts';
-import { monotonicNow } from '../../src/time/now.ts';
+import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import { monotonicNow } from '../../src/http/now.ts';
 import type { ResponseIssue } from '../../src/errors/response-error.ts';
 
 /** What a stream did to the call that it belongs to. */

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import type { Videos } from '../../src/resources/videos.ts';
+import type { Videos } from '../../src/videos/videos.ts';
 import {
   createEmulator,
   type Emulator,

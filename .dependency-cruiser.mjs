@@ -1,0 +1,104 @@
+/**
+ * Who may import whom. Imports go one way:
+ *
+ *   index → gateway → the resource rooms → structured, streams, uploads → http → answers, errors
+ *   → the ground floor (types, options, endpoints, check)
+ *
+ * Types count like code. A resource room never imports another one: what two share goes down a floor.
+ * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them.
+ */
+const ground = 'src/(types|options|endpoints|check)\\.ts$';
+const resources = 'src/(chat|generate|embeddings|images|audio|models|videos)/';
+const middle = 'src/(structured|streams|uploads)/';
+const entries = 'src/(node|helpers|testing)/';
+
+/** Code below `from` may import nothing of `to`. */
+const never = (name, comment, from, to) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: `^${from}` },
+  to: { path: to.map((path) => `^${path}`) },
+});
+
+/** A package that only one place may import. */
+const onlyIn = (library, path) => ({
+  name: `${library}-in-one-place`,
+  comment: `Only ${path} imports ${library}.`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^${path}` },
+  to: { path: `(^|node_modules/)${library}(/|$)` },
+});
+
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Files that import each other cannot be understood one by one.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    never('ground-floor', 'The ground floor imports nothing above it.', ground, [
+      'src/(errors|answers|http)/',
+      middle,
+      resources,
+      'src/(gateway|index)\\.ts$',
+      entries,
+    ]),
+    never(
+      'answers-and-errors',
+      'What an answer and an error are knows no request.',
+      'src/(errors|answers)/',
+      ['src/http/', middle, resources, 'src/(gateway|index)\\.ts$', entries],
+    ),
+    never('http', 'Sending a request knows no resource, no stream and no form.', 'src/http/', [
+      middle,
+      resources,
+      'src/(gateway|index)\\.ts$',
+      entries,
+    ]),
+    {
+      ...never('middle', 'Structured output, streams and uploads know no resource.', middle, [
+        resources,
+        'src/(gateway|index)\\.ts$',
+        entries,
+      ]),
+    },
+    never('resources', 'A resource is handed what it needs by the gateway.', resources, [
+      'src/(gateway|index)\\.ts$',
+      entries,
+    ]),
+    {
+      name: 'resource-rooms',
+      comment: 'A resource room never imports another one.',
+      severity: 'error',
+      from: { path: `^${resources}` },
+      to: { path: `^${resources}`, pathNot: '^src/$1/' },
+    },
+    {
+      name: 'entry-points',
+      comment: 'Entry points build on the core, and one not on another.',
+      severity: 'error',
+      from: { path: '^src/([^/]+)', pathNot: '^src/testing/' },
+      to: { path: `^${entries}`, pathNot: '^src/$1/' },
+    },
+    onlyIn('ky', 'src/http/'),
+    onlyIn('form-data', 'src/uploads/'),
+    onlyIn('eventsource-parser', 'src/streams/'),
+    onlyIn('msw', 'src/testing/'),
+    onlyIn('zod', 'src/(answers/|helpers/|[a-z]+/[a-z-]*(schema|shapes)[a-z-]*\\.ts)'),
+    {
+      name: 'runs-everywhere',
+      comment: 'Only the entry for Node and the emulator may use what Node alone has.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(node|testing)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'default'] },
+  },
+};

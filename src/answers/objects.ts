@@ -1,0 +1,66 @@
+import type { JsonObject } from '../types.ts';
+
+/** Whether `value` is an object and not a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Makes `null` missing, where the type promises one way to say nothing. */
+export function dropNull(value: JsonObject, ...keys: readonly string[]): void {
+  for (const key of keys) if (value[key] === null) value[key] = undefined;
+}
+
+/** Makes a number of one that came as text; what is no number becomes 0. */
+export function toNumber(value: JsonObject, key: string): void {
+  if (typeof value[key] !== 'number') value[key] = Number(value[key]) || 0;
+}
+
+/** What `read` makes of the first of these values of which it makes anything. */
+export function firstOf<In, Out>(
+  values: readonly In[],
+  read: (value: In) => Out | undefined,
+): Out | undefined {
+  for (const value of values) {
+    const found = read(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The objects of a list; what is no object cannot be read. A single object counts as a list of one. */
+export function objectsOf(value: unknown): JsonObject[] {
+  if (Array.isArray(value)) return value.every(isObject) ? value : value.filter(isObject);
+  return isObject(value) ? [value] : [];
+}
+
+/** Repairs the objects of a list that a field holds, and leaves nothing but them in it. */
+export function repairItems(
+  owner: JsonObject,
+  key: string,
+  repair: (item: JsonObject, position: number) => void,
+): JsonObject[] {
+  const items = objectsOf(owner[key]);
+  items.forEach(repair);
+  owner[key] = items;
+  return items;
+}
+
+/** Whether a field holds something: gateways send `""`, `null`, `0`, `false`, `[]` and `{}` for nothing. */
+export function holdsSomething(value: unknown, levels = 4): boolean {
+  if (value === undefined || value === null || value === false) return false;
+  if (value === '' || value === 0) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  if (!isObject(value) || levels === 0) return true;
+  return Object.values(value).some((inner) => holdsSomething(inner, levels - 1));
+}
+
+/** The caller's own reason, or `undefined` for a proxy that would throw when the error is printed. */
+export function ownCause(reason: unknown): unknown {
+  try {
+    const isPlain = typeof reason !== 'object' || reason === null;
+    if (!isPlain) for (const key of Reflect.ownKeys(reason)) Reflect.get(reason, key);
+    return reason;
+  } catch {
+    return undefined;
+  }
+}

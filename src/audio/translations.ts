@@ -1,0 +1,86 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { isUploadable, type FormFields } from '../uploads/multipart.ts';
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Translation, TranslationCreateParams, TranslationVerbose } from './types.ts';
+import { checkModel, checkNumber, checkParams, show } from '../structured/checks.ts';
+import { translationAnswer, type AnyTranslation } from './translation-answer.ts';
+
+type TextFormat = 'text' | 'srt' | 'vtt';
+
+/** Translates speech into English text (interface document, 4.2). */
+export class Translations {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Translates speech into English text: `POST /v1/audio/translations`.
+   *
+   * Metered: repeated on 408, 429, 5xx and lost connections, but never when the file is a stream, which
+   * can be sent once only. The gateway recognises audio by the extension of its file name; a missing or
+   * wrong one is corrected by what the bytes are.
+   *
+   * @param params - `response_format` decides what comes back.
+   * @returns An object with `text` for `"json"` (the default) and `"verbose_json"`, text for `"text"`,
+   * `"srt"` and `"vtt"`.
+   * @throws `InvalidInputError` when the file is missing, empty or not audio by its name and bytes, or
+   * another parameter cannot work; nothing is sent then
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * ```ts
+   * const { text } = await client.audio.translations.create({ model, file });
+   * ```
+   */
+  create(
+    params: TranslationCreateParams<'json' | undefined>,
+    options?: RequestOptions,
+  ): GatewayPromise<Translation>;
+  /** The same, with duration, language and segments where the provider tells them. */
+  create(
+    params: TranslationCreateParams<'verbose_json'>,
+    options?: RequestOptions,
+  ): GatewayPromise<TranslationVerbose>;
+  /** The same, as text or subtitles. */
+  create(
+    params: TranslationCreateParams<TextFormat> & { response_format: TextFormat },
+    options?: RequestOptions,
+  ): GatewayPromise<string>;
+  /** An object or text, as `response_format` says. */
+  create(params: TranslationCreateParams, options?: RequestOptions): GatewayPromise<AnyTranslation>;
+  create(
+    params: TranslationCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<AnyTranslation> {
+    return this.#transport.text(
+      'audio.translations.create',
+      () => ({ form: translationForm(params) }),
+      translationAnswer(params?.response_format),
+      options,
+    );
+  }
+}
+
+function translationForm(params: TranslationCreateParams): FormFields {
+  checkParams('audio.translations.create', params);
+  checkModel(params.model);
+  checkNumber('temperature', params.temperature);
+  const { file, ...others } = params;
+  const given: unknown = file;
+  if (!isUploadable(given)) throw new InvalidInputError('file', whatIsWrong(given));
+  return [...Object.entries(others), ['file', file, 'audio']];
+}
+
+function whatIsWrong(file: unknown): string {
+  if (file === undefined || file === null) return 'is missing; give the audio to translate.';
+  if (file instanceof Promise) return 'is a promise; await it first.';
+  if (typeof file === 'string') {
+    return 'is text; open the file, for example with fileFromPath(path) of model-gateway/node.';
+  }
+  return `must be a File, a Blob, bytes, a Response or a stream, not ${show(file)}.`;
+}

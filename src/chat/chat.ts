@@ -1,0 +1,243 @@
+import { GatewayPromise } from '../http/promise.ts';
+import type { SentCall, Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { chatCompletionReader } from './schema.ts';
+import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
+import { chatProtocolFor, hasNoChoices, saysNothing } from './protocol.ts';
+import type { ChatCompletionRunner } from './runner.ts';
+import { collectStream } from '../streams/open-source.ts';
+import type { Stream } from '../streams/stream.ts';
+import { outputParser } from '../structured/output-parser.ts';
+import type {
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsBase,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+} from './params.ts';
+import type { ParsedChatCompletion, ParsedOutput, WithFormat } from './parsed-types.ts';
+import type { ChatCompletionChunk } from './chunk-types.ts';
+import type { ChatCompletionResponseFormat } from './tool-types.ts';
+import type { ChatCompletion } from './types.ts';
+import { chatBody } from './body.ts';
+import { type ChatCalls, startStream, startToolRun } from './runs.ts';
+import type {
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  RunnerOptions,
+} from './tools.ts';
+
+/** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
+export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {
+  stream?: true | undefined;
+};
+
+/** Chat completions (interface document, 4.3). */
+export class Completions {
+  readonly #transport: Transport;
+  readonly #calls: ChatCalls = {
+    whole: (params, options) => this.#whole(params, options),
+    stream: (params, options) => this.#stream(params, options),
+  };
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Answers a conversation: `POST /v1/chat/completions`.
+   *
+   * Metered: it is repeated on 408, 429, 5xx and lost connections before the first byte of the
+   * answer; `retryUnknownOutcome: false` limits that to requests that provably never left or were
+   * refused before work.
+   *
+   * @param params - With `stream: true` the answer comes as a stream of chunks. The loop over it
+   *   throws `StreamTruncatedError` when the stream ends without a finish reason, and leaving the
+   *   loop early closes the connection. `stream.usage` has the token usage; the chunk that brings
+   *   nothing else is given out only with `stream_options: { include_usage: true }`.
+   * @throws `InvalidInputError` when the model or the messages are empty
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * const completion = await client.chat.completions.create({
+   *   model: 'gpt-4o-mini',
+   *   messages: [{ role: 'user', content: 'Hello!' }],
+   * });
+   * console.log(completion.choices[0]?.message.content);
+   */
+  create(
+    params: ChatCompletionCreateParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion>;
+  /** The same, streamed: the loop throws `StreamTruncatedError` when the answer is not whole. */
+  create(
+    params: ChatCompletionCreateParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ChatCompletionChunk>>;
+  /** Whole or streamed, as `stream` says. */
+  create(
+    params: ChatCompletionCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion | Stream<ChatCompletionChunk>>;
+  create(
+    params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
+    if (params?.stream !== true) return this.#whole(params, options);
+    const wantsUsage = params.stream_options?.include_usage === true;
+    return this.#stream(params, options, wantsUsage ? saysNothing : hasNoChoices);
+  }
+
+  /**
+   * Answers with structured output: asks as `create()` does, parses the text in the form of
+   * `response_format`, checks it, and gives it as `message.parsed`. Arguments of tools made by `tool()`
+   * are given as `parsed_arguments`. Metered as `create()`.
+   *
+   * @param params - `responseFormat()` makes a `response_format` that checks the answer. A plain
+   *   `json_schema` is parsed and not checked.
+   * @throws `InvalidOutputError` when the text is not JSON or does not fit, `LengthFinishReasonError`
+   *   when it was cut at the token limit, `ContentFilterFinishReasonError` when it was filtered. They
+   *   carry the completion, which was paid for.
+   * @throws whatever `create()` throws
+   *
+   * @example
+   * const completion = await client.chat.completions.parse({
+   *   model: 'gpt-4o-mini',
+   *   messages: [{ role: 'user', content: 'Where is the Eiffel Tower?' }],
+   *   response_format: responseFormat(z.object({ city: z.string() }), 'place'),
+   * });
+   * console.log(completion.choices[0]?.message.parsed?.city);
+   */
+  parse<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionCreateParamsNonStreaming, Format>,
+    options?: RequestOptions,
+  ): GatewayPromise<ParsedChatCompletion<ParsedOutput<Format>>>;
+  parse(
+    params: ChatCompletionCreateParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ParsedChatCompletion<unknown>> {
+    const { answer, reader } = this.#send(params, options);
+    return new GatewayPromise(answer, {
+      async parse(received) {
+        const completion = await reader.parse(received);
+        const { call, requestId, response } = received;
+        const sent = { phase: 'body', status: response.status, requestId } as const;
+        const evidence = { ...sent, attempts: [sent] };
+        return outputParser(params, 'parse').apply(completion, { callId: call.id, evidence });
+      },
+      raw: (received) => reader.raw(received),
+    });
+  }
+
+  /**
+   * Streams an answer with a helper: events for text, tool calls and more, a snapshot that grows, and
+   * promises for the final completion, message, text and usage.
+   *
+   * One request, metered as `create()`. `for await` over the helper gives the raw chunks. With a
+   * `response_format` of `responseFormat()`, `content.delta` brings what is parsed so far, and the
+   * final message is parsed and checked as by `parse()`.
+   *
+   * @example
+   * const stream = client.chat.completions.stream({ model: 'gpt-4o-mini', messages });
+   * stream.on('content', (delta) => process.stdout.write(delta));
+   * const completion = await stream.finalChatCompletion();
+   */
+  stream<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionStreamParams, Format>,
+    options?: RequestOptions,
+  ): ChatCompletionStream<ParsedOutput<Format>>;
+  stream(
+    params: ChatCompletionStreamParams,
+    options?: RequestOptions,
+  ): ChatCompletionStream<unknown> {
+    return startStream(this.#calls, params, options);
+  }
+
+  /**
+   * Lets the model call tools: asks for a completion, calls the tools that it asks for, sends their
+   * results back, and so on until an answer calls none.
+   *
+   * Each completion is one request, metered as `create()`; `maxChatCompletions` bounds them. Several
+   * calls in one answer run in parallel unless `parallel_tool_calls` is `false`. Arguments are checked
+   * before a tool gets them. An unknown tool, arguments that do not fit, and errors of tools are told to
+   * the model, which can correct itself; listen to `functionToolCallError` to learn of them.
+   *
+   * With a `tool_choice` that names a function, the run ends when that function was called. With
+   * `"required"` every answer calls tools, so only `maxChatCompletions` or `abort()` ends it.
+   *
+   * @param params - With `stream: true` the answers are streamed, with the events of `stream()`.
+   * @returns A runner with events, the conversation, and promises for what it ends in. Its promises
+   *   reject with what `create()` and `parse()` throw; what was paid for stays in `messages`.
+   *
+   * @example
+   * const runner = client.chat.completions.runTools({
+   *   model: 'gpt-4o-mini',
+   *   messages: [{ role: 'user', content: 'What is the weather in Lisbon?' }],
+   *   tools: [tool({ name: 'get_weather', schema, execute: ({ city }) => lookUp(city) })],
+   * });
+   * console.log(await runner.finalContent());
+   */
+  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionToolRunnerParams, Format>,
+    options?: RunnerOptions,
+  ): ChatCompletionRunner<ParsedOutput<Format>>;
+  /** The same, with every answer streamed. */
+  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+    params: WithFormat<ChatCompletionStreamingToolRunnerParams, Format>,
+    options?: RunnerOptions,
+  ): ChatCompletionStreamingRunner<ParsedOutput<Format>>;
+  runTools(
+    params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+    options?: RunnerOptions,
+  ): ChatCompletionRunner<unknown> {
+    return startToolRun(this.#calls, params, options);
+  }
+
+  #whole(
+    params: ChatCompletionCreateParamsBase,
+    options: RequestOptions | undefined,
+  ): GatewayPromise<ChatCompletion> {
+    const { answer, reader } = this.#send(params, options);
+    return new GatewayPromise(answer, reader);
+  }
+
+  #send(
+    params: ChatCompletionCreateParamsBase,
+    options: RequestOptions | undefined,
+  ): SentCall<ChatCompletion> {
+    return this.#transport.sendJSON(
+      'chat.completions.create',
+      () => ({ json: chatBody(params) }),
+      {
+        reader: chatCompletionReader,
+        fromEvents: (response, context) =>
+          collectStream(response, context, chatProtocolFor(params?.n ?? 1)),
+      },
+      options,
+    );
+  }
+
+  #stream(
+    params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+    options: RequestOptions | undefined,
+    isHidden?: (chunk: ChatCompletionChunk) => boolean,
+  ): GatewayPromise<Stream<ChatCompletionChunk>> {
+    return this.#transport.events(
+      'chat.completions.create',
+      () => ({ json: { ...chatBody(params), stream: true } }),
+      chatProtocolFor(params?.n ?? 1, isHidden),
+      options,
+    );
+  }
+}
+
+/** Chat in OpenAI's format. */
+export class Chat {
+  /** Answers to conversations. */
+  readonly completions: Completions;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.completions = new Completions(transport);
+  }
+}

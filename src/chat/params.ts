@@ -1,0 +1,212 @@
+import type { ChatCompletionContentPartText, ChatCompletionMessageParam } from './messages.ts';
+import type {
+  ChatCompletionResponseFormat,
+  ChatCompletionTool,
+  ChatCompletionToolChoiceOption,
+  FunctionParameters,
+} from './tool-types.ts';
+import type { OpenString } from '../types.ts';
+
+/** How hard a reasoning model thinks. */
+export type ReasoningEffort = OpenString<
+  'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+> | null;
+
+/** The same, under its name in chat. */
+export type ChatCompletionReasoningEffort = ReasoningEffort;
+
+/** The kinds of output that a model can produce. */
+export type ChatCompletionModality = OpenString<'text' | 'audio'>;
+
+/** Options of a streamed answer. */
+export interface ChatCompletionStreamOptions {
+  /**
+   * Whether the stream ends with the token usage. Streams are always asked for it: without it this
+   * gateway family can swallow the chunk that says why the answer ended.
+   */
+  include_usage?: boolean | undefined;
+  /** Whether chunks carry padding against eavesdropping. Most gateways drop this field. */
+  include_obfuscation?: boolean | undefined;
+}
+
+/** Voice and encoding of a spoken answer. */
+export interface ChatCompletionAudioParam {
+  format: OpenString<'wav' | 'aac' | 'mp3' | 'flac' | 'opus' | 'pcm16'>;
+  voice: string | { id: string };
+}
+
+/** Text that the answer will largely repeat, which makes it faster. */
+export interface ChatCompletionPredictionContent {
+  type: 'content';
+  content: string | ChatCompletionContentPartText[];
+}
+
+/** Options of a web search made for the answer. */
+export interface ChatCompletionWebSearchOptions {
+  search_context_size?: OpenString<'low' | 'medium' | 'high'> | undefined;
+  user_location?:
+    | {
+        type: 'approximate';
+        approximate: {
+          city?: string | undefined;
+          country?: string | undefined;
+          region?: string | undefined;
+          timezone?: string | undefined;
+        };
+      }
+    | null
+    | undefined;
+}
+
+/** A review of the request and of the answer, made with it. */
+export interface ChatCompletionModerationParam {
+  /** A moderation model, for example `"omni-moderation-latest"`. */
+  model: string;
+  /** Whether what is found is only scored, or blocked. */
+  policy?:
+    | {
+        input?: { mode: OpenString<'score' | 'block'> } | null | undefined;
+        output?: { mode: OpenString<'score' | 'block'> } | null | undefined;
+      }
+    | null
+    | undefined;
+}
+
+/** How the provider keeps prompts in its cache. */
+export interface ChatCompletionPromptCacheOptions {
+  /** `implicit` caches by itself; `explicit` only up to each `prompt_cache_breakpoint`. */
+  mode?: OpenString<'implicit' | 'explicit'> | undefined;
+  /** How long prompts are kept at least. */
+  ttl?: OpenString<'30m'> | undefined;
+}
+
+/** Names a function that the model must call, in the older form of `tool_choice`. */
+export interface ChatCompletionFunctionCallOption {
+  name: string;
+}
+
+/** A function in the older form of `tools`. */
+export interface ChatCompletionCreateParamsFunction {
+  name: string;
+  description?: string | undefined;
+  parameters?: FunctionParameters | undefined;
+}
+
+/**
+ * Parameters of `chat.completions.create()`: `POST /v1/chat/completions`.
+ *
+ * Fields that are not listed here go through with the option `extraBody`. A field that a model does
+ * not know is dropped by the gateway or refused by the provider.
+ */
+export interface ChatCompletionCreateParamsBase {
+  /** The conversation so far. May not be empty. */
+  messages: ChatCompletionMessageParam[];
+  /** A chat model id, as `models.list()` gives it. */
+  model: string;
+  /** Upper bound on the generated tokens; an integer of 0 or more. */
+  max_tokens?: number | null | undefined;
+  /** Upper bound on the generated tokens including reasoning, for reasoning models. */
+  max_completion_tokens?: number | null | undefined;
+  /** Sampling temperature, usually 0 to 2. Higher is more random. */
+  temperature?: number | null | undefined;
+  /** Nucleus sampling: only tokens within this probability mass, 0 to 1. */
+  top_p?: number | null | undefined;
+  /** Only the so many most likely tokens. Not known to every provider. */
+  top_k?: number | null | undefined;
+  /** How many answers to generate; each is charged. */
+  n?: number | null | undefined;
+  /** Texts at which the model stops. */
+  stop?: string | string[] | null | undefined;
+  /** −2 to 2; positive values make repeated tokens less likely the more often they occurred. */
+  frequency_penalty?: number | null | undefined;
+  /** −2 to 2; positive values make tokens less likely that occurred at all. */
+  presence_penalty?: number | null | undefined;
+  /** Token id to bias, −100 to 100. */
+  logit_bias?: Record<string, number> | null | undefined;
+  /** Whether the answer carries the log probabilities of its tokens. */
+  logprobs?: boolean | null | undefined;
+  /** How many alternatives `logprobs` lists per token, 0 to 20. */
+  top_logprobs?: number | null | undefined;
+  /** Asks for the same answer to the same request, as far as the provider can. */
+  seed?: number | null | undefined;
+  /** The form of the answer. */
+  response_format?: ChatCompletionResponseFormat | undefined;
+  /** Tools that the model may use. */
+  tools?: ChatCompletionTool[] | undefined;
+  /** Whether, and which, tools are used. */
+  tool_choice?: ChatCompletionToolChoiceOption | undefined;
+  /** Whether the model may call several tools at once. */
+  parallel_tool_calls?: boolean | undefined;
+  /** How hard a reasoning model thinks. */
+  reasoning_effort?: ReasoningEffort | undefined;
+  /** Switches reasoning on or off, for the providers that have this field. */
+  enable_thinking?: boolean | undefined;
+  /** Reasoning settings of the provider, for example `{ type: "enabled", budget_tokens: 1024 }`. */
+  thinking?: Record<string, unknown> | null | undefined;
+  /** Reasoning settings of other providers. */
+  reasoning?: Record<string, unknown> | null | undefined;
+  /** How wordy the answer is. */
+  verbosity?: OpenString<'low' | 'medium' | 'high'> | null | undefined;
+  /** The kinds of output to generate. */
+  modalities?: ChatCompletionModality[] | null | undefined;
+  /** Voice and encoding; needed when `modalities` has `audio`. */
+  audio?: ChatCompletionAudioParam | null | undefined;
+  /** Text that the answer will largely repeat. */
+  prediction?: ChatCompletionPredictionContent | null | undefined;
+  /** Lets the model search the web, where it can. */
+  web_search_options?: ChatCompletionWebSearchOptions | undefined;
+  /** Up to 16 pairs that the provider stores with the completion. */
+  metadata?: Record<string, string> | null | undefined;
+  /** Whether the provider may store the completion. */
+  store?: boolean | null | undefined;
+  /** Your own stable id of the end user. */
+  user?: string | undefined;
+  /** A stable, hashed id of the end user, for abuse detection. Dropped by most gateways. */
+  safety_identifier?: string | null | undefined;
+  /** Helps the provider to reuse its cache for similar prompts. */
+  prompt_cache_key?: string | null | undefined;
+  /** How long the provider keeps the cached prompt. */
+  prompt_cache_retention?: OpenString<'in_memory' | '24h'> | null | undefined;
+  /** How the provider keeps prompts in its cache. */
+  prompt_cache_options?: ChatCompletionPromptCacheOptions | undefined;
+  /** Has the request and the answer reviewed. */
+  moderation?: ChatCompletionModerationParam | null | undefined;
+  /** The processing tier. Dropped by most gateways. */
+  service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
+  /** Whether the answer is streamed. */
+  stream?: boolean | null | undefined;
+  /** Options of a streamed answer. */
+  stream_options?: ChatCompletionStreamOptions | null | undefined;
+  /** The older form of `tool_choice`. */
+  function_call?: 'none' | 'auto' | ChatCompletionFunctionCallOption | undefined;
+  /** The older form of `tools`. */
+  functions?: ChatCompletionCreateParamsFunction[] | undefined;
+}
+
+/** Parameters for an answer in one piece. */
+export interface ChatCompletionCreateParamsNonStreaming extends ChatCompletionCreateParamsBase {
+  stream?: false | null | undefined;
+}
+
+/** Parameters for a streamed answer. */
+export interface ChatCompletionCreateParamsStreaming extends ChatCompletionCreateParamsBase {
+  stream: true;
+}
+
+/** Parameters of `chat.completions.create()`. */
+export type ChatCompletionCreateParams =
+  | ChatCompletionCreateParamsNonStreaming
+  | ChatCompletionCreateParamsStreaming;
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionCreateParams {
+  export {
+    type ChatCompletionCreateParamsFunction as Function,
+    type ChatCompletionCreateParamsNonStreaming,
+    type ChatCompletionCreateParamsStreaming,
+    type ChatCompletionWebSearchOptions as WebSearchOptions,
+  };
+}
+
+/** Parameters of `chat.completions.parse()`. */
+export type ChatCompletionParseParams = ChatCompletionCreateParamsNonStreaming;

@@ -1,0 +1,134 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { embeddingsReader } from './schema.ts';
+import type { Reader } from '../answers/reader.ts';
+import type {
+  Base64EmbeddingResponse,
+  CreateEmbeddingResponse,
+  EmbeddingCreateParams,
+  EmbeddingsCreateManyParams,
+  ManyEmbeddings,
+} from './types.ts';
+import { embedMany, type EmbeddingsCreateManyOptions } from './create-many.ts';
+import { countInputs, embeddingBody } from './body.ts';
+
+type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
+type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
+
+/** Turns texts into vectors. Billed by use. */
+export class Embeddings {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Creates one vector per input, each as base64 text. Otherwise as without that format. */
+  create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
+  /**
+   * Creates one vector per input.
+   *
+   * Billed by tokens. Repeated on 408, 429, 5xx and lost connections, see `maxRetries`. `float` is
+   * what is asked for unless you say otherwise; each vector is read by what it is, because some
+   * providers ignore the format, so you always get lists of numbers, or base64 text when you asked
+   * for that. The vectors are in the order of the inputs.
+   *
+   * @param params - The model and what to embed. An empty text is refused by most gateways.
+   * @returns The vectors. When a provider skipped inputs, `missing` says how many.
+   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
+   * @throws `UnexpectedResponseError` with `validation: "strict"` when there is not one vector per
+   * input; `error.data` holds those that came
+   *
+   * @example
+   * ```ts
+   * const { data } = await client.embeddings.create({ model, input: ['first', 'second'] });
+   * const [first, second] = data.map((item) => item.embedding);
+   * ```
+   */
+  create(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<CreateEmbeddingResponse>;
+  create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
+    return this.#transport.json(
+      'embeddings.create',
+      () => ({ json: embeddingBody('embeddings.create', params) }),
+      { reader: readerFor(params, options) },
+      options,
+    );
+  }
+
+  /** The same, with each vector as base64 text. */
+  createForEngine(
+    params: Base64Params,
+    options?: RequestOptions,
+  ): GatewayPromise<Base64EmbeddingResponse>;
+  /**
+   * The same as `create`, on the engine-style path, where the model is part of the path.
+   *
+   * Many gateways have this path without serving it: they answer that `contents is required`, and the
+   * error then says to use `create`. It is not sent there for you, because a second call could be
+   * billed too.
+   *
+   * @param params - As for `create`.
+   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
+   */
+  createForEngine(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<CreateEmbeddingResponse>;
+  createForEngine(
+    params: EmbeddingCreateParams,
+    options?: RequestOptions,
+  ): GatewayPromise<AnyResponse> {
+    return this.#transport.json(
+      'embeddings.createForEngine',
+      () => {
+        const json = embeddingBody('embeddings.createForEngine', params);
+        return { params: { model: json.model }, json };
+      },
+      { reader: readerFor(params, options) },
+      options,
+    );
+  }
+
+  /**
+   * Creates the vectors of any number of inputs, with as many requests as that takes.
+   *
+   * Each request is billed and repeated as one of `create`, and has the same options. They are sent
+   * in the order of the inputs, `concurrency` at a time. After one has failed no other is begun, and
+   * those under way are awaited, because they are paid for.
+   *
+   * @param params - As for `create`, with a list as input. Vectors are asked for in base64, which is
+   * faster to read, and are read by what they are.
+   * @param options - `batchSize` (100) and `concurrency` (4), and what `create` takes. A `signal` stops
+   * all requests.
+   * @returns One `Float32Array` per input, in the order of the inputs.
+   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
+   * @throws `PartialEmbeddingsError` when a request failed, was aborted, or brought fewer vectors than
+   * inputs; `vectors` holds those that came
+   *
+   * @example
+   * ```ts
+   * const { vectors } = await client.embeddings.createMany({ model, input: chapters });
+   * ```
+   */
+  createMany(
+    params: EmbeddingsCreateManyParams,
+    options?: EmbeddingsCreateManyOptions,
+  ): Promise<ManyEmbeddings> {
+    return embedMany(this.#transport, params, options);
+  }
+}
+
+/** What was asked for decides what the caller gets; what came decides how it is read. */
+function readerFor(
+  params: EmbeddingCreateParams,
+  options: RequestOptions | undefined,
+): Reader<AnyResponse> {
+  const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
+  const format = encoding_format ?? 'float';
+  return embeddingsReader({ inputs: countInputs(input), dimensions, format });
+}

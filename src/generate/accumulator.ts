@@ -1,0 +1,130 @@
+import { emptyResponse } from './helpers.ts';
+import type { FunctionCall, Part } from './content-types.ts';
+import type { Candidate, GenerateContentResponse, UsageMetadata } from './types.ts';
+import { growText } from '../streams/grow-text.ts';
+import { addPartialArg } from './partial-args.ts';
+import type { StreamProgress } from '../streams/protocol.ts';
+import { copyUnknownFields } from '../streams/unknown-fields.ts';
+
+const responseFields = new Set(['candidates', 'usageMetadata']);
+const candidateFields = new Set(['content', 'index']);
+const callFields = new Set(['args', 'partialArgs', 'willContinue']);
+const nothing = new Set<string>();
+
+/** A candidate that is being put together. */
+interface OpenCandidate {
+  readonly candidate: Candidate;
+  readonly parts: Part[];
+  /** Function calls that are not closed yet. */
+  readonly openCalls: FunctionCall[];
+}
+
+/** Puts the pieces of a streamed generation together. */
+export class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
+  readonly #candidates = new Map<number, OpenCandidate>();
+  readonly #keeps: boolean;
+  #whole: GenerateContentResponse | undefined;
+
+  /** @param keeps - Whether the parts of the answer are kept. */
+  constructor(keeps: boolean) {
+    this.#keeps = keeps;
+  }
+
+  get started(): boolean {
+    return this.#candidates.size > 0 || this.#isBlocked;
+  }
+
+  get partial(): GenerateContentResponse | undefined {
+    return this.#keeps ? this.#whole : undefined;
+  }
+
+  get usage(): UsageMetadata | undefined {
+    return this.#whole?.usageMetadata;
+  }
+
+  get #isBlocked(): boolean {
+    return Boolean(this.#whole?.promptFeedback?.blockReason);
+  }
+
+  /** This kind of stream has no terminator: the reasons are the only proof. */
+  isFinished(): boolean {
+    if (this.#candidates.size === 0) return this.#isBlocked;
+    for (const { candidate } of this.#candidates.values()) {
+      if (!candidate.finishReason) return false;
+    }
+    return true;
+  }
+
+  add(piece: GenerateContentResponse): void {
+    const whole = (this.#whole ??= emptyResponse());
+    copyUnknownFields(piece, whole, responseFields);
+    if (piece.usageMetadata) {
+      // Some pieces carry only part of it, so the fields are kept one by one.
+      whole.usageMetadata ??= {};
+      copyUnknownFields(piece.usageMetadata, whole.usageMetadata, nothing);
+    }
+    piece.candidates?.forEach((candidate, position) => {
+      this.#addCandidate(whole, candidate, candidate.index ?? position);
+    });
+  }
+
+  #addCandidate(whole: GenerateContentResponse, piece: Candidate, index: number): void {
+    const open = this.#candidates.get(index) ?? this.#begin(whole, index);
+    copyUnknownFields(piece, open.candidate, candidateFields);
+    const { role, parts } = piece.content ?? {};
+    if (piece.content && !open.candidate.content) open.candidate.content = { parts: open.parts };
+    if (role && open.candidate.content) open.candidate.content.role ??= role;
+    if (this.#keeps) for (const part of parts ?? []) addPart(open, part);
+  }
+
+  #begin(whole: GenerateContentResponse, index: number): OpenCandidate {
+    const open: OpenCandidate = { candidate: { index }, parts: [], openCalls: [] };
+    const list = (whole.candidates ??= []);
+    const place = list.findIndex((other) => (other.index ?? 0) > index);
+    list.splice(place === -1 ? list.length : place, 0, open.candidate);
+    this.#candidates.set(index, open);
+    return open;
+  }
+}
+
+function addPart({ parts, openCalls }: OpenCandidate, part: Part): void {
+  if (part.functionCall) {
+    addCall(parts, openCalls, part, part.functionCall);
+    return;
+  }
+  const last = parts.at(-1);
+  if (
+    last !== undefined &&
+    isPlainText(last) &&
+    isPlainText(part) &&
+    last.thought === part.thought
+  ) {
+    last.text = growText(last.text, part.text ?? '');
+  } else if (part.text !== '' || !isPlainText(part)) {
+    parts.push({ ...part });
+  }
+}
+
+/** Text that may be joined. A part with a signature must be sent back as it came. */
+function isPlainText(part: Part): boolean {
+  return part.text !== undefined && part.thoughtSignature === undefined && !part.inlineData;
+}
+
+/** Adds a function call, or the next piece of one that the model is still writing. */
+function addCall(parts: Part[], openCalls: FunctionCall[], part: Part, piece: FunctionCall): void {
+  const { id, name, args, partialArgs, willContinue } = piece;
+  const continues = (call: FunctionCall): boolean =>
+    id && call.id ? call.id === id : !name || call.name === name;
+  let call = openCalls.findLast(continues);
+  if (call === undefined) {
+    // A piece without a name closes a call; when none is open it says nothing.
+    if (!name && !id && args === undefined && partialArgs === undefined) return;
+    call = {};
+    parts.push({ ...part, functionCall: call });
+    openCalls.push(call);
+  }
+  copyUnknownFields(piece, call, callFields);
+  if (args !== undefined) call.args = { ...call.args, ...args };
+  for (const arg of partialArgs ?? []) addPartialArg((call.args ??= {}), arg);
+  if (willContinue !== true) openCalls.splice(openCalls.indexOf(call), 1);
+}

@@ -1,0 +1,111 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { generateContentReader } from './schema.ts';
+import { collectStream } from '../streams/open-source.ts';
+import { generateProtocol } from './protocol.ts';
+import type { Stream } from '../streams/stream.ts';
+import type { GenerateContentParams } from './params.ts';
+import type { GenerateContentResponse } from './types.ts';
+import { generateBody } from './body.ts';
+import {
+  type GenerateToolRun,
+  runTools,
+  type GenerateToolRunOptions,
+  type GenerateToolRunParams,
+} from './run-tools.ts';
+
+/** Content generation in Gemini's format (interface document, 4.4). */
+export class Generate {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Generates an answer in one piece: `POST /v1beta/models/{model}:generateContent`.
+   *
+   * Metered: it is repeated on 408, 429, 5xx and lost connections before the answer begins.
+   *
+   * @returns The answer with the getters `text`, `functionCalls` and `blockReason`. A refused prompt
+   *   is an answer without candidates, not an error.
+   * @throws `InvalidInputError` when the model or the contents are empty
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * const answer = await client.generate.content({ model: 'gemini-2.5-flash', contents: 'Hello!' });
+   * console.log(answer.text);
+   */
+  content(
+    params: GenerateContentParams,
+    options?: RequestOptions,
+  ): GatewayPromise<GenerateContentResponse> {
+    return this.#transport.json(
+      'generate.content',
+      () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
+      {
+        reader: generateContentReader,
+        fromEvents: (response, context) => collectStream(response, context, generateProtocol),
+      },
+      options,
+    );
+  }
+
+  /**
+   * Generates an answer piece by piece:
+   * `POST /v1beta/models/{model}:streamGenerateContent?alt=sse`.
+   *
+   * Metered: it is repeated only before the first byte of the answer. Leaving the loop early closes
+   * the connection.
+   *
+   * @returns A stream whose pieces have the same form as a whole answer. It throws
+   *   `StreamTruncatedError` when it ends without a finish reason.
+   * @throws `InvalidInputError` when the model or the contents are empty
+   *
+   * @example
+   * const stream = await client.generate.contentStream({ model: 'gemini-2.5-flash', contents: 'Hi' });
+   * for await (const piece of stream) process.stdout.write(piece.text ?? '');
+   */
+  contentStream(
+    params: GenerateContentParams,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<GenerateContentResponse>> {
+    return this.#transport.events(
+      'generate.contentStream',
+      () => ({
+        json: generateBody(params, 'generate.contentStream'),
+        params: { model: params.model },
+      }),
+      generateProtocol,
+      options,
+    );
+  }
+
+  /**
+   * Lets the model call functions: asks for an answer, calls the functions that it calls, sends their
+   * results back, and so on until an answer calls none.
+   *
+   * Each answer is one request, metered as `content()`; `maxCalls` bounds them. Several calls in one
+   * answer run side by side. Arguments are checked before a function gets them. An unknown function,
+   * arguments that do not fit, and errors of functions are told to the model, which can correct itself.
+   * In mode `ANY` every answer calls functions, so only `maxCalls` ends the run.
+   *
+   * @throws whatever `content()` throws; `onContent` was given what had been paid for
+   *
+   * @example
+   * const { response } = await client.generate.runTools({
+   *   model: 'gemini-2.5-flash',
+   *   contents: 'What is the weather in Lisbon?',
+   *   functions: [tool({ name: 'get_weather', schema, execute: ({ city }) => lookUp(city) })],
+   * });
+   * console.log(response.text);
+   */
+  runTools(
+    params: GenerateToolRunParams,
+    options?: GenerateToolRunOptions,
+  ): Promise<GenerateToolRun> {
+    return runTools(params, options, (asked, request) => this.content(asked, request));
+  }
+}

@@ -1,0 +1,117 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { imagesReader } from './schema.ts';
+import { collectImages, imageEditProtocol, imageGenProtocol } from './protocol.ts';
+import type { Stream } from '../streams/stream.ts';
+import type {
+  ImageEditParamsBase,
+  ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
+  ImageGenerateParamsBase,
+  ImageGenerateParamsNonStreaming,
+  ImageGenerateParamsStreaming,
+} from './params.ts';
+import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
+import type { ImagesResponse } from './types.ts';
+import { editRequest, generateBody } from './body.ts';
+
+const imagesAnswer = { reader: imagesReader, fromEvents: collectImages };
+
+/** Makes and edits images (interface document, 4.6 and 4.7). Consumes credit. */
+export class Images {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Makes images from a description: `POST /v1/images/generations`.
+   *
+   * Charged: it is sent once. It is sent again only when it provably never left or was refused before
+   * work; after anything else the error has `outcome: "unknown"`, as the images may have been made and
+   * charged. Some models take minutes: raise `timeout` for them.
+   *
+   * With `stream: true` the images come as events, and the loop over them throws
+   * `StreamTruncatedError` when one is missing; `error.partial` holds those that came. Many gateways do
+   * not stream images: their whole answer then becomes the events of the stream.
+   *
+   * @returns The images, as base64 or as addresses. `data` is empty when a safety filter took all of
+   * them out; the call is charged all the same.
+   * @throws `InvalidInputError` when a parameter cannot work; nothing is sent then
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * ```ts
+   * const { data } = await client.images.generate({ model, prompt: 'A lighthouse at dusk' });
+   * const image = data[0]?.url ?? data[0]?.b64_json;
+   * ```
+   */
+  generate(
+    params: ImageGenerateParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse>;
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
+  generate(
+    params: ImageGenerateParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ImageGenStreamEvent>>;
+  /** Whole or as events, as `stream` says. */
+  generate(
+    params: ImageGenerateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>>;
+  generate(
+    params: ImageGenerateParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageGenStreamEvent>> {
+    const request = () => ({ json: generateBody(params) });
+    return params?.stream === true
+      ? this.#transport.events('images.generate', request, imageGenProtocol(params.n ?? 1), options)
+      : this.#transport.json('images.generate', request, imagesAnswer, options);
+  }
+
+  /**
+   * Changes images as described: `POST /v1/images/edits`.
+   *
+   * Charged, and sent once, as `generate` is; a request with a streamed file is never repeated at all.
+   * Files are sent as a form, URLs and objects as JSON: which of the two a model takes is up to its
+   * provider.
+   *
+   * @returns The images, see `generate`.
+   * @throws `InvalidInputError` when a parameter cannot work, a file is empty, or files are mixed with
+   * references; nothing is sent then
+   * @throws `APIError` when the gateway refuses or no usable answer comes
+   *
+   * @example
+   * ```ts
+   * const image = await toFile(fetch('https://example.com/cat.png'));
+   * const { data } = await client.images.edit({ model, image, prompt: 'Give it a hat' });
+   * ```
+   */
+  edit(
+    params: ImageEditParamsNonStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse>;
+  /** The same as a stream of events; the loop throws `StreamTruncatedError` when one is missing. */
+  edit(
+    params: ImageEditParamsStreaming,
+    options?: RequestOptions,
+  ): GatewayPromise<Stream<ImageEditStreamEvent>>;
+  /** Whole or as events, as `stream` says. */
+  edit(
+    params: ImageEditParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>>;
+  edit(
+    params: ImageEditParamsBase,
+    options?: RequestOptions,
+  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageEditStreamEvent>> {
+    const request = () => editRequest(params, options);
+    return params?.stream === true
+      ? this.#transport.events('images.edit', request, imageEditProtocol(params.n ?? 1), options)
+      : this.#transport.json('images.edit', request, imagesAnswer, options);
+  }
+}

@@ -1,0 +1,75 @@
+import { imageEditEventReader, imageGenEventReader } from './event-schema.ts';
+import type { ImageEventPrefix } from './event-schema.ts';
+import { imagesReader, isImage } from './schema.ts';
+import { isObject, objectsOf } from '../answers/objects.ts';
+import { type Reader, readValue } from '../answers/reader.ts';
+import type { JsonObject } from '../types.ts';
+import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
+import type { ImagesResponse } from './types.ts';
+import { collectStream } from '../streams/open-source.ts';
+import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
+import { type TypedStream, typedProtocol } from '../streams/typed-protocol.ts';
+
+/** How a stream of so many new images is read. */
+export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
+  return typedProtocol(imageStream('image_generation', imageGenEventReader, expected));
+}
+
+/** How a stream of so many edited images is read. */
+export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
+  return typedProtocol(imageStream('image_edit', imageEditEventReader, expected));
+}
+
+function imageStream<Item>(
+  prefix: ImageEventPrefix,
+  reader: Reader<Item>,
+  expected: number,
+): TypedStream<Item> {
+  const endType = `${prefix}.completed`;
+  return { reader, endType, expected, fromAnswer: (answer) => toEvents(answer, prefix) };
+}
+
+/** Makes one event per image of a whole answer. The last one carries the usage. */
+function toEvents(answer: unknown, prefix: ImageEventPrefix): JsonObject[] {
+  if (!isObject(answer)) return [];
+  const { data, created, background, output_format, quality, size, usage } = answer;
+  const images = objectsOf(data).filter(isImage);
+  return images.map((image, index) => ({
+    created_at: created,
+    background,
+    output_format,
+    quality,
+    size,
+    ...image,
+    ...contentOf(image),
+    type: `${prefix}.completed`,
+    usage: index === images.length - 1 ? usage : undefined,
+  }));
+}
+
+/** Events hold bytes, so what is inside a data URL is taken out of it. */
+function contentOf({ b64_json: encoded, url }: JsonObject): JsonObject {
+  if (typeof encoded === 'string' && encoded !== '') return { b64_json: encoded, url: undefined };
+  const [, inline] = typeof url === 'string' ? (/^data:[^,]*;base64,(.*)$/s.exec(url) ?? []) : [];
+  return inline === undefined ? {} : { b64_json: inline, url: undefined };
+}
+
+/**
+ * Puts an answer together from an event stream, for providers that stream although asked for a whole
+ * answer.
+ *
+ * @throws `StreamTruncatedError`, like a loop over the stream, when it is not whole
+ */
+export async function collectImages(
+  response: Response,
+  context: StreamContext,
+): Promise<ImagesResponse> {
+  const events = objectsOf(await collectStream(response, context, imageGenProtocol(1)));
+  const { created_at: created, usage, ...last } = events.at(-1) ?? {};
+  const answer: JsonObject = { created, usage };
+  answer['data'] = events.map(({ b64_json: encoded, url }) => ({ b64_json: encoded, url }));
+  for (const key of ['background', 'output_format', 'quality', 'size']) {
+    if (last[key] !== '') answer[key] = last[key];
+  }
+  return readValue(answer, imagesReader, context.check);
+}

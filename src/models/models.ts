@@ -1,0 +1,105 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { GatewayPromise } from '../http/promise.ts';
+import { attachRequestId } from '../http/request-id.ts';
+import type { SentCall, Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { modelListReader } from './schema.ts';
+import type { Model, ModelList } from './types.ts';
+
+/**
+ * The models that the key can use.
+ *
+ * The gateway has no pages: this is always the whole list. The methods of a page are there for code
+ * that was written for one. Fields that the gateway adds to the list are on the page too.
+ */
+export class ModelsPage implements ModelList, AsyncIterable<Model> {
+  /** Always `"list"`. */
+  readonly object = 'list';
+  /** The models. */
+  readonly data: Model[];
+  declare readonly _request_id?: string | null;
+
+  /** @internal */
+  constructor(list: ModelList) {
+    this.data = list.data;
+    for (const [key, value] of Object.entries(list)) {
+      // What the gateway sends may not replace a method, nor the prototype.
+      if (!(key in this)) Reflect.set(this, key, value);
+    }
+  }
+
+  /** The models, the same as `data`. */
+  getPaginatedItems(): Model[] {
+    return this.data;
+  }
+
+  /** Always `false`. */
+  hasNextPage(): boolean {
+    return false;
+  }
+
+  /** Always rejects, because there is no next page. Ask `hasNextPage()` first. */
+  getNextPage(): Promise<this> {
+    return Promise.reject(
+      new InvalidInputError('getNextPage', 'there is no next page; ask hasNextPage() first.'),
+    );
+  }
+
+  /** The pages of the list: this one. */
+  async *iterPages(): AsyncGenerator<this, void, undefined> {
+    yield this;
+  }
+
+  /** The models, one after the other. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
+    yield* this.data;
+  }
+}
+
+/** What `models.list()` returns: a promise for the page that can also be iterated itself. */
+export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
+  /** @internal */
+  constructor({ answer, reader }: SentCall<ModelList>) {
+    super(answer, {
+      async parse(received) {
+        const page = new ModelsPage(await reader.parse(received));
+        attachRequestId(page, received.requestId);
+        return page;
+      },
+      raw: (received) => reader.raw(received),
+    });
+  }
+
+  /** The models, one after the other. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
+    yield* (await this).data;
+  }
+}
+
+/** Tells which models the key can use. Free of charge. */
+export class Models {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Lists the models that the group of the key may use.
+   *
+   * Free, and repeated when it fails. Await it for the whole list, or iterate it for one model after
+   * the other. Lists in the forms of Gemini and Anthropic are brought into OpenAI's form.
+   *
+   * @throws `APIError` also when the gateway answers 200 with `success: false`
+   *
+   * @example
+   * ```ts
+   * for await (const model of client.models.list()) console.log(model.id);
+   * ```
+   */
+  list(options?: RequestOptions): ModelsPagePromise {
+    const call = this.#transport.sendJSON('models.list', {}, { reader: modelListReader }, options);
+    return new ModelsPagePromise(call);
+  }
+}

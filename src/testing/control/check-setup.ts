@@ -1,0 +1,54 @@
+import { endpoints } from '../../endpoints.ts';
+import { InvalidInputError } from '../../errors/gateway-error.ts';
+import type { Fault, FaultRule } from '../faults/faults.ts';
+import { defaultQuirks } from '../faults/quirks.ts';
+
+/** Every type of fault; the compiler tells when one is missing. */
+const faultTypes: Readonly<Record<Fault['type'], true>> = {
+  reset: true,
+  hang: true,
+  slow: true,
+  error: true,
+  'error-in-200': true,
+  'vendor-refusal': true,
+  html: true,
+  bare: true,
+  'rate-limit': true,
+  redirect: true,
+  cut: true,
+  stall: true,
+  drip: true,
+  empty: true,
+  'stall-events': true,
+  'cut-events': true,
+  'no-finish': true,
+  'stream-error': true,
+  'garbled-event': true,
+  'other-mode': true,
+  'task-not-exist': true,
+  'status-word': true,
+  'expired-content': true,
+};
+
+function checkName(field: string, name: unknown, known: object): void {
+  if (typeof name === 'string' && Object.hasOwn(known, name)) return;
+  const names = Object.keys(known).join(', ');
+  throw new InvalidInputError(field, `"${String(name)}" is not known; use one of ${names}.`);
+}
+
+/** Refuses the name of an operation that is none: a test would wait for it in vain. */
+export function checkOperation(operation: unknown): void {
+  if (operation !== '*') checkName('operation', operation, endpoints);
+}
+
+/** Refuses a fault that could never happen, and so a test that passes without it. */
+export function checkRule(rule: FaultRule): void {
+  const { fault, operation = '*' }: Partial<FaultRule> = rule;
+  checkName('fault.type', fault?.type, faultTypes);
+  for (const name of [operation].flat()) checkOperation(name);
+}
+
+/** Refuses quirks that do not exist. */
+export function checkQuirks(quirks: object | undefined): void {
+  for (const name of Object.keys(quirks ?? {})) checkName('quirks', name, defaultQuirks);
+}

@@ -1,0 +1,47 @@
+import { byteStream, piecesOf, resized } from '../server/byte-stream.ts';
+import type { Bytes } from '../media/bytes.ts';
+import { ConnectionLoss } from '../server/connection-loss.ts';
+import type { BodyFault } from './faults.ts';
+import { wait, waitForever } from '../server/waiting.ts';
+
+type ByteFault = Exclude<BodyFault, { type: 'empty' }>;
+
+async function* firstBytes(pieces: AsyncIterable<Bytes>, count: number): AsyncGenerator<Bytes> {
+  let left = count;
+  if (left <= 0) return;
+  for await (const piece of pieces) {
+    yield piece.length > left ? piece.slice(0, left) : piece;
+    left -= piece.length;
+    if (left <= 0) return;
+  }
+}
+
+async function* faulty(
+  pieces: AsyncIterable<Bytes>,
+  fault: ByteFault,
+  signal: AbortSignal,
+): AsyncGenerator<Bytes> {
+  switch (fault.type) {
+    case 'cut':
+      yield* firstBytes(pieces, fault.bytes);
+      if (fault.how !== 'end') throw ConnectionLoss.inBody('reset');
+      break;
+    case 'stall':
+      yield* firstBytes(pieces, fault.bytes);
+      await waitForever(signal);
+      break;
+    case 'drip':
+      for await (const piece of resized(pieces, fault.bytes ?? 1024)) {
+        await wait(fault.milliseconds, signal);
+        yield piece;
+      }
+  }
+}
+
+/** The answer with a fault in its body. */
+export function withBodyFault(response: Response, fault: ByteFault, signal: AbortSignal): Response {
+  const { body, status, headers } = response;
+  if (body === null) return response;
+  const broken = byteStream(signal, (wanted) => faulty(piecesOf(body), fault, wanted));
+  return new Response(broken, { status, headers });
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../types.ts';
+import type { Call } from '../server/call.ts';
+import { errorBody } from '../routes/errors.ts';
+import type { StreamFault } from './faults.ts';
+import { record } from '../control/json.ts';
+import { doneEvent, type Step, type StreamEvent } from '../routes/stream-events.ts';
+
+const writes = (events: readonly StreamEvent[]): Step[] =>
+  events.map((event) => ({ do: 'write', event }));
+
+const dataStep = (data: unknown, event?: string): Step => ({
+  do: 'write',
+  event: { role: 'delta', data, event },
+});
+
+const doneStep: Step = { do: 'write', event: doneEvent };
+
+type StreamError = Extract<StreamFault, { type: 'stream-error' }>;
+
+/** How the gateway goes on after the vendor has stopped: with its own count, if it was asked for. */
+function rest(events: readonly StreamEvent[], fields: JsonObject = {}): Step[] {
+  const last = events.filter(({ role }) => role === 'count' || role === 'done');
+  return writes(
+    last.map((event) =>
+      event.role === 'count' ? { ...event, data: { ...record(event.data), ...fields } } : event,
+    ),
+  );
+}
+
+const noChunk = { id: '', created: 0, system_fingerprint: '' };
+
+function errorSteps(
+  { shape, message = 'The model stopped unexpectedly.', code = null }: StreamError,
+  events: readonly StreamEvent[],
+  { operation }: Call,
+): Step[] {
+  const error = { message, type: 'server_error', param: null, code };
+  switch (shape) {
+    case 'error-data': {
+      const isGoogle = operation.startsWith('generate.');
+      const body = isGoogle ? errorBody('google', 503, { message }) : { error };
+      return [dataStep(body), ...rest(events, { ...noChunk, model: '' })];
+    }
+    case 'no-choices': {
+      const count = record(events.find(({ role }) => role === 'count')?.data);
+      const chunk = { ...count, system_fingerprint: null, choices: [], usage: null };
+      return [dataStep(chunk), ...rest(events)];
+    }
+    case 'blank-chunk':
+      return [
+        dataStep({
+          id: '',
+          object: '',
+          created: 0,
+          model: '',
+          system_fingerprint: null,
+          choices: null,
+          usage: null,
+        }),
+        doneStep,
+      ];
+    case 'error-event':
+      return [dataStep({ error }, 'error')];
+    case 'typed-data':
+      return [dataStep({ type: 'error', error: { type: 'overloaded_error', message } }), doneStep];
+    case 'bare-json':
+      return [{ do: 'write-raw', text: JSON.stringify({ error }) }];
+    case 'plain-text':
+      return [{ do: 'write-raw', text: message }];
+  }
+}
+
+/** The steps of a stream with a fault in it. Other faults than those of streams change nothing. */
+export function withStreamFault(all: readonly StreamEvent[], call: Call): Step[] {
+  const { fault } = call;
+  const events = all.filter(({ role }) => role !== 'count');
+  switch (fault?.type) {
+    case 'empty':
+    case 'error-in-200':
+      return rest(all, noChunk);
+    case 'stall-events': {
+      const silence: Step =
+        fault.heartbeat === undefined
+          ? { do: 'nothing' }
+          : { do: 'heartbeats', every: fault.heartbeat };
+      return [...writes(events.slice(0, fault.after)), silence];
+    }
+    case 'cut-events':
+      return [...writes(events.slice(0, fault.after)), { do: 'reset' }];
+    case 'no-finish': {
+      const deltas = events.filter(({ role }) => role === 'delta').slice(0, fault.after);
+      return [...writes(deltas), ...(fault.done ? rest(all) : [])];
+    }
+    case 'stream-error': {
+      const deltas = events.filter(({ role }) => role === 'delta').slice(0, fault.after);
+      return [...writes(deltas), ...errorSteps(fault, all, call)];
+    }
+    case 'garbled-event':
+      return [
+        ...writes(events.slice(0, fault.after)),
+        dataStep('{"id": "chatcmpl-'),
+        ...writes(events.slice(fault.after)),
+      ];
+    default:
+      return writes(events);
+  }
+}

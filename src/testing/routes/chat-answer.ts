@@ -1,0 +1,139 @@
+import { answerText, thoughtsOf } from './answers.ts';
+import type { ChatRequest, Tool } from './chat-request.ts';
+import { hash } from '../media/hash.ts';
+import type { Ids } from '../control/ids.ts';
+import { markers } from './markers.ts';
+import type { Vendor } from './models.ts';
+import { SchemaValues } from './schema-values.ts';
+import { countTokens, tokensOf } from './tokens.ts';
+import type { TokenCount } from './usage.ts';
+
+/** A call of a tool, with its arguments as an object. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** One of the answers to a chat request. */
+export interface ChatChoice {
+  readonly index: number;
+  readonly thoughts: string;
+  /** The answer in tokens. */
+  readonly tokens: readonly string[];
+  readonly refusal?: string | undefined;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
+}
+
+/** Everything that a chat answer says, before it is given a form. */
+export interface ChatAnswer {
+  readonly id: string;
+  readonly model: string;
+  readonly vendor: Vendor | undefined;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly choices: readonly ChatChoice[];
+  readonly count: TokenCount;
+}
+
+/** The tools that the prompt names, or the first ones. */
+function chosenTools({ tools, question }: ChatRequest, count: number): Tool[] {
+  const prompt = question.prompt.toLowerCase();
+  const isNamed = ({ name }: Tool): boolean =>
+    name
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .some((word) => word.length > 3 && prompt.includes(word));
+  return [...tools.filter(isNamed), ...tools.filter((tool) => !isNamed(tool))].slice(0, count);
+}
+
+function cutAt(value: string, stops: readonly string[]): string {
+  const ends = stops.map((stop) => value.indexOf(stop)).filter((end) => end >= 0);
+  return value.slice(0, Math.min(value.length, ...ends));
+}
+
+function fullText(request: ChatRequest, index: number): string {
+  if (request.schema !== undefined) {
+    const isAny = Object.keys(Object(request.schema)).length === 0;
+    const schema = isAny
+      ? { type: 'object', properties: { answer: { type: 'string' } } }
+      : request.schema;
+    return JSON.stringify(new SchemaValues(schema, request.question.prompt).make());
+  }
+  const answer = answerText(request.question);
+  return index === 0 ? answer : `(${index + 1}) ${answer}`;
+}
+
+function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: number): ChatChoice {
+  const { question, maxTokens, tools } = request;
+  const thoughts = thoughtsOf(question);
+  const plain = { index, thoughts, tokens: [], toolCalls: [] };
+  if (question.prompt.includes(markers.refuse)) {
+    return { ...plain, refusal: 'I cannot help with that.', finishReason: 'stop' };
+  }
+  if (tools.length > 0 && question.toolResults.length === 0) {
+    const chosen = chosenTools(request, request.parallel ? toolCount : 1);
+    const toolCalls = chosen.map(({ name, parameters }) => ({
+      id: ids.next('call_', 24),
+      name,
+      input: new SchemaValues(parameters ?? { type: 'object' }, question.prompt).make() ?? {},
+    }));
+    return { ...plain, toolCalls, finishReason: 'tool_calls' };
+  }
+  const tokens = tokensOf(cutAt(fullText(request, index), request.stop));
+  if (question.prompt.includes(markers.filter)) {
+    const half = tokens.slice(0, Math.ceil(tokens.length / 2));
+    return { ...plain, tokens: half, finishReason: 'content_filter' };
+  }
+  const left = Math.max(0, maxTokens - countTokens(thoughts));
+  const isCut = tokens.length > left;
+  return { ...plain, tokens: tokens.slice(0, left), finishReason: isCut ? 'length' : 'stop' };
+}
+
+/** How many tokens a choice has besides its thoughts. */
+function sizeOf({ tokens, refusal = '', toolCalls }: ChatChoice): number {
+  const calls = toolCalls.map(({ name, input }) => countTokens(name + JSON.stringify(input)));
+  return tokens.length + countTokens(refusal) + calls.reduce((sum, size) => sum + size, 0);
+}
+
+/** What else than the request an answer is made from. */
+interface Making {
+  readonly vendor: Vendor | undefined;
+  readonly ids: Ids;
+  readonly now: number;
+  readonly toolCount: number;
+}
+
+/** Answers a chat request. */
+export function answerChat(
+  request: ChatRequest,
+  { vendor, ids, now, toolCount }: Making,
+): ChatAnswer {
+  const count = Math.max(1, request.n);
+  const choices = Array.from({ length: count }, (_, index) =>
+    makeChoice(request, index, ids, toolCount),
+  );
+  const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
+  const completion = choices.reduce((sum, choice) => sum + sizeOf(choice), reasoning);
+  return {
+    id: ids.next(vendor === 'anthropic' ? 'msg_' : 'chatcmpl-', 24),
+    model: request.question.model,
+    vendor,
+    created: Math.floor(now / 1000),
+    choices,
+    count: { prompt: request.promptTokens, completion, reasoning },
+  };
+}
+
+/** The probability of a token, in the form of the `logprobs` field. */
+export function logprobOf(token: string, top: number): unknown {
+  const logprob = -(hash(token) % 1000) / 1000;
+  const entry = { token, logprob, bytes: [...new TextEncoder().encode(token)] };
+  const others = Array.from({ length: Math.max(0, top - 1) }, (_, index) => ({
+    token: `${token}${index}`,
+    logprob: logprob - 1 - index,
+    bytes: null,
+  }));
+  return { ...entry, top_logprobs: top === 0 ? [] : [entry, ...others] };
+}

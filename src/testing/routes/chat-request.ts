@@ -1,0 +1,163 @@
+import type { JsonObject } from '../../types.ts';
+import type { Question } from './answers.ts';
+import { fromBase64 } from '../media/bytes.ts';
+import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
+import { readDataURL } from '../media/data-url.ts';
+import { describePicture } from '../media/image-size.ts';
+import { isRecord, list, record, text } from '../control/json.ts';
+import { checkWords } from './markers.ts';
+import { countTokens } from './tokens.ts';
+
+/** A tool that the model may call. */
+export interface Tool {
+  readonly name: string;
+  readonly parameters: unknown;
+}
+
+/** A chat request, checked. */
+export interface ChatRequest {
+  readonly question: Question;
+  readonly promptTokens: number;
+  readonly stream: boolean;
+  /** Absent counts as wanted. */
+  readonly includeUsage: boolean;
+  readonly n: number;
+  readonly maxTokens: number;
+  readonly stop: readonly string[];
+  readonly tools: readonly Tool[];
+  /** The tools that must be called; the model is free when it is missing. */
+  readonly mustCall: boolean;
+  readonly parallel: boolean;
+  /** The schema that the answer must fit. `{}` for any JSON object. */
+  readonly schema: unknown;
+  readonly logprobs: boolean;
+  readonly topLogprobs: number;
+}
+
+function partText(part: unknown): string {
+  return text(record(part)['text']) ?? '';
+}
+
+/** The text of a message, whatever the form of its content. */
+function contentText(content: unknown): string {
+  return text(content) ?? list(content).map(partText).join('');
+}
+
+function describeMedia(part: JsonObject): string[] {
+  switch (part['type']) {
+    case 'image_url': {
+      const url = text(part['image_url']) ?? text(record(part['image_url'])['url']) ?? '';
+      return [describePicture(readDataURL(url))];
+    }
+    case 'input_audio': {
+      const bytes = fromBase64(text(record(part['input_audio'])['data']) ?? '');
+      return [`a sound of ${bytes?.length ?? 0} bytes`];
+    }
+    case 'file':
+      return [`the file ${text(record(part['file'])['filename']) ?? 'without a name'}`];
+    case 'video_url':
+      return ['a video'];
+    default:
+      return [];
+  }
+}
+
+function toolNames(messages: readonly JsonObject[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) =>
+    list(message['tool_calls']).map((call) => record(call)),
+  );
+  return new Map(
+    calls.map((call) => [text(call['id']) ?? '', text(record(call['function'])['name']) ?? '']),
+  );
+}
+
+function readQuestion(model: string, messages: readonly JsonObject[]): Question {
+  const names = toolNames(messages);
+  const last = messages.findLastIndex((message) => message['role'] === 'user');
+  const content = messages[last]?.['content'];
+  const results = messages
+    .slice(last + 1)
+    .filter((message) => message['role'] === 'tool' || message['role'] === 'function');
+  return {
+    model,
+    prompt: contentText(content),
+    media: list(content).flatMap((part) => describeMedia(record(part))),
+    toolResults: results.map((message) => ({
+      name: names.get(text(message['tool_call_id']) ?? '') ?? text(message['name']) ?? 'The tool',
+      result: contentText(message['content']),
+    })),
+  };
+}
+
+function readMessages(call: Call, messages: readonly unknown[] | undefined): JsonObject[] {
+  if (messages === undefined || messages.length === 0) {
+    throw invalid(call, 'field messages is required');
+  }
+  return messages.map((message, index) => {
+    if (!isRecord(message) || typeof message['role'] !== 'string') {
+      throw invalid(call, `invalid type for field "messages[${index}].role": expected string`);
+    }
+    const { content } = message;
+    if (content !== undefined && content !== null && typeof content === 'object') {
+      if (!Array.isArray(content)) {
+        throw invalid(call, `invalid type for field "messages[${index}].content"`);
+      }
+    }
+    return message;
+  });
+}
+
+function readTools(tools: readonly unknown[] | undefined, choice: unknown): Tool[] {
+  if (choice === 'none') return [];
+  const wanted = text(record(record(choice)['function'])['name']);
+  return (tools ?? [])
+    .map((tool) => record(record(tool)['function']))
+    .flatMap((tool) => {
+      const name = text(tool['name']);
+      const isWanted = name !== undefined && (wanted === undefined || name === wanted);
+      return isWanted ? [{ name, parameters: tool['parameters'] }] : [];
+    });
+}
+
+function readSchema(format: JsonObject | undefined): unknown {
+  if (format?.['type'] === 'json_schema') return record(format['json_schema'])['schema'] ?? {};
+  return format?.['type'] === 'json_object' ? {} : undefined;
+}
+
+function countPrompt(messages: readonly JsonObject[]): number {
+  const counts = messages.map((message) => {
+    const media = list(message['content']).filter((part) => record(part)['type'] !== 'text');
+    return countTokens(contentText(message['content'])) + 3 + 85 * media.length;
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Reads and checks a chat request. */
+export function readChat(call: Call): ChatRequest {
+  const fields = fieldsOf(call);
+  const model = modelOf(call, fields.string('model'));
+  const messages = readMessages(call, fields.list('messages'));
+  for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'top_k']) {
+    fields.number(name);
+  }
+  const question = readQuestion(model, messages);
+  checkWords(question.prompt);
+  const stop = fields.raw('stop');
+  const choice = fields.raw('tool_choice');
+  const options = fields.object('stream_options');
+  return {
+    question,
+    promptTokens: countPrompt(messages),
+    stream: fields.boolean('stream') ?? false,
+    includeUsage: options?.['include_usage'] !== false,
+    n: fields.integer('n') ?? 1,
+    maxTokens: fields.integer('max_completion_tokens') ?? fields.integer('max_tokens') ?? Infinity,
+    stop: typeof stop === 'string' ? [stop] : list(stop).flatMap((word) => text(word) ?? []),
+    tools: readTools(fields.list('tools'), choice),
+    mustCall: choice === 'required' || isRecord(choice),
+    parallel: fields.boolean('parallel_tool_calls') ?? true,
+    schema: readSchema(fields.object('response_format')),
+    logprobs: fields.boolean('logprobs') ?? false,
+    topLogprobs: fields.integer('top_logprobs') ?? 0,
+  };
+}

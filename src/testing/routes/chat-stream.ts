@@ -1,0 +1,164 @@
+import type { JsonObject } from '../../types.ts';
+import { logprobOf, type ChatAnswer, type ChatChoice, type ToolCall } from './chat-answer.ts';
+import type { ChatRequest } from './chat-request.ts';
+import { createdField } from './created.ts';
+import { present } from '../control/json.ts';
+import { markers } from './markers.ts';
+import type { Vendor } from './models.ts';
+import type { Quirks } from '../faults/quirks.ts';
+import { doneEvent, type EventRole, type StreamEvent } from './stream-events.ts';
+import { tokensOf } from './tokens.ts';
+import { chatUsage, gatewayUsage, isConverted } from './usage.ts';
+
+type Delta = JsonObject;
+
+function toolDeltas({ id, name, input }: ToolCall, position: number, quirks: Quirks): Delta[] {
+  const style = quirks.chatToolCalls;
+  const index = style === 'no-index' ? undefined : position + (style === 'from-one' ? 1 : 0);
+  const json = JSON.stringify(input);
+  const delta = (call: JsonObject): Delta => ({ tool_calls: [present({ index, ...call })] });
+  if (style === 'whole' || style === 'object') {
+    const whole = style === 'object' ? input : json;
+    return [delta({ id, type: 'function', function: { name, arguments: whole } })];
+  }
+  const pieces = json.match(/.{1,5}/gsu) ?? [];
+  const first = delta({ id, type: 'function', function: { name, arguments: '' } });
+  const repeated = style === 'empty-names' ? { id: '', type: null } : {};
+  // Without an index only the id says which call a piece belongs to.
+  const named = style === 'no-index' ? { id } : repeated;
+  const rest = pieces.map((piece) =>
+    delta({
+      ...named,
+      function: present({ name: style === 'empty-names' ? '' : undefined, arguments: piece }),
+    }),
+  );
+  return [first, ...rest];
+}
+
+function textDelta(text: string, quirks: Quirks): Delta {
+  return { content: quirks.chatContent === 'parts' ? [{ type: 'text', text }] : text };
+}
+
+function thoughtDeltas(thoughts: string, quirks: Quirks): Delta[] {
+  const tokens = tokensOf(thoughts);
+  if (tokens.length === 0) return [];
+  if (quirks.chatReasoning === 'think-tags') {
+    return ['<think>', ...tokens, '</think>'].map((token) => textDelta(token, quirks));
+  }
+  if (quirks.chatContent === 'parts') {
+    return tokens.map((text) => ({
+      content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }],
+    }));
+  }
+  const field = quirks.chatReasoning;
+  return tokens.map((token) => ({ content: null, [field]: token }));
+}
+
+interface ChoiceDelta {
+  readonly delta: Delta;
+  readonly token?: string | undefined;
+}
+
+function firstDeltas(vendor: Vendor | undefined): Delta[] {
+  const first = { role: 'assistant', content: '' };
+  if (vendor === 'anthropic') return [first, { content: '' }];
+  return [isConverted(vendor) ? first : { ...first, refusal: null }];
+}
+
+function choiceDeltas(
+  choice: ChatChoice,
+  vendor: Vendor | undefined,
+  quirks: Quirks,
+): ChoiceDelta[] {
+  const plain = [
+    ...firstDeltas(vendor),
+    ...thoughtDeltas(choice.thoughts, quirks),
+    ...(choice.refusal === undefined
+      ? []
+      : tokensOf(choice.refusal).map((refusal) => ({ refusal }))),
+    ...choice.toolCalls.flatMap((call, position) => toolDeltas(call, position, quirks)),
+  ];
+  return [
+    ...plain.map((delta) => ({ delta })),
+    ...choice.tokens.map((token) => ({ delta: textDelta(token, quirks), token })),
+  ];
+}
+
+/** What answers of OpenAI hold besides, which the gateway passes on. */
+export const passedFields = { service_tier: 'default', system_fingerprint: 'fp_emulator' };
+
+/** The chunks of a streamed chat answer, in order. */
+export function chatEvents(
+  answer: ChatAnswer,
+  request: ChatRequest,
+  quirks: Quirks,
+): StreamEvent[] {
+  const { vendor, count } = answer;
+  const isPassed = !isConverted(vendor);
+  const plain = {
+    id: answer.id,
+    object: 'chat.completion.chunk',
+    created: createdField(answer.created, quirks),
+    model: answer.model,
+  };
+  const base = isPassed ? { ...plain, ...passedFields } : { ...plain, system_fingerprint: null };
+  const last = isPassed ? { obfuscation: 'a1b2c3' } : {};
+  const events: StreamEvent[] = [];
+  const add = (role: EventRole, fields: JsonObject): void => {
+    const head = quirks.chatBareChunks && events.length > 0 ? {} : base;
+    events.push({ role, data: present({ ...head, usage: null, ...fields, ...last }) });
+  };
+  const noChoices = quirks.chatNullChoices ? null : [];
+  if (quirks.chatEmptyFirstChunk) {
+    const empty = { id: '', object: '', created: 0, model: '' };
+    add('delta', { ...empty, choices: noChoices, prompt_filter_results: [] });
+  }
+  const isBlocked = vendor === 'google' && request.question.prompt.includes(markers.block);
+  const choices = isBlocked ? [] : answer.choices;
+  if (isBlocked) {
+    const blank = {
+      delta: { role: 'assistant', content: '' },
+      logprobs: null,
+      finish_reason: null,
+    };
+    add('delta', { choices: [{ index: 0, ...blank }] });
+    add('delta', { choices: noChoices });
+  }
+  // Gemini says that it filtered in its last piece of text, for which the gateway makes one chunk.
+  const endsInText = ({ finishReason }: ChatChoice): boolean =>
+    vendor === 'google' && finishReason === 'content_filter';
+  for (const choice of choices) {
+    const deltas = choiceDeltas(choice, vendor, quirks);
+    for (const [position, { delta, token }] of deltas.entries()) {
+      const isKnown = request.logprobs && token !== undefined;
+      const logprobs = isKnown ? { content: [logprobOf(token, request.topLogprobs)] } : null;
+      const isEnd = endsInText(choice) && position === deltas.length - 1;
+      const { index, finishReason } = choice;
+      const finish_reason = isEnd ? finishReason : null;
+      add(isEnd ? 'finish' : 'delta', { choices: [{ index, delta, logprobs, finish_reason }] });
+    }
+  }
+  const usage = chatUsage(count, vendor);
+  const onFinish = quirks.chatUsage === 'finish-chunk' || quirks.chatUsage === 'both';
+  for (const { index, finishReason } of choices.filter((choice) => !endsInText(choice))) {
+    // The gateway swallows a last chunk with usage and no text when usage is not wanted.
+    if (onFinish && !request.includeUsage) continue;
+    const inChoice = quirks.chatUsage === 'in-choice' ? usage : undefined;
+    const end = { index, delta: {}, logprobs: null, finish_reason: finishReason, usage: inChoice };
+    const finish = { choices: [present(end)], usage: onFinish ? usage : null };
+    add('finish', finish);
+    if (quirks.chatFinishTwice) add('finish', finish);
+  }
+  const fingerprint = vendor === 'google' ? '' : base.system_fingerprint;
+  const counted = { ...plain, system_fingerprint: fingerprint, choices: noChoices };
+  const atEnd = quirks.chatUsage === 'last-chunk' || quirks.chatUsage === 'both';
+  if (atEnd && request.includeUsage) {
+    if (isPassed) add('usage', { choices: noChoices, usage });
+    else events.push({ role: 'usage', data: { ...counted, usage } });
+  }
+  if (request.includeUsage) {
+    events.push({ role: 'count', data: { ...counted, usage: gatewayUsage(count, vendor) } });
+  }
+  if (quirks.chatDone) events.push(doneEvent);
+  return events;
+}

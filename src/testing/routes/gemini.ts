@@ -1,0 +1,229 @@
+import type { JsonObject } from '../../types.ts';
+import { answerText, thoughtsOf } from './answers.ts';
+import { base64 } from '../media/bytes.ts';
+import { charge, checkVendor, type Call, type Handler } from '../server/call.ts';
+import { eventResponse } from '../server/event-stream.ts';
+import { readGenerate, type GenerateRequest } from './gemini-request.ts';
+import { isRecord, present } from '../control/json.ts';
+import { markers } from './markers.ts';
+import { vendorOf } from './models.ts';
+import { paint } from '../media/painting.ts';
+import { encodePng } from '../media/png.ts';
+import type { Quirks } from '../faults/quirks.ts';
+import { SchemaValues } from './schema-values.ts';
+import { doneEvent, type EventRole, type StreamEvent } from './stream-events.ts';
+import { countTokens, tokensOf } from './tokens.ts';
+
+interface Candidate {
+  readonly thoughts: string;
+  readonly tokens: readonly string[];
+  /** Parts that are never sent in pieces: function calls and pictures. */
+  readonly whole: readonly JsonObject[];
+  readonly finishReason: string;
+}
+
+function answerOf(request: GenerateRequest): string {
+  const { schema, wantsJson, question } = request;
+  if (!wantsJson) return answerText(question);
+  const shape = schema ?? { type: 'object', properties: { answer: { type: 'string' } } };
+  return JSON.stringify(new SchemaValues(shape, question.prompt).make());
+}
+
+async function makeCandidate(request: GenerateRequest, call: Call): Promise<Candidate> {
+  const { question, tools, maxTokens, includeThoughts } = request;
+  const reasoned = thoughtsOf(question);
+  const thoughts = includeThoughts ? reasoned || 'I look at what the user wrote.' : '';
+  const [tool] = tools;
+  if (tool !== undefined && question.toolResults.length === 0) {
+    const args = new SchemaValues(tool.parameters ?? { type: 'object' }, question.prompt).make();
+    const functionCall = { id: call.world.ids.next('', 16), name: tool.name, args };
+    return { thoughts, tokens: [], whole: [{ functionCall }], finishReason: 'STOP' };
+  }
+  const tokens = tokensOf(answerOf(request));
+  if (question.prompt.includes(markers.filter)) {
+    const half = tokens.slice(0, Math.ceil(tokens.length / 2));
+    return { thoughts, tokens: half, whole: [], finishReason: 'SAFETY' };
+  }
+  const whole: JsonObject[] = [];
+  if (request.wantsImage) {
+    const data = base64(await encodePng(paint(question.prompt, 256, 256)));
+    whole.push({ inlineData: { mimeType: 'image/png', data } });
+  }
+  const isCut = tokens.length > maxTokens;
+  const kept = isCut ? tokens.slice(0, maxTokens) : tokens;
+  return { thoughts, tokens: kept, whole, finishReason: isCut ? 'MAX_TOKENS' : 'STOP' };
+}
+
+function inSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => inSnakeCase(item));
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([name, field]) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    // The arguments of a function have the names that its schema gives them.
+    name === 'args' ? field : inSnakeCase(field),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function inKeys(body: JsonObject, { generateKeys }: Quirks): unknown {
+  return generateKeys === 'snake' ? inSnakeCase(body) : body;
+}
+
+const thoughtPart = (text: string): JsonObject => ({ text, thought: true });
+
+function partsOf({ thoughts, tokens, whole }: Candidate): JsonObject[] {
+  const answer = tokens.join('');
+  return [
+    ...(thoughts === '' ? [] : [thoughtPart(thoughts)]),
+    ...(answer === '' ? [] : [{ text: answer }]),
+    ...whole,
+  ];
+}
+
+const harassment = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH', blocked: true };
+
+/** A candidate of an answer that is not streamed, from which a filter has taken the text. */
+function wholeBody(index: number, candidate: Candidate, isConverted: boolean): JsonObject {
+  const { finishReason } = candidate;
+  if (finishReason === 'SAFETY' && !isConverted) {
+    return { finishReason, index, safetyRatings: [harassment] };
+  }
+  return candidateBody(index, partsOf(candidate), isConverted, finishReason);
+}
+
+function candidateBody(
+  index: number,
+  parts: readonly JsonObject[],
+  isConverted: boolean,
+  finishReason?: string,
+): JsonObject {
+  const content = { role: 'model', parts };
+  return isConverted
+    ? { content, finishReason: finishReason ?? null, index, safetyRatings: [] }
+    : present({ content, finishReason, index });
+}
+
+function candidateEvents(
+  candidate: Candidate,
+  index: number,
+  isConverted: boolean,
+  quirks: Quirks,
+): [EventRole, JsonObject][] {
+  const pieces: JsonObject[] = [
+    ...tokensOf(candidate.thoughts).map(thoughtPart),
+    ...candidate.tokens.map((token) => ({ text: token })),
+    ...candidate.whole,
+  ];
+  const { finishReason } = candidate;
+  const body = (parts: JsonObject[], reason?: string): JsonObject =>
+    candidateBody(index, parts, isConverted, reason);
+  const isExtra = quirks.generateFinish === 'extra-chunk' || isConverted;
+  if (isExtra || pieces.length === 0) {
+    const deltas = pieces.map((part): [EventRole, JsonObject] => ['delta', body([part])]);
+    return [...deltas, ['finish', body([], finishReason)]];
+  }
+  return pieces.map((part, position) =>
+    position === pieces.length - 1
+      ? ['finish', body([part], finishReason)]
+      : ['delta', body([part])],
+  );
+}
+
+interface Generated {
+  readonly candidates: readonly Candidate[];
+  readonly promptFeedback?: unknown;
+  /** Whether the gateway makes the answer of one in OpenAI's format. */
+  readonly isConverted: boolean;
+  /** Fields that every body and every chunk ends with. */
+  readonly tail: JsonObject;
+  readonly usage: JsonObject;
+  /** The usage of a chunk before the last. */
+  readonly usageSoFar: JsonObject;
+}
+
+/** The usage of an answer that the gateway converted: every field, and no list of modalities. */
+function convertedUsage(prompt: number, answered: number, thought: number): JsonObject {
+  return {
+    promptTokenCount: prompt,
+    toolUsePromptTokenCount: 0,
+    candidatesTokenCount: answered,
+    totalTokenCount: prompt + answered + thought,
+    thoughtsTokenCount: thought,
+    cachedContentTokenCount: 0,
+    promptTokensDetails: null,
+    toolUsePromptTokensDetails: null,
+    candidatesTokensDetails: null,
+  };
+}
+
+async function generate(call: Call): Promise<Generated> {
+  const request = readGenerate(call);
+  const { promptTokens } = request;
+  const { model, prompt } = request.question;
+  checkVendor(call, model, 'anthropic');
+  const isConverted = vendorOf(call.world.models, model) === 'openai';
+  const isBlocked = prompt.includes(markers.block);
+  const count = isBlocked ? 0 : Math.max(1, request.candidateCount);
+  const candidates = await Promise.all(
+    Array.from({ length: count }, () => makeCandidate(request, call)),
+  );
+  const answered = candidates.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const thought = candidates.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
+  const total = promptTokens + answered + thought;
+  charge(call, model, total);
+  return {
+    candidates: call.fault?.type === 'empty' ? [] : candidates,
+    promptFeedback: isBlocked ? { blockReason: 'PROHIBITED_CONTENT' } : undefined,
+    isConverted,
+    tail: isConverted ? {} : { modelVersion: model, responseId: call.world.ids.next('', 22) },
+    usage: isConverted
+      ? convertedUsage(promptTokens, answered, thought)
+      : present({
+          promptTokenCount: promptTokens,
+          candidatesTokenCount: isBlocked ? undefined : answered,
+          thoughtsTokenCount: thought === 0 ? undefined : thought,
+          totalTokenCount: total,
+          promptTokensDetails: isBlocked
+            ? undefined
+            : [{ modality: 'TEXT', tokenCount: promptTokens }],
+        }),
+    usageSoFar: isConverted
+      ? convertedUsage(promptTokens, 0, 0)
+      : { promptTokenCount: promptTokens, totalTokenCount: promptTokens },
+  };
+}
+
+/** `POST /v1beta/models/{model}:streamGenerateContent`. */
+export const generateContentStream: Handler = async (call) => {
+  const { quirks } = call.world;
+  const { candidates, promptFeedback, isConverted, tail, usage, usageSoFar } = await generate(call);
+  const chunks = candidates
+    .flatMap((candidate, index) => candidateEvents(candidate, index, isConverted, quirks))
+    .map(([role, body]): [EventRole, JsonObject] => [role, { candidates: [body] }]);
+  if (promptFeedback !== undefined) chunks.push(['finish', { promptFeedback }]);
+  const events: StreamEvent[] = chunks.map(([role, body], position) => {
+    const isLast = position === chunks.length - 1;
+    const hasUsage = quirks.generateUsage === 'every-chunk' || isLast;
+    const isCounted = hasUsage && quirks.generateUsage !== 'missing';
+    const counted = isCounted ? { usageMetadata: isLast ? usage : usageSoFar } : {};
+    return { role, data: inKeys({ ...body, ...counted, ...tail }, quirks) };
+  });
+  return eventResponse(call, quirks.generateDone ? [...events, doneEvent] : events);
+};
+
+/** `POST /v1beta/models/{model}:generateContent`. It streams too when the query says `alt=sse`. */
+export const generateContent: Handler = async (call) => {
+  if (call.url.searchParams.get('alt') === 'sse') return generateContentStream(call);
+  const { quirks } = call.world;
+  const { candidates, promptFeedback, isConverted, tail, usage } = await generate(call);
+  const body = present({
+    candidates:
+      promptFeedback === undefined
+        ? candidates.map((candidate, index) => wholeBody(index, candidate, isConverted))
+        : undefined,
+    promptFeedback,
+    usageMetadata: quirks.generateUsage === 'missing' ? undefined : usage,
+    ...tail,
+  });
+  return Response.json(inKeys(body, quirks));
+};

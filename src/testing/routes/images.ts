@@ -1,0 +1,178 @@
+import type { JsonObject } from '../../types.ts';
+import { base64, type Bytes } from '../media/bytes.ts';
+import {
+  charge,
+  fieldsOf,
+  fileURL,
+  invalid,
+  modelOf,
+  type Call,
+  type Handler,
+} from '../server/call.ts';
+import { dataURL } from '../media/data-url.ts';
+import { refusal } from './errors.ts';
+import { eventResponse } from '../server/event-stream.ts';
+import type { Fields } from './fields.ts';
+import { editedPicture, readEdit } from './image-edits.ts';
+import { checkWords } from './markers.ts';
+import { vendorOf } from './models.ts';
+import { paint } from '../media/painting.ts';
+import { encodePng } from '../media/png.ts';
+import { doneEvent, type StreamEvent } from './stream-events.ts';
+import { countTokens } from './tokens.ts';
+
+/** What both image operations read. */
+interface ImageOrder {
+  readonly model: string;
+  readonly family: 'gpt-image' | 'google' | 'other';
+  readonly prompt: string;
+  readonly n: number;
+  readonly size: { readonly width: number; readonly height: number } | undefined;
+  readonly format: string | undefined;
+  readonly stream: boolean;
+  readonly partialImages: number;
+}
+
+type Painter = (index: number) => Promise<Bytes>;
+
+const standardSize = { width: 1024, height: 1024 };
+
+const bounded = (pixels: number): number => Math.min(Math.max(pixels, 16), 2048);
+
+function readSize(call: Call, size: string | undefined): ImageOrder['size'] {
+  if (size === undefined || size === '' || size === 'auto') return undefined;
+  if (size.includes('×'))
+    throw invalid(call, 'size: use the letter x, not the multiplication sign ×');
+  const [, width, height] = /^(\d+)[x*](\d+)$/i.exec(size) ?? [];
+  if (width === undefined || height === undefined) throw invalid(call, `invalid size "${size}"`);
+  return { width: bounded(Number(width)), height: bounded(Number(height)) };
+}
+
+function familyOf({ world }: Call, model: string): ImageOrder['family'] {
+  if (model.startsWith('gpt-image')) return 'gpt-image';
+  return vendorOf(world.models, model) === 'google' ? 'google' : 'other';
+}
+
+function readOrder(call: Call, fields: Fields): ImageOrder {
+  const model = modelOf(call, fields.string('model'));
+  // A prompt that is missing is the vendor's to refuse, and not each of them does.
+  const prompt = fields.string('prompt') ?? '';
+  checkWords(prompt);
+  const format = fields.string('response_format');
+  if (format !== undefined && call.world.quirks.imageFormatRefused) {
+    throw refusal(400, 'unknown_parameter', "Unknown parameter: 'response_format'.");
+  }
+  return {
+    model,
+    family: familyOf(call, model),
+    prompt,
+    n: Math.max(1, fields.integer('n') ?? 1),
+    size: readSize(call, fields.string('size')),
+    format,
+    stream: fields.boolean('stream') ?? false,
+    partialImages: fields.integer('partial_images') ?? 0,
+  };
+}
+
+/** Variants of one prompt differ, as those of a real model do. */
+const variant = (prompt: string, index: number): string =>
+  index === 0 ? prompt : `${prompt} ${index + 1}`;
+
+async function imageItem(
+  call: Call,
+  order: ImageOrder,
+  index: number,
+  painter: Painter,
+): Promise<unknown> {
+  const { quirks, files } = call.world;
+  const { family } = order;
+  const own = family === 'other' ? 'url' : 'b64_json';
+  const kind = order.format ?? (quirks.imageFormat === 'vendor' ? own : quirks.imageFormat);
+  const item: { url?: string; b64_json?: string } = {};
+  if (kind === 'b64_json') item.b64_json = base64(await painter(index));
+  else if (kind === 'data-url') item.url = dataURL('image/png', await painter(index));
+  else {
+    const bytes = (): Promise<Bytes> => painter(index);
+    item.url = fileURL(call, files.add('png', { type: 'image/png', bytes }));
+  }
+  const revised = { revised_prompt: family === 'google' ? '' : order.prompt };
+  if (quirks.imageKeys === 'all' || family === 'google') {
+    return { url: '', b64_json: '', ...revised, ...item };
+  }
+  return family === 'gpt-image' ? item : { ...item, ...revised };
+}
+
+function usageOf(order: ImageOrder, count: number): unknown {
+  const text = countTokens(order.prompt);
+  return {
+    input_tokens: text,
+    output_tokens: 1000 * count,
+    total_tokens: text + 1000 * count,
+    input_tokens_details: { text_tokens: text, image_tokens: 0 },
+  };
+}
+
+async function streamedImages(call: Call, order: ImageOrder, painter: Painter): Promise<Response> {
+  const name = call.operation === 'images.edit' ? 'image_edit' : 'image_generation';
+  const created = Math.floor(call.world.clock.now() / 1000);
+  const events: StreamEvent[] = [];
+  for (let index = 0; index < order.n; index += 1) {
+    const image = {
+      b64_json: base64(await painter(index)),
+      created_at: created,
+      output_format: 'png',
+    };
+    const partial = call.world.quirks.imageStream === 'partial' ? order.partialImages : 0;
+    for (let part = 0; part < partial; part += 1) {
+      const type = `${name}.partial_image`;
+      events.push({ role: 'delta', data: { type, partial_image_index: part, ...image } });
+    }
+    const usage = usageOf(order, 1);
+    events.push({ role: 'finish', data: { type: `${name}.completed`, ...image, usage } });
+  }
+  return eventResponse(call, [...events, doneEvent]);
+}
+
+/** What answers of `gpt-image-…` hold besides the pictures. */
+function gptImageFields(order: ImageOrder, count: number): JsonObject {
+  const { width, height } = order.size ?? standardSize;
+  return {
+    background: 'opaque',
+    output_format: 'png',
+    quality: 'low',
+    size: `${width}x${height}`,
+    usage: usageOf(order, count),
+  };
+}
+
+async function answer(call: Call, order: ImageOrder, painter: Painter): Promise<Response> {
+  const { quirks, clock } = call.world;
+  charge(call, order.model, 1000 * order.n);
+  if (order.stream && quirks.imageStream !== 'json') return streamedImages(call, order, painter);
+  const count = call.fault?.type === 'empty' ? 0 : Math.max(0, order.n - quirks.imagesFiltered);
+  const items = Array.from({ length: count }, (_, index) => imageItem(call, order, index, painter));
+  return Response.json({
+    created: Math.floor(clock.now() / 1000),
+    data: await Promise.all(items),
+    ...(order.family === 'gpt-image' ? gptImageFields(order, count) : {}),
+  });
+}
+
+/** `POST /v1/images/generations`. */
+export const generateImages: Handler = (call) => {
+  const order = readOrder(call, fieldsOf(call));
+  const { width, height } = order.size ?? standardSize;
+  return answer(call, order, (index) =>
+    encodePng(paint(variant(order.prompt, index), width, height)),
+  );
+};
+
+/** `POST /v1/images/edits`, as a form with files or as JSON with addresses. */
+export const editImages: Handler = async (call) => {
+  const fields = fieldsOf(call);
+  const order = readOrder(call, fields);
+  const edit = await readEdit(call, fields);
+  return answer(call, order, (index) =>
+    encodePng(editedPicture(edit, variant(order.prompt, index), order.size)),
+  );
+};

@@ -1,0 +1,37 @@
+import type { Call } from '../server/call.ts';
+import { geminiModels, modelBody, modelsCreated, type EmulatorModel } from './models.ts';
+
+function anthropicModels(models: readonly EmulatorModel[]): unknown {
+  return {
+    data: models.map(({ id }) => ({
+      id,
+      created_at: new Date(modelsCreated * 1000).toISOString(),
+      display_name: id,
+      type: 'model',
+    })),
+    first_id: models.at(0)?.id ?? '',
+    has_more: false,
+    last_id: models.at(-1)?.id ?? '',
+  };
+}
+
+function isAnthropic({ headers }: Request): boolean {
+  return headers.has('x-api-key') && headers.has('anthropic-version');
+}
+
+/** `GET /v1/models`. */
+export function listModels({ request, world }: Call): Response {
+  const { models, quirks } = world;
+  if (quirks.modelList === 'failure') {
+    return Response.json({ success: false, message: 'get user group failed' });
+  }
+  if (quirks.modelList === 'gemini') return Response.json(geminiModels(models));
+  if (quirks.modelList === 'anthropic' || isAnthropic(request)) {
+    return Response.json(anthropicModels(models));
+  }
+  return Response.json({
+    success: true,
+    object: 'list',
+    data: models.map((model) => modelBody(model)),
+  });
+}

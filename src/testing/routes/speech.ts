@@ -1,0 +1,80 @@
+import { base64, type Bytes } from '../media/bytes.ts';
+import {
+  charge,
+  checkVendor,
+  fieldsOf,
+  fileURL,
+  invalid,
+  requiredModelOf,
+  type Call,
+  type Handler,
+} from '../server/call.ts';
+import { eventResponse } from '../server/event-stream.ts';
+import { checkWords } from './markers.ts';
+import { encodeMp3 } from '../media/mp3.ts';
+import type { StreamEvent } from './stream-events.ts';
+import { countTokens } from './tokens.ts';
+import { tonesOf } from '../media/tones.ts';
+import { encodePcm, encodeWav } from '../media/wav.ts';
+
+interface Sound {
+  readonly bytes: Bytes;
+  readonly type: string;
+  readonly extension: string;
+}
+
+const longest = 4096;
+const formats = new Set(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']);
+
+/**
+ * The sound of a text. WAV and PCM are made as asked; for every other format it is MP3, as from the
+ * vendors that have only that.
+ */
+function makeSound(text: string, format: string, speed: number): Sound {
+  const tones = tonesOf(text, speed);
+  if (format === 'wav')
+    return { bytes: encodeWav(tones, text), type: 'audio/wav', extension: 'wav' };
+  if (format === 'pcm') return { bytes: encodePcm(tones), type: 'audio/pcm', extension: 'pcm' };
+  return { bytes: encodeMp3(tones, text), type: 'audio/mpeg', extension: 'mp3' };
+}
+
+function speechEvents(bytes: Bytes, input: string): StreamEvent[] {
+  const events: StreamEvent[] = [];
+  for (let start = 0; start < bytes.length; start += 4096) {
+    const audio = base64(bytes.subarray(start, start + 4096));
+    events.push({ role: 'delta', data: { type: 'speech.audio.delta', audio } });
+  }
+  const [heard, spoken] = [countTokens(input), Math.ceil(bytes.length / 100)];
+  const usage = { input_tokens: heard, output_tokens: spoken, total_tokens: heard + spoken };
+  return [...events, { role: 'finish', data: { type: 'speech.audio.done', usage } }];
+}
+
+/** `POST /v1/audio/speech`. */
+export const createSpeech: Handler = (call: Call) => {
+  const { quirks, files } = call.world;
+  const fields = fieldsOf(call);
+  const model = requiredModelOf(call, fields.string('model'));
+  checkVendor(call, model, 'anthropic');
+  const input = fields.string('input') ?? '';
+  fields.string('voice');
+  fields.string('instructions');
+  const format = fields.string('response_format') ?? 'mp3';
+  const speed = fields.number('speed') ?? 1;
+  if (input.length > longest) throw invalid(call, `input is longer than ${longest} characters`);
+  if (!formats.has(format)) throw invalid(call, `invalid response_format "${format}"`);
+  if (speed < 0.25 || speed > 4) throw invalid(call, 'speed must be from 0.25 to 4');
+  checkWords(input);
+  const isEvents = fields.string('stream_format') === 'sse';
+  charge(call, model, Math.max(1, input.length));
+  const { bytes, type, extension } = makeSound(input, format, speed);
+  if (isEvents) return eventResponse(call, speechEvents(bytes, input));
+  if (quirks.speechDelivery === 'redirect') {
+    const path = files.add(extension, { type, bytes: () => Promise.resolve(bytes) });
+    return new Response(null, { status: 302, headers: { location: fileURL(call, path, 'other') } });
+  }
+  const types = { true: type, 'octet-stream': 'application/octet-stream', missing: '' };
+  const response = new Response(call.fault?.type === 'empty' ? new Uint8Array(0) : bytes);
+  response.headers.set('content-type', types[quirks.speechType]);
+  if (quirks.speechType === 'missing') response.headers.delete('content-type');
+  return response;
+};

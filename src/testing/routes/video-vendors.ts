@@ -1,0 +1,192 @@
+import { vendorOf, type EmulatorModel, type Vendor } from './models.ts';
+import { defaultQuirks, type Quirks, type VideoQuirks } from '../faults/quirks.ts';
+
+/** Why a task of the emulator failed. */
+export interface TaskFailure {
+  readonly message: string;
+  readonly code: string | null;
+  /** The `type` of the error where it is shown without a status. @defaultValue "server_error" */
+  readonly type?: string | undefined;
+  /**
+   * How `GET /v1/videos/{task_id}` shows it: as `failed`; for ever as `{ error, id }` without a status;
+   * or for ever as `unknown`. The vendor's status route says FAILURE in each case. @defaultValue "failed"
+   */
+  readonly shownAs?: 'failed' | 'no-status' | 'unknown' | undefined;
+}
+
+/** What the gateway's channel to a vendor of videos does. */
+export interface VideoChannel {
+  /** How long a video is, and its size, where the vendor was told neither. */
+  readonly seconds: string;
+  readonly size: string;
+  /** Which sizes it takes; another is refused with this code. */
+  readonly sizes: RegExp;
+  readonly sizeCode: string;
+  /** The fields whose reference pictures reach the vendor, `file` for uploads; others are dropped. */
+  readonly reads: readonly string[];
+  /** Fields of `metadata` with a type; another type cannot be sent on. */
+  readonly metadata: Readonly<Record<string, 'string' | 'number' | 'object'>>;
+  /** Whether `seconds` is paid for, though the vendor does not hear of it. */
+  readonly billsUnread: boolean;
+  /** Whether it reads nothing but `content`, and that only in JSON. */
+  readonly needsContent: boolean;
+  /** How its review refuses. */
+  readonly failure: TaskFailure;
+  /** What its models do unless a quirk is set. */
+  readonly quirks: Partial<VideoQuirks>;
+}
+
+/** A channel that understands everything. */
+const plain: VideoChannel = {
+  seconds: '4',
+  size: '1280x720',
+  sizes: /^\d+[x*]\d+$|^\d+p$/i,
+  sizeCode: 'invalid_size',
+  reads: ['file', 'input_reference', 'image', 'images'],
+  metadata: {},
+  billsUnread: false,
+  needsContent: false,
+  failure: {
+    message: 'The content was rejected by the safety review.',
+    code: 'content_policy_violation',
+  },
+  quirks: {},
+};
+
+const common: Partial<VideoQuirks> = {
+  videoEarlyEnd: true,
+  videoLength: 'missing',
+  videoRemix: 'new',
+  videoStumble: 'none',
+};
+
+const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
+  // Sora.
+  openai: {
+    ...plain,
+    size: '720x1280',
+    sizes: /^(720x1280|1280x720|1024x1792|1792x1024)$/,
+    failure: {
+      message: 'Your request was blocked by our moderation system.',
+      code: 'moderation_blocked',
+    },
+    quirks: {
+      videoKeys: 'all',
+      videoWords: { unknown: 'queued' },
+      videoUrl: 'missing',
+      videoRemix: 'not-found',
+      videoStumble: 'no-status',
+    },
+  },
+  kling: {
+    ...plain,
+    seconds: '5',
+    reads: ['image'],
+    metadata: { duration: 'string', camera_control: 'object' },
+    failure: { message: 'Failure to pass the risk control system', code: '' },
+    quirks: {
+      ...common,
+      videoJsonSeconds: 'ignored',
+      videoModel: 'empty',
+      videoTimes: 'milliseconds-later',
+      videoLength: 'completed',
+      videoUsage: true,
+    },
+  },
+  ali: {
+    ...plain,
+    seconds: '5',
+    size: '1920*1080',
+    sizes: /^\d+\*\d+$|^\d+p$/i,
+    sizeCode: 'build_request_failed',
+    reads: ['input_reference', 'image'],
+    metadata: { parameters: 'object' },
+    failure: {
+      message: 'Output data may contain inappropriate content.',
+      code: 'DataInspectionFailed',
+    },
+    quirks: { ...common, videoWords: { unknown: 'queued' }, videoUrlBefore: 'empty' },
+  },
+  vidu: {
+    ...plain,
+    seconds: '5',
+    reads: ['image', 'images'],
+    metadata: { duration: 'number' },
+    failure: { message: 'AuditSubmitIllegal', code: 'AuditSubmitIllegal' },
+    quirks: { ...common, videoJsonSeconds: 'ignored', videoModel: 'empty' },
+  },
+  hailuo: {
+    ...plain,
+    seconds: '6',
+    reads: [],
+    metadata: { duration: 'number' },
+    failure: { message: 'the generated video involves sensitive content', code: '1027' },
+    quirks: { ...common, videoJsonSeconds: 'ignored', videoUrlBefore: 'reason' },
+  },
+  jimeng: {
+    ...plain,
+    seconds: '5',
+    reads: ['file', 'image'],
+    metadata: { frames: 'number' },
+    failure: { message: 'Post Text Risk Not Pass', code: '50512' },
+    quirks: {
+      ...common,
+      videoJsonSeconds: 'ignored',
+      videoModel: 'empty',
+      videoUrlBefore: 'empty',
+      videoStumble: 'failed',
+    },
+  },
+  // Veo.
+  google: {
+    ...plain,
+    seconds: '8',
+    reads: ['file'],
+    metadata: { durationSeconds: 'number' },
+    billsUnread: true,
+    quirks: {
+      ...common,
+      videoJsonSeconds: 'ignored',
+      videoWords: { unknown: 'in_progress', queued: 'in_progress' },
+      videoUrl: 'missing',
+      videoError: 'missing',
+      videoRefund: 'unless-polled',
+      videoStumble: 'failed-first',
+      vendorBody: 'simple',
+    },
+  },
+  // Seedance.
+  doubao: {
+    ...plain,
+    seconds: '5',
+    reads: [],
+    needsContent: true,
+    quirks: {
+      ...common,
+      videoJsonSeconds: 'ignored',
+      videoId: 'both-always',
+      videoUrlBefore: 'empty',
+      videoUsage: true,
+    },
+  },
+};
+
+/** What a video task needs to know of the gateway. */
+export interface VideoWorld {
+  readonly models: readonly EmulatorModel[];
+  readonly quirks: Quirks;
+}
+
+/** The channel that serves a model. */
+export function channelOf({ models }: VideoWorld, model: string): VideoChannel {
+  const vendor = vendorOf(models, model);
+  return (vendor === undefined ? undefined : channels[vendor]) ?? plain;
+}
+
+/** How a model behaves: as its vendor does, but for the quirks that are set. */
+export function quirksFor(world: VideoWorld, model: string): Quirks {
+  const defaults: Readonly<Record<string, unknown>> = { ...defaultQuirks };
+  const { quirks } = world;
+  const changed = Object.entries(quirks).filter(([name, value]) => value !== defaults[name]);
+  return { ...quirks, ...channelOf(world, model).quirks, ...Object.fromEntries(changed) };
+}

@@ -1,0 +1,173 @@
+import type { Bytes } from '../media/bytes.ts';
+import {
+  charge,
+  fieldsOf,
+  fileURL,
+  invalid,
+  modelOf,
+  type Call,
+  type Handler,
+} from '../server/call.ts';
+import { contentRefusal, routingRefusal, taskRefusal } from './errors.ts';
+import type { Fields } from './fields.ts';
+import { jsonType, record } from '../control/json.ts';
+import { checkWords } from './markers.ts';
+import { recordWords, vendorBody } from './vendor-bodies.ts';
+import { videoBody } from './video-bodies.ts';
+import type { EmulatorVideo, VideoOrder } from './video-tasks.ts';
+import { channelOf, quirksFor, type VideoChannel } from './video-vendors.ts';
+
+function submitted(call: Call, order: VideoOrder, billed: string): Response {
+  const { ids, files, tasks, quirks } = call.world;
+  const id = ids.next('task_');
+  charge(call, order.model, Math.ceil(Number(billed) * 1000), id);
+  const bytes = (): Promise<Bytes> => tasks.content(id);
+  const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
+  // The answer is made before the gateway's poller has looked at the task.
+  const first: EmulatorVideo = { ...video, state: 'queued', progress: 0, endedAt: undefined };
+  return Response.json(videoBody(call, { ...first, failure: undefined }, false), {
+    status: quirks.videoSubmitStatus,
+    headers: { 'x-new-api-other-ratios': JSON.stringify({ seconds: Number(billed), size: 1 }) },
+  });
+}
+
+/** The duration by either name: what the vendor hears of it, and what was asked for. */
+function durationOf(call: Call, fields: Fields, channel: VideoChannel, model: string) {
+  const isJson = call.body.kind === 'json';
+  const isIgnored = isJson && quirksFor(call.world, model).videoJsonSeconds === 'ignored';
+  const textOrNumber = (name: string): string | undefined => {
+    const value = fields.raw(name);
+    return typeof value === 'number' ? String(value) : fields.string(name);
+  };
+  const duration = textOrNumber('duration');
+  const seconds = isIgnored ? textOrNumber('seconds') : fields.string('seconds');
+  const asked = seconds ?? duration ?? channel.seconds;
+  if (!(Number(asked) > 0)) throw invalid(call, `invalid seconds "${asked}"`);
+  return { seconds: isIgnored ? (duration ?? channel.seconds) : asked, asked };
+}
+
+/** `metadata` as an object or, in a form, as JSON text; anything else is ignored. */
+function checkMetadata(fields: Fields, { metadata }: VideoChannel): void {
+  const sent = record(fields.parsed('metadata'));
+  for (const [name, type] of Object.entries(metadata)) {
+    const value = sent[name] ?? undefined;
+    if (value === undefined || jsonType(value) === type) continue;
+    const message = `unmarshal metadata failed: cannot unmarshal ${jsonType(value)} into field ${name} of type ${type}`;
+    throw taskRefusal(500, 'build_request_failed', message);
+  }
+}
+
+/** `POST /v1/videos`, as JSON or as a form. */
+export const createVideo: Handler = (call) => {
+  const fields = fieldsOf(call);
+  const model = modelOf(call, fields.string('model'));
+  const channel = channelOf(call.world, model);
+  const duration = typeof (fields.raw('duration') ?? 0);
+  if (channel.needsContent && (call.body.kind !== 'json' || duration !== 'number')) {
+    throw routingRefusal(400, 'invalid_asset_request', 'invalid asset request');
+  }
+  const prompt = fields.string('prompt')?.trim() ?? '';
+  if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
+  checkWords(prompt);
+  if (channel.needsContent && fields.list('content') === undefined) {
+    throw taskRefusal(400, 'invalid_request', 'request requires a text prompt or an asset');
+  }
+  const { seconds, asked } = durationOf(call, fields, channel, model);
+  const size = fields.string('size') ?? channel.size;
+  if (!channel.sizes.test(size)) {
+    const isOwn = channel.sizeCode === 'invalid_size';
+    throw taskRefusal(isOwn ? 400 : 500, channel.sizeCode, `size "${size}" is not supported`);
+  }
+  fields.string('input_reference');
+  checkMetadata(fields, channel);
+  const uploaded = fields.files.length > 0 && channel.reads.includes('file') ? ['file'] : [];
+  const named = channel.reads.filter((name) => fields.raw(name) !== undefined);
+  const order = { model, prompt, seconds, size, references: [...named, ...uploaded] };
+  return submitted(call, order, channel.billsUnread ? asked : seconds);
+};
+
+function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): EmulatorVideo {
+  if (video === undefined) throw taskRefusal(400, 'task_not_exist', message);
+  return video;
+}
+
+/** `POST /v1/videos/{video_id}/remix`. The model is that of the original task. */
+export const remixVideo: Handler = (call) => {
+  const { tasks } = call.world;
+  const fields = fieldsOf(call);
+  const prompt = fields.string('prompt')?.trim() ?? '';
+  if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
+  checkWords(prompt);
+  const original = found(tasks.get(call.parameters['video_id'] ?? ''), 'task_origin_not_exist');
+  const { model, seconds, size, id } = original;
+  const { videoRemix } = quirksFor(call.world, model);
+  if (videoRemix === 'not-found') {
+    throw taskRefusal(404, 'fail_to_fetch_task', `Video with id '${id}' not found.`);
+  }
+  const remixedFrom = videoRemix === 'version' ? id : undefined;
+  return submitted(call, { model, prompt, seconds, size, references: [], remixedFrom }, seconds);
+};
+
+/** `GET /v1/videos/{task_id}`. */
+export const retrieveVideo: Handler = (call) =>
+  Response.json(
+    videoBody(call, found(call.world.tasks.poll(call.parameters['task_id'] ?? '')), true),
+  );
+
+/** `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */
+export const retrieveVendorVideo: Handler = (call) =>
+  Response.json(vendorBody(call, found(call.world.tasks.get(call.parameters['task_id'] ?? ''))));
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes that a `Range` header asks for; nothing when there is none that can be given. */
+function readRange(header: string | null, size: number): Range | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return undefined;
+  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? size : Math.min(size, Number(to) + 1);
+  return { start, end };
+}
+
+/** `GET /v1/videos/{task_id}/content`. */
+export const downloadVideo: Handler = async (call) => {
+  const { quirks, tasks } = call.world;
+  if (!tasks.mayDownload()) return new Response(null, { status: 429 });
+  const video = tasks.get(call.parameters['task_id'] ?? '');
+  if (video === undefined) throw contentRefusal(404, 'Task not found');
+  if (video.state !== 'completed') {
+    const status = recordWords[video.state];
+    throw contentRefusal(400, `Task is not completed yet, current status: ${status}`);
+  }
+  if (video.expired || call.fault?.type === 'expired-content') {
+    throw contentRefusal(410, 'video result has expired');
+  }
+  if (quirks.contentDelivery === 'redirect') {
+    const location = fileURL(call, video.filePath, 'other');
+    return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store' } });
+  }
+  const whole = await tasks.content(video.id);
+  const headers = new Headers({
+    'content-type': quirks.contentType,
+    'cache-control': 'public, max-age=86400',
+    'accept-ranges': 'bytes',
+    etag: `"${video.id}"`,
+  });
+  const wanted = call.request.headers.get('range');
+  const range = quirks.contentRange === 'honoured' ? readRange(wanted, whole.length) : undefined;
+  if (range !== undefined && range.start >= range.end) {
+    return new Response(null, {
+      status: 416,
+      headers: { 'content-range': `bytes */${whole.length}` },
+    });
+  }
+  const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
+  if (range !== undefined) {
+    headers.set('content-range', `bytes ${range.start}-${range.end - 1}/${whole.length}`);
+  }
+  if (quirks.contentLength) headers.set('content-length', String(bytes.length));
+  return new Response(bytes, { status: range === undefined ? 200 : 206, headers });
+};

@@ -1,0 +1,144 @@
+import { answerWithFault } from '../faults/answer-faults.ts';
+import { authenticate } from './auth.ts';
+import { watched } from './byte-stream.ts';
+import type { Call, World } from './call.ts';
+import type { CannedAnswers } from '../routes/canned.ts';
+import { ConnectionLoss } from './connection-loss.ts';
+import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
+import { preflightResponse, withCommonHeaders } from './cors.ts';
+import { Refusal } from '../routes/errors.ts';
+import type { FaultRules } from '../faults/fault-rules.ts';
+import { handlers } from './handlers.ts';
+import { answerOtherRoute, isApiPath, notFound } from '../routes/other-routes.ts';
+import { readBody } from './request-body.ts';
+import { LoggedRequest, type RequestLog } from './request-log.ts';
+import { findRoute, type Route } from './router.ts';
+
+/** What the gateway is made of. */
+export interface Gateway {
+  readonly world: World;
+  readonly apiKey: string;
+  readonly log: RequestLog;
+  readonly faults: FaultRules;
+  readonly canned: CannedAnswers;
+  readonly controlled: Controlled;
+  isOtherOrigin(origin: string): boolean;
+}
+
+/** The route of a request, unless its vendor prefix is not this gateway's. */
+function routeOf(request: Request, url: URL, world: World): Route | undefined {
+  const route = findRoute(request.method, url.pathname);
+  const prefix = route?.parameters['vendor_prefix'];
+  return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
+}
+
+async function answerRoute(
+  { world, apiKey, faults, canned }: Gateway,
+  request: Request,
+  { operation, parameters }: Route,
+  logged: LoggedRequest,
+): Promise<Response> {
+  logged.operation = operation;
+  if (faults.takeEarly(operation)) throw ConnectionLoss.beforeAnswer();
+  logged.body = await readBody(request);
+  const needsKey = operation !== 'videos.downloadContent' || world.quirks.contentNeedsKey;
+  if (needsKey) authenticate(request, apiKey);
+  const made = canned.take(operation);
+  const call: Call = {
+    operation,
+    request,
+    url: new URL(request.url),
+    parameters,
+    body: logged.body,
+    requestId: logged.id,
+    fault: made === undefined ? faults.take(operation, logged) : undefined,
+    world,
+  };
+  const work = async (): Promise<Response> => handlers[operation](call);
+  if (made === undefined) return answerWithFault(call, work);
+  if (made.charged) await work();
+  return made.respond(logged);
+}
+
+async function answerFile({ world }: Gateway, request: Request, path: string): Promise<Response> {
+  const file = request.method === 'GET' ? world.files.get(path) : undefined;
+  if (file === undefined) return new Response('Not found\n', { status: 404 });
+  const bytes = await file.bytes();
+  const headers = { 'content-type': file.type, 'content-length': String(bytes.length) };
+  return new Response(bytes, { headers });
+}
+
+async function answer(
+  gateway: Gateway,
+  request: Request,
+  logged: LoggedRequest,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const isFile = url.pathname.startsWith('/files/');
+  if (isFile || gateway.isOtherOrigin(url.origin))
+    return answerFile(gateway, request, url.pathname);
+  const route = routeOf(request, url, gateway.world);
+  if (route !== undefined) return answerRoute(gateway, request, route, logged);
+  logged.body = await readBody(request);
+  if (!isApiPath(url.pathname)) return notFound(request);
+  return answerOtherRoute(request, gateway.world, gateway.apiKey);
+}
+
+/** What a thrown value becomes: a refusal its answer, a lost connection stays one. */
+function failure(error: unknown, { signal }: Request, requestId: string): Response {
+  if (error instanceof Refusal) return error.toResponse(requestId);
+  if (error instanceof ConnectionLoss || signal.aborted) throw error;
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const panic = { message: `Panic detected, error: ${message}`, type: 'new_api_panic' };
+  return Response.json({ error: panic }, { status: 500 });
+}
+
+/** The same answer; the log learns how it ended. */
+function observed(whole: Response, logged: LoggedRequest, request: Request): Response {
+  const { signal, method } = request;
+  const response = method === 'HEAD' ? new Response(null, whole) : whole;
+  logged.status = response.status;
+  if (response.body === null) return response;
+  let isEnded = false;
+  const leave = (): void => {
+    logged.disconnected ||= !isEnded;
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  const onEnd = (): void => {
+    isEnded = true;
+    // The request is named so that the body holds it; without it the signal would fall silent.
+    request.signal.removeEventListener('abort', leave);
+  };
+  const body = watched(response.body, { signal, onEnd, onCancel: leave });
+  return new Response(body, { status: response.status, headers: response.headers });
+}
+
+/**
+ * Answers one request as the gateway does.
+ *
+ * @throws `ConnectionLoss` when a fault loses the connection, and the reason of the request's signal
+ * when that aborts.
+ */
+export async function dispatch(gateway: Gateway, request: Request): Promise<Response> {
+  const { world, log } = gateway;
+  if (new URL(request.url).pathname.startsWith(controlPrefix)) {
+    return answerControl(gateway.controlled, request);
+  }
+  if (request.method === 'OPTIONS') {
+    log.addPreflight(request);
+    return preflightResponse();
+  }
+  const now = world.clock.now();
+  const logged = new LoggedRequest(request, world.ids.nextRequestId(now), now);
+  log.add(logged);
+  try {
+    const response = await answer(gateway, request, logged).catch((error: unknown) =>
+      failure(error, request, logged.id),
+    );
+    const shownId = world.quirks.requestIdHeader ? logged.id : undefined;
+    return observed(withCommonHeaders(response, shownId), logged, request);
+  } catch (error) {
+    logged.disconnected ||= request.signal.aborted;
+    throw error;
+  }
+}

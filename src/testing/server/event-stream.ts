@@ -1,0 +1,68 @@
+import { byteStream, resized } from './byte-stream.ts';
+import { utf8, type Bytes } from '../media/bytes.ts';
+import type { Call } from './call.ts';
+import { ConnectionLoss } from './connection-loss.ts';
+import type { StreamQuirks } from '../faults/quirks.ts';
+import type { Step, StreamEvent } from '../routes/stream-events.ts';
+import { withStreamFault } from '../faults/stream-faults.ts';
+import { wait, waitForever } from './waiting.ts';
+
+const lineEnds = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
+
+function serialized({ event, data }: StreamEvent): string {
+  const name = event === undefined ? '' : `event: ${event}\n`;
+  return `${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+}
+
+async function* written(
+  steps: readonly Step[],
+  quirks: Readonly<StreamQuirks>,
+  signal: AbortSignal,
+): AsyncGenerator<Bytes> {
+  const bytes = (text: string): Bytes => utf8(text.replaceAll('\n', lineEnds[quirks.lineEnding]));
+  const heartbeat = `${quirks.heartbeatText}\n\n`;
+  let events = 0;
+  for (const step of steps) {
+    if (quirks.eventDelay > 0) await wait(quirks.eventDelay, signal);
+    switch (step.do) {
+      case 'write':
+        if (quirks.heartbeatEvery > 0 && events % quirks.heartbeatEvery === 0) {
+          yield bytes(heartbeat);
+        }
+        events += 1;
+        yield bytes(serialized(step.event));
+        break;
+      case 'write-raw':
+        yield bytes(step.text);
+        break;
+      case 'heartbeats':
+        for (;;) {
+          yield bytes(heartbeat);
+          await wait(step.every, signal);
+        }
+      case 'nothing':
+        await waitForever(signal);
+        break;
+      case 'reset':
+        throw ConnectionLoss.inBody('reset');
+    }
+  }
+}
+
+/** The answer that streams some events, with the fault of the call worked into it. */
+export function eventResponse(call: Call, events: readonly StreamEvent[]): Response {
+  // The quirks of the moment: a test may change them while the stream is still read.
+  const quirks = { ...call.world.quirks };
+  const steps = withStreamFault(events, call);
+  const body = byteStream(call.request.signal, (signal) => {
+    const pieces = written(steps, quirks, signal);
+    return quirks.pieceBytes > 0 ? resized(pieces, quirks.pieceBytes) : pieces;
+  });
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    },
+  });
+}

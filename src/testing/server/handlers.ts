@@ -1,0 +1,35 @@
+import type { Operation } from '../../endpoints.ts';
+import type { Handler } from './call.ts';
+import { completeChat } from '../routes/chat.ts';
+import { createEmbeddings, createEngineEmbeddings } from '../routes/embeddings.ts';
+import { generateContent, generateContentStream } from '../routes/gemini.ts';
+import { editImages, generateImages } from '../routes/images.ts';
+import { listModels } from '../routes/model-list.ts';
+import { createSpeech } from '../routes/speech.ts';
+import { createTranslation } from '../routes/translations.ts';
+import {
+  createVideo,
+  downloadVideo,
+  remixVideo,
+  retrieveVendorVideo,
+  retrieveVideo,
+} from '../routes/videos.ts';
+
+/** The handler of every operation. An operation without one does not compile. */
+export const handlers = {
+  'models.list': listModels,
+  'chat.completions.create': completeChat,
+  'generate.content': generateContent,
+  'generate.contentStream': generateContentStream,
+  'embeddings.create': createEmbeddings,
+  'embeddings.createForEngine': createEngineEmbeddings,
+  'images.generate': generateImages,
+  'images.edit': editImages,
+  'audio.speech.create': createSpeech,
+  'audio.translations.create': createTranslation,
+  'videos.create': createVideo,
+  'videos.retrieve': retrieveVideo,
+  'videos.downloadContent': downloadVideo,
+  'videos.remix': remixVideo,
+  'videos.retrieveFromVendor': retrieveVendorVideo,
+} satisfies Record<Operation, Handler>;

@@ -1,0 +1,58 @@
+import { endpoints, type Operation } from '../../endpoints.ts';
+
+/** Which operation a request is for. */
+export interface Route {
+  readonly operation: Operation;
+  /** Path parameters by name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const escaped = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** The source of a regular expression that matches a path template. */
+export function pathPattern(template: string): string {
+  return template
+    .split(/(\{\w+\})/)
+    .map((piece) => {
+      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+      return name === undefined ? escaped(piece) : `(?<${name}>[^/?#]+)`;
+    })
+    .join('');
+}
+
+function isOperation(name: string): name is Operation {
+  return name in endpoints;
+}
+
+/** Every operation of the interface document. */
+export const operations: readonly Operation[] = Object.keys(endpoints).filter((name) =>
+  isOperation(name),
+);
+
+const routes = operations.map((operation) => ({
+  operation,
+  method: endpoints[operation].method,
+  pattern: new RegExp(`^${pathPattern(endpoints[operation].path)}$`),
+}));
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** The operation that a method and path belong to, or nothing. */
+export function findRoute(method: string, path: string): Route | undefined {
+  for (const route of routes) {
+    const match = route.method === method ? route.pattern.exec(path) : null;
+    if (match === null) continue;
+    const groups = Object.entries(match.groups ?? {});
+    return {
+      operation: route.operation,
+      parameters: Object.fromEntries(groups.map(([name, value]) => [name, decoded(value)])),
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,310 @@
+import type { GatewayPromise } from '../http/promise.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { checkTaskId, checkVendorPrefix, nameTask, type NamedTask } from './task-ref.ts';
+import type {
+  VideoCreateAndWaitOptions,
+  VideoSubmitOptions,
+  VideoWaitAllOptions,
+  VideoWaitOptions,
+  VideoWaitResult,
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
+} from './wait-options.ts';
+import type {
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoTask,
+  VideoTaskLike,
+  VideoVendorParams,
+} from './types.ts';
+import { creationFields, remixFields } from './body.ts';
+import { checkDownload, downloadOf, ownTask, readTask } from './read.ts';
+import { submissionFor, submit, type Submission } from './submit.ts';
+import { stepTask, submitAndWait, waitAll, waitFor, watch } from './waits.ts';
+
+/** Options of a download. */
+export interface VideoDownloadOptions extends RequestOptions {
+  /**
+   * Which asset to download. Most gateways ignore it and give the video.
+   * @defaultValue the video
+   */
+  variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
+}
+
+/**
+ * Video tasks: submit, wait, download, remix.
+ *
+ * A submission consumes credit and is never repeated on its own. Everything else only reads and can
+ * be repeated at will, from any process that has the task's id or handle.
+ */
+export class Videos {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Submits a video task. Returns when the gateway has accepted it; the video is not there yet.
+   *
+   * Consumes credit. Sent once: it is repeated only when it provably never left or was refused before
+   * any work. Sent as a form, because many gateways ignore `seconds` in JSON and charge for another
+   * length; see the option `bodyFormat`.
+   *
+   * @throws `InvalidInputError` before anything is sent, when model or prompt are missing or the
+   * reference is no usable file or text
+   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   *
+   * @example
+   * const task = await gateway.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
+   * await save(task.ref);
+   */
+  create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
+    return submit(this.#transport, 'videos.create', this.#creation(params), options);
+  }
+
+  /**
+   * Reads the status of a task once. Free.
+   *
+   * A handle is read on the route that it remembers. A handle of another gateway is refused.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   */
+  retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
+    return readTask(this.#transport, () => ownTask(this.#transport, task), options);
+  }
+
+  /**
+   * Reads the status of a text-to-video task on a vendor's own route. Free.
+   *
+   * The handle of the task remembers the route, so `wait(task.ref)` goes on with it.
+   *
+   * @throws `InvalidInputError` when the prefix is not one path segment
+   *
+   * @example
+   * const task = await gateway.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
+   */
+  retrieveFromVendor(
+    params: VideoVendorParams,
+    options?: RequestOptions,
+  ): GatewayPromise<VideoTask> {
+    const name = (): NamedTask => {
+      const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
+      const id = checkTaskId('taskId', params.taskId);
+      return { id, route: { type: 'vendor', vendorPrefix }, ref: undefined };
+    };
+    return readTask(this.#transport, name, options);
+  }
+
+  /**
+   * Downloads the content of a completed task. Free.
+   *
+   * The body is a stream and nothing is buffered; it fails when it is cut or stays silent for longer
+   * than `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`,
+   * so look at the status when you ask for a part. The key is never sent on to another host.
+   *
+   * Gateways allow so many downloads a minute (often ten) and refuse the next by an empty 429. After
+   * one, all downloads of this client wait for up to a minute; then they begin 6 s apart, or as soon as
+   * one has passed. Content that is answered with 404 or 502 is waited for up to 30 s when the task, or
+   * the task that its handle came with, is completed. With `maxRetries: 0` nothing is waited for.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   * @param more - Options of the request, for calls that give `variant` alone before them.
+   * @throws `ContentNotReadyError` when the task is not completed yet
+   * @throws `ContentExpiredError` when the content is gone
+   * @throws `VideoFailedError` when the task failed; `retrieve` may say why
+   * @throws `UnexpectedResponseError` when the answer is no file, or on Node comes in a coding such as
+   * gzip, though it is asked for without: nothing tells there when such a body is cut
+   *
+   * @example
+   * const response = await gateway.videos.downloadContent(task);
+   * await response.body.pipeTo(target);
+   */
+  downloadContent(
+    task: VideoTaskLike,
+    options?: VideoDownloadOptions | null,
+    more?: RequestOptions,
+  ): GatewayPromise<Response> {
+    const { variant, ...own } = options ?? {};
+    return this.#transport.binary(
+      'videos.downloadContent',
+      () => {
+        checkDownload(this.#transport, options, more);
+        return downloadOf(this.#transport, task);
+      },
+      { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
+    );
+  }
+
+  /**
+   * Submits a new version of an existing video. Returns when the gateway has accepted it.
+   *
+   * Consumes credit, by the length and size of the original. Sent once, as `create` is. Models that
+   * cannot remix may make, and charge, a new video from the prompt alone, without an error.
+   *
+   * @param task - The original: its id, its handle or the task.
+   * @throws `InvalidInputError` when the prompt is blank
+   * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   */
+  remix(
+    task: VideoTaskLike,
+    params: VideoRemixParams,
+    options?: VideoSubmitOptions,
+  ): GatewayPromise<VideoTask> {
+    return submit(this.#transport, 'videos.remix', this.#remixing(task, params), options);
+  }
+
+  /**
+   * Waits until a task is completed. Only reads, so it is free and safe to repeat, from any process.
+   *
+   * Polls that fail for reasons that pass do not end the wait, nor does a status word that is not
+   * known. Aborting stops the waiting at once; the task itself goes on, as gateways cannot cancel.
+   *
+   * A failure is final when the next poll confirms it or the wait ends first, and at once where its
+   * reason names moderation or bad input. An error in place of a status is a failure when 3 polls over
+   * at least 30 seconds repeat it. While a task is `unknown` for 2 minutes and more, the gateway's own
+   * record (`/kling/v1/videos/text2video/{task_id}`) is read as well, at most once a minute, and only
+   * a failure there counts.
+   *
+   * @param task - The id, the handle (`task.ref`, also from another process) or the task.
+   * @returns The completed task. Its content is downloaded with `downloadContent`.
+   * @throws `VideoFailedError` when the task failed
+   * @throws `VideoWaitTimeoutError` when `timeout` passed; the task goes on
+   * @throws `VideoWaitAbortedError` when `signal` was aborted; the task goes on
+   * @throws `VideoWaitError` when the status cannot be read; the task may go on
+   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   *
+   * @example
+   * const ref = parseVideoTaskRef(JSON.parse(row.ref));
+   * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
+   */
+  wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
+    return waitFor(this.#transport, task, options);
+  }
+
+  /**
+   * Watches a task until it has ended: the same as `wait`, told event by event.
+   *
+   * Begins with `submitted`, which holds the handle, and ends after `completed` or `failed`. Leaving
+   * the loop stops the waiting at once, and nothing else.
+   *
+   * @param task - The id, the handle (`task.ref`, also from another process) or the task.
+   * @throws what `wait` throws, except that a task that failed is an event and not an error
+   *
+   * @example
+   * for await (const event of gateway.videos.watch(task)) {
+   *   if (event.type === 'update') show(event.progress);
+   * }
+   */
+  watch(
+    task: VideoTaskLike,
+    options: VideoWaitOptions = {},
+  ): AsyncGenerator<VideoWatchEvent, void, undefined> {
+    return watch(this.#transport, task, options);
+  }
+
+  /**
+   * Waits for many tasks at once, and gives each as soon as its wait has ended, well or not. Only reads.
+   *
+   * All of them share one limit of polls per second, one listener and one timer each; a wait takes a
+   * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort
+   * is the result of every task that has not ended.
+   *
+   * @param tasks - Ids, handles or tasks. All waits begin at once, so the list has to end.
+   * @throws `InvalidInputError` when an option cannot work
+   *
+   * @example
+   * for await (const { task, video, error } of gateway.videos.waitAll(refs)) {
+   *   if (video !== undefined) await save(video);
+   *   else console.error(task, error);
+   * }
+   */
+  waitAll(
+    tasks: Iterable<VideoTaskLike>,
+    options: VideoWaitAllOptions = {},
+  ): AsyncGenerator<VideoWaitResult, void, undefined> {
+    return waitAll(this.#transport, tasks, options);
+  }
+
+  /**
+   * Makes one poll, or reads twice as `wait` says, and tells what follows: a pause, the completed task,
+   * or the error that ends the wait. `wait` and its like are loops around it.
+   *
+   * The state is plain JSON, so that a job queue or a workflow engine can do the pausing: store it, and
+   * give it to the next step, in any process. The time limit counts from the first step, by the clock
+   * on the wall. A new task is best given five seconds before its first step.
+   *
+   * @param task - The id, the handle (`task.ref`) or the task.
+   * @param state - What the last step gave; leave it out at the first.
+   * @throws `VideoWaitAbortedError` when `signal` was aborted; the step can be repeated
+   * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
+   *
+   * @example
+   * const { state, next } = await gateway.videos.step(job.ref, job.state);
+   * if ('delayMs' in next) await queue.runAgain({ ...job, state }, next.delayMs);
+   * else if ('video' in next) await save(next.video);
+   * else throw next.error;
+   */
+  step(
+    task: VideoTaskLike,
+    state?: VideoWaitState,
+    options: VideoWaitOptions = {},
+  ): Promise<VideoWaitStep> {
+    return stepTask(this.#transport, task, state, options);
+  }
+
+  /**
+   * Submits a video task and waits until it is completed.
+   *
+   * Consumes credit, and submits once: see `create` and `wait` for what each part does and throws.
+   * Save the handle in `onSubmitted`, so that a crash cannot lose a video that is paid for. With a
+   * `ledger`, calling it again with the same `callId` goes on with the task that there is.
+   *
+   * @example
+   * const task = await gateway.videos.createAndWait(
+   *   { model: 'sora-2', prompt: 'A paper boat' },
+   *   { onSubmitted: (ref) => database.save(ref) },
+   * );
+   */
+  createAndWait(
+    params: VideoCreateParams,
+    options: VideoCreateAndWaitOptions = {},
+  ): Promise<VideoTask> {
+    return submitAndWait(this.#transport, this.#creation(params), options);
+  }
+
+  /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
+  remixAndWait(
+    task: VideoTaskLike,
+    params: VideoRemixParams,
+    options: VideoCreateAndWaitOptions = {},
+  ): Promise<VideoTask> {
+    return submitAndWait(this.#transport, this.#remixing(task, params), options);
+  }
+
+  #creation(params: VideoCreateParams): Submission {
+    return submissionFor(
+      this.#transport,
+      'videos.create',
+      () => creationFields(params),
+      (body) => body,
+      () => ({ model: params.model }),
+    );
+  }
+
+  #remixing(task: VideoTaskLike, params: VideoRemixParams): Submission {
+    return submissionFor(
+      this.#transport,
+      'videos.remix',
+      () => remixFields(params),
+      (body) => ({ ...body, params: { video_id: ownTask(this.#transport, task).id } }),
+      () => {
+        const { id, ref } = nameTask(task);
+        return { remixOf: id, model: ref?.model };
+      },
+    );
+  }
+}

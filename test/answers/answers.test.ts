@@ -1,0 +1,472 @@
+// What comes with a success status and is no answer, however it says so; and what looks empty and is one.
+import { inspect } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { Gateway } from '../../src/gateway.ts';
+import type { Stream } from '../../src/streams/stream.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { cutResponse } from '../helpers/failures.ts';
+import { rawServer } from '../helpers/raw-server.ts';
+import { chunk, encode, readStream, usage } from '../helpers/sse.ts';
+
+const model = 'm';
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+const image = new File([new Uint8Array([137, 80, 78, 71])], 'a.png', { type: 'image/png' });
+
+const calls: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>> = {
+  'chat.completions.create': (client) => client.chat.completions.create({ model, messages }),
+  'a chat stream': (client) => client.chat.completions.create({ model, messages, stream: true }),
+  'chat.completions.parse': (client) => client.chat.completions.parse({ model, messages }),
+  'generate.content': (client) => client.generate.content({ model, contents: 'Hi' }),
+  'generate.contentStream': (client) => client.generate.contentStream({ model, contents: 'Hi' }),
+  'embeddings.create': (client) => client.embeddings.create({ model, input: ['a', 'b'] }),
+  'images.generate': (client) => client.images.generate({ model, prompt: 'A cat' }),
+  'an image stream': (client) => client.images.generate({ model, prompt: 'A cat', stream: true }),
+  'images.edit': (client) => client.images.edit({ model, prompt: 'A hat', image }),
+  'audio.speech.create': (client) => client.audio.speech.create({ model, voice: 'v', input: 'Hi' }),
+  'a speech stream': (client) =>
+    client.audio.speech.create({ model, voice: 'v', input: 'Hi', stream_format: 'sse' }),
+  'models.list': (client) => client.models.list(),
+};
+
+const foreign: readonly (readonly [body: unknown, message?: string, code?: string])[] = [
+  [{}],
+  [[]],
+  [{ id: null, object: null, choices: null, data: null, candidates: null, models: null }],
+  [{ choices: [null], data: [null], candidates: [null], models: [null] }],
+  [{ choices: [{}], data: [{}], candidates: [{}], models: [{}] }],
+  [{ id: 'x1', status: 'ok', result: { answer: 42 } }],
+  [{ detail: 'Not enough quota' }, 'Not enough quota'],
+  [{ detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, 'Not enough quota'],
+  [{ errors: [{ code: 7_003, message: 'No route' }] }, 'No route', '7003'],
+  [{ errors: ['No route'] }, 'No route'],
+  [{ error_code: 336_003, error_msg: 'Bad key' }, 'Bad key', '336003'],
+  [
+    {
+      id: '',
+      choices: null,
+      data: [],
+      base_resp: { status_code: 1_004, status_msg: 'Login fail' },
+    },
+    'Login fail',
+    '1004',
+  ],
+  [{ fault: { faultstring: 'Spike arrest', detail: {} } }, 'Spike arrest'],
+  [
+    { Response: { Error: { Code: 'AuthFailure', Message: 'Bad sign' } } },
+    'Bad sign',
+    'AuthFailure',
+  ],
+  [{ errorCode: 'E1', errorMessage: 'Broken' }, 'Broken', 'E1'],
+];
+
+describe.each(Object.entries(calls))('%s', (name, call) => {
+  test.each(foreign)('of %j is no answer', async (body, message, code) => {
+    const text = JSON.stringify(body);
+    const { client, requests } = scripted([json(body)], { maxRetries: 0 });
+
+    const error = await failureOf(call(client));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', status: 200, body: text, code });
+    expect(String(error)).toContain(message ?? 'JSON');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is sent once when its answer is none, unless it is free', async () => {
+    const { client, requests } = scripted([json({})], { maxRetries: 1 });
+
+    await failureOf(call(client));
+
+    expect(requests).toHaveLength(name === 'models.list' ? 2 : 1);
+  });
+});
+
+const hollowChoice = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: '' };
+
+describe('an answer with nothing in it', () => {
+  test.each<[call: string, body: unknown, message?: string]>([
+    // A provider's error that a gateway has made an answer of, and charged for.
+    ['chat.completions.create', { id: '', choices: [hollowChoice], usage }],
+    ['chat.completions.create', { id: 'c1', choices: [{ ...hollowChoice, finish_reason: null }] }],
+    ['chat.completions.create', { choices: [] }],
+    [
+      'chat.completions.create',
+      { choices: [{ ...hollowChoice, finish_reason: 'error', error: { message: 'Overloaded' } }] },
+      'Overloaded',
+    ],
+    ...['error', 'Error'].flatMap((reason) =>
+      ['chat.completions.create', 'chat.completions.parse'].map((name): [string, unknown] => [
+        name,
+        { id: 'c1', choices: [{ message: { content: 'Half' }, finish_reason: reason }], usage },
+      ]),
+    ),
+    ['a chat stream', { id: '', choices: [hollowChoice], usage }],
+    ['a chat stream', { choices: [] }],
+    ['generate.content', { candidates: [], usageMetadata: { promptTokenCount: 9 } }],
+    ['generate.content', { candidates: [{ content: { role: 'model', parts: [] }, index: 0 }] }],
+    ['generate.contentStream', { candidates: [], promptFeedback: null }],
+    ['images.generate', { created: 1, data: [{ url: '', b64_json: '', revised_prompt: 'A cat' }] }],
+    ['images.generate', { created: 1 }],
+    ['images.generate', { data: [{ error: { message: 'blocked' } }] }, 'blocked'],
+    ['images.edit', { data: [{ error: 'x-rated' }] }, 'x-rated'],
+    ['images.generate', { images: [{ url: 'https://cdn.test/a.png' }] }],
+    ['an image stream', { created: 1, data: [{ url: '', b64_json: '' }] }],
+    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: null }] }],
+    ['embeddings.create', { object: 'list' }],
+    ['embeddings.create', { object: 'list', data: [], usage }],
+    ['chat.completions.create', { id: 'c1', object: 'chat.completion', choices: null, usage }],
+    ['embeddings.create', { object: 'list', data: [{ index: 0, embedding: [] }] }],
+    ['models.list', { data: null }],
+    ['models.list', { id: 'm-large', object: 'model' }],
+  ])('to %s is none: %j', async (name, body, message = 'JSON') => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+
+    const error = await failureOf(calls[name]?.(client) ?? Promise.resolve());
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', body: JSON.stringify(body) });
+    expect(String(error)).toContain(message);
+  });
+
+  test.each<[call: string, body: unknown, expected: object]>([
+    // A prompt that was blocked, and pictures that a filter took out, are charged answers.
+    ['chat.completions.create', { id: 'c1', choices: [] }, { choices: [] }],
+    ['chat.completions.create', { choices: [], usage }, { choices: [] }],
+    [
+      'chat.completions.create',
+      { choices: [{ ...hollowChoice, finish_reason: 'content_filter' }] },
+      { choices: [{ finish_reason: 'content_filter' }] },
+    ],
+    [
+      'chat.completions.create',
+      { choices: [{ message: { reasoning_content: 'Hm' } }], base_resp: { status_code: 0 } },
+      { choices: [{ message: { reasoning_content: 'Hm' } }] },
+    ],
+    ['generate.content', { prompt_feedback: { block_reason: 'OTHER' } }, { blockReason: 'OTHER' }],
+    [
+      'generate.content',
+      { candidates: [{ finish_reason: 'SAFETY' }] },
+      { candidates: [{ finishReason: 'SAFETY' }] },
+    ],
+    ['images.generate', { created: 1, data: [] }, { data: [] }],
+    ['images.generate', { data: [{ image_base64: 'AA==' }] }, { data: [{ image_base64: 'AA==' }] }],
+    ['models.list', { data: [] }, { data: [] }],
+    ['models.list', { object: 'list', data: null }, { data: [] }],
+    ['models.list', { models: [] }, { data: [] }],
+  ])('to %s is one: %j', async (name, body, expected) => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+
+    expect(await calls[name]?.(client)).toMatchObject(expected);
+  });
+});
+
+const params = { model, messages, stream: true as const };
+const piece = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { parts: [{ text }] }, finishReason }],
+});
+
+const lines = (...values: readonly unknown[]) =>
+  values.map((value) => JSON.stringify(value)).join('\n');
+
+/** The same text with each label that a gateway may give it. */
+async function readEach<Item>(
+  body: string,
+  call: (client: Gateway) => PromiseLike<Stream<Item>>,
+): Promise<Awaited<ReturnType<typeof readStream<Item>>>[]> {
+  const labels = ['application/json', 'text/event-stream', 'application/x-ndjson'];
+  return Promise.all(
+    labels.map(async (type) => {
+      const answer = () => new Response(body, { headers: { 'content-type': type } });
+      return readStream(await call(scripted([answer]).client));
+    }),
+  );
+}
+
+describe('in place of a stream', () => {
+  const error = { error: { message: 'Too long', code: 503 } };
+
+  test('a list and lines of JSON are the stream when they have its end', async () => {
+    const pieces = [
+      chunk({ content: 'a' }),
+      chunk({ content: 'b' }, 'stop'),
+      { choices: [], usage },
+    ];
+    for (const body of [JSON.stringify(pieces), lines(...pieces), `${lines(...pieces)}\n`]) {
+      const chats = await readEach(body, (client) => client.chat.completions.create(params));
+
+      for (const { verdict, partial } of chats) {
+        expect(verdict).toBe('complete');
+        expect(partial).toMatchObject({ choices: [{ message: { content: 'ab' } }], usage });
+      }
+    }
+    const body = JSON.stringify([piece('a'), piece('b', 'STOP')]);
+    for (const { verdict, partial } of await readEach(body, (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect([verdict, partial?.text]).toEqual(['complete', 'ab']);
+    }
+  });
+
+  test('an error at their end is thrown after what came before it', async () => {
+    for (const body of [
+      JSON.stringify([chunk({ content: 'a' }), error]),
+      lines(chunk({ content: 'a' }), error),
+    ]) {
+      for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+        expect(read.error).toBeInstanceOf(StreamError);
+        expect(String(read.error)).toContain('Too long');
+        expect(read.items).toHaveLength(1);
+        expect(read.error).toMatchObject({ partial: { choices: [{ message: { content: 'a' } }] } });
+      }
+    }
+    for (const read of await readEach(JSON.stringify([piece('a'), error]), (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect(String(read.error)).toContain('Too long');
+      expect(read.verdict).toBe('truncated');
+    }
+  });
+
+  test.each(['error', 'ERROR'])('a whole answer that ends in %s is cut', async (reason) => {
+    const choice = { index: 0, message: { content: 'Half' }, finish_reason: reason };
+    const body = JSON.stringify({ id: 'c1', choices: [choice] });
+
+    for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+      expect(read.error).toBeInstanceOf(StreamTruncatedError);
+      expect(read.error).toMatchObject({
+        partial: { choices: [{ message: { content: 'Half' } }] },
+      });
+      expect(read.verdict).not.toBe('complete');
+    }
+  });
+
+  test('they are not complete without a finish reason', async () => {
+    for (const body of [
+      JSON.stringify([chunk({ content: 'a' })]),
+      JSON.stringify([chunk({ content: 'a' }), chunk({ content: 'b' })]),
+      lines(chunk({ content: 'a' }), chunk({ content: 'b' })),
+      lines(chunk({ content: 'a' })),
+    ]) {
+      for (const read of await readEach(body, (client) => client.chat.completions.create(params))) {
+        expect(read.error).toBeInstanceOf(StreamTruncatedError);
+        expect(read.error).toMatchObject({ partial: { choices: [{ finish_reason: '' }] } });
+        expect(read.verdict).not.toBe('complete');
+      }
+    }
+    for (const read of await readEach(JSON.stringify([piece('a'), piece('b')]), (client) =>
+      client.generate.contentStream({ model, contents: 'Hi' }),
+    )) {
+      expect(read.error).toBeInstanceOf(StreamTruncatedError);
+    }
+  });
+
+  test.each([
+    { base_resp: { status_code: 1_008, status_msg: 'Too long' }, choices: null, object: 'x' },
+    { errors: [{ message: 'Too long' }] },
+    { error_code: 17, error_msg: 'Too long' },
+    { detail: [{ msg: 'Too long' }] },
+  ])('an event of %j is an error', async (event) => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const body = `data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`;
+    const { client } = scripted([() => new Response(body, { headers })]);
+
+    const read = await readStream(await client.chat.completions.create(params));
+
+    expect(read.error).toBeInstanceOf(StreamError);
+    expect(String(read.error)).toContain('Too long');
+  });
+});
+
+/** An answer that begins so and never ends, in blocks of `size`; and what became of it. */
+function endless(start: string, type = 'application/json', size = 4_096) {
+  const seen = { sent: 0, isCancelled: false };
+  const block = new TextEncoder().encode(' '.repeat(size));
+  const body = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => controller.enqueue(new TextEncoder().encode(start)),
+        pull(controller) {
+          seen.sent += size;
+          controller.enqueue(block);
+        },
+        cancel() {
+          seen.isCancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  return { seen, answer: () => new Response(body(), { headers: { 'content-type': type } }) };
+}
+
+describe('an answer that does not end', () => {
+  const audio = new File([new Uint8Array([73, 68, 51])], 'a.mp3');
+  const bounded: typeof calls = {
+    ...calls,
+    'audio.translations.create': (client) =>
+      client.audio.translations.create({ model, file: audio, response_format: 'text' }),
+    'videos.retrieve': (client) => client.videos.retrieve('task_1'),
+    'request()': (client) => client.request('GET', '/v1/other'),
+  };
+
+  test.each(Object.entries(bounded))('of %s is given up at maxResponseBytes', async (_, call) => {
+    const { seen, answer } = endless('{');
+    const { client, requests } = scripted([answer], { maxRetries: 2, maxResponseBytes: 50_000 });
+
+    const error = await failureOf(call(client));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ outcome: 'unknown', status: 200 });
+    expect(String(error)).toContain('larger than 50000 bytes (maxResponseBytes)');
+    expect(error).toHaveProperty('body.length', 50_000);
+    expect(requests).toHaveLength(1);
+    expect(seen.sent).toBeLessThan(70_000);
+    expect(seen.isCancelled).toBe(true);
+  });
+
+  test('closes its connection', async () => {
+    await using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{');
+      const timer = setInterval(() => socket.write(' '.repeat(8_192)), 1);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const client = new Gateway({ apiKey: 'sk-test', baseURL: server.url, logLevel: 'off' });
+
+    const options = { maxResponseBytes: 20_000 };
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }, options));
+
+    expect(String(error)).toContain('maxResponseBytes');
+    await vi.waitFor(() => expect(server.open()).toBe(0));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('ends at 128 MiB by itself', async () => {
+    const { seen, answer } = endless('{', 'application/json', 1 << 20);
+    const { client } = scripted([answer]);
+
+    const error = await failureOf(client.chat.completions.create({ model, messages }));
+
+    expect(String(error)).toContain('larger than 134217728 bytes');
+    expect(seen.sent).toBeLessThan(130 * (1 << 20));
+  });
+
+  test('is bounded also when it comes as events that nobody asked for', async () => {
+    const { seen, answer } = endless(encode(chunk({ content: 'a' })), 'text/event-stream');
+    const { client } = scripted([answer], { maxResponseBytes: 50_000 });
+
+    const error = await failureOf(client.chat.completions.create({ model, messages }));
+
+    expect(String(error)).toContain('maxResponseBytes');
+    expect(error).toMatchObject({ partial: { choices: [{ message: { content: 'a' } }] } });
+    expect(seen.isCancelled).toBe(true);
+  });
+
+  test('no file and no stream is bounded', async () => {
+    const options = { maxResponseBytes: 1_024 };
+    const file = scripted([() => new Response(new Uint8Array(5_000))], options).client;
+    const text = encode(chunk({ content: 'a'.repeat(5_000) }, 'stop'));
+    const headers = { 'content-type': 'text/event-stream' };
+    const stream = scripted([() => new Response(text, { headers })], options).client;
+
+    const speech = await file.audio.speech.create({ model, voice: 'v', input: 'Hi' });
+    expect((await speech.arrayBuffer()).byteLength).toBe(5_000);
+    expect(await readStream(await stream.chat.completions.create(params))).toMatchObject({
+      verdict: 'complete',
+    });
+  });
+});
+
+describe('an answer that was paid for and cannot be used', () => {
+  const picture = 'A'.repeat(300_000);
+
+  test.each([
+    ['JSON', JSON.stringify({ picture }), 'application/json'],
+    ['text', picture, 'text/plain'],
+    ['cut JSON', JSON.stringify({ picture }).slice(0, -1), 'application/json'],
+    ['a page', `<html>${picture}`, 'text/html'],
+  ])('stays whole on the error, and out of logs: %s', async (_, text, type) => {
+    const answer = () => new Response(text, { headers: { 'content-type': type } });
+    for (const name of [
+      'chat.completions.create',
+      'generate.content',
+      'images.generate',
+    ] as const) {
+      const error = await failureOf(Promise.resolve(calls[name]?.(scripted([answer]).client)));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toHaveProperty('body', text);
+      expect(inspect(error).length).toBeLessThan(8_000);
+      expect(JSON.stringify(error).length).toBeLessThan(8_000);
+    }
+  });
+
+  test('in place of speech stays whole too', async () => {
+    const body = { audio: picture };
+    const { client } = scripted([json(body)]);
+
+    const error = await failureOf(client.audio.speech.create({ model, voice: 'v', input: 'Hi' }));
+
+    expect(error).toMatchObject({ body: JSON.stringify(body) });
+    expect(String(error)).toContain('JSON instead of a file');
+  });
+
+  test.each<[call: string, body: unknown, name: string]>([
+    ['images.generate', { success: false, message: 'No', data: { picture } }, 'APIError'],
+    [
+      'embeddings.create',
+      { code: 'bad', message: 'No', data: { picture } },
+      'UnexpectedResponseError',
+    ],
+    ['chat.completions.create', { error: { message: 'No', picture } }, 'APIError'],
+    ['videos.create', { hello: picture }, 'VideoSubmitUnknownError'],
+    [
+      'videos.create',
+      { code: 'fail_to_fetch_task', message: 'No', data: { picture } },
+      'VideoSubmitUnknownError',
+    ],
+    ['videos.create', { error: { message: 'No', picture } }, 'VideoSubmitUnknownError'],
+  ])('stays out of logs when it is an error: %s', async (name, body, kind) => {
+    const { client } = scripted([json(body)], { maxRetries: 0 });
+    const call = calls[name] ?? (() => client.videos.create({ model, prompt: 'A cat' }));
+
+    const error = await failureOf(Promise.resolve(call(client)));
+
+    expect(error).toHaveProperty('name', kind);
+    expect(error).toHaveProperty('body', JSON.stringify(body));
+    expect(inspect(error).length).toBeLessThan(9_000);
+    expect(JSON.stringify(error).length).toBeLessThan(8_000);
+  });
+
+  test.each(['audio/mpeg', 'application/json'])('is no speech: %s', async (type) => {
+    for (const text of ['null', '""', ' null\n']) {
+      const answer = () => new Response(text, { headers: { 'content-type': type } });
+      const call = calls['audio.speech.create']?.(scripted([answer]).client);
+
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      const error = await failureOf(Promise.resolve(call));
+
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
+      expect(error).toHaveProperty('body', text);
+    }
+  });
+
+  test('is kept as far as it came', async () => {
+    const answer = () => cutResponse(`{"picture":"${picture}`);
+    const { client } = scripted([answer]);
+
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }));
+
+    expect(error).toMatchObject({ outcome: 'unknown', body: `{"picture":"${picture}` });
+  });
+
+  test('is kept in strict mode, parsed and as it came', async () => {
+    const body = { created: 'never', data: [{ b64_json: picture }] };
+    const { client } = scripted([json(body)], { validation: 'strict' });
+
+    const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }));
+
+    expect(error).toMatchObject({ body: JSON.stringify(body), data: body });
+    expect(inspect(error).length).toBeLessThan(8_000);
+  });
+});

@@ -1,0 +1,269 @@
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { APIError } from '../../src/errors/api-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { toStreamingFile } from '../../src/uploads/multipart.ts';
+import type { Translation, TranslationVerbose } from '../../src/audio/types.ts';
+import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
+import { mediaHeads } from '../helpers/media.ts';
+
+const model = 'm-translation';
+const file = new File([mediaHeads.mp3], 'talk.mp3', { type: 'audio/mpeg' });
+
+/** An answer in plain text. */
+function plain(text: string, type = 'text/plain'): () => Response {
+  return () => new Response(text, { headers: { 'content-type': type } });
+}
+
+describe('audio.translations.create()', () => {
+  test('gives an object with the text', async () => {
+    const { client, emulator } = emulated();
+
+    const translation = await client.audio.translations.create({ model, file });
+
+    expectTypeOf(translation).toEqualTypeOf<Translation>();
+    expect(translation.text).toContain('talk.mp3');
+    expect(translation).toHaveProperty('_request_id', emulator.requests[0]?.id);
+    expect(emulator.requests[0]?.body).toEqual({
+      kind: 'multipart',
+      fields: { model },
+      files: [expect.objectContaining({ field: 'file', filename: 'talk.mp3', type: 'audio/mpeg' })],
+    });
+  });
+
+  test('translates what speech has spoken', async () => {
+    const { client } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Good morning.' });
+
+    const { text } = await client.audio.translations.create({ model, file: speech });
+
+    expect(text).toBe('Good morning.');
+  });
+
+  test('sends every field as text, with extraBody', async () => {
+    const { client, emulator } = emulated();
+
+    await client.audio.translations.create(
+      { model, file, prompt: 'Names: Ann', temperature: 0, response_format: 'json' },
+      { extraBody: { diarize: true } },
+    );
+
+    expect(emulator.requests[0]?.body).toMatchObject({
+      fields: {
+        model,
+        prompt: 'Names: Ann',
+        temperature: '0',
+        response_format: 'json',
+        diarize: 'true',
+      },
+    });
+  });
+
+  test('gives everything in verbose_json', async () => {
+    const { client } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One. Two.' });
+
+    const translation = await client.audio.translations.create({
+      model,
+      file: speech,
+      response_format: 'verbose_json',
+    });
+
+    expectTypeOf(translation).toEqualTypeOf<TranslationVerbose>();
+    expect(translation.duration).toBeGreaterThan(0);
+    expect(translation.segments?.map(({ text }) => text)).toEqual(['One.', 'Two.']);
+  });
+
+  test.each([
+    ['text', /^This is/],
+    ['srt', /^1\n00:00:00,000 --> /],
+    ['vtt', /^WEBVTT/],
+  ] as const)('rule 35: gives text for %s', async (format, expected) => {
+    const { client } = emulated();
+
+    const text = await client.audio.translations.create({ model, file, response_format: format });
+
+    expectTypeOf(text).toEqualTypeOf<string>();
+    expect(text).toMatch(expected);
+  });
+
+  test('is repeated after a failure, because it is metered', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'error', status: 503 } });
+
+    const { text } = await client.audio.translations.create({ model, file });
+
+    expect(text).not.toBe('');
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  test('is not repeated when the file is a stream', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'error', status: 503 } });
+    const stream = toStreamingFile(file.stream(), 'talk.mp3');
+
+    const error = await failureOf(client.audio.translations.create({ model, file: stream }));
+
+    expect(error).toBeInstanceOf(APIError);
+    expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+describe('the name of the file', () => {
+  test.each([
+    ['bytes without a name', mediaHeads.mp3, 'file.mp3'],
+    ['a Blob with a type', new Blob(['?'], { type: 'audio/ogg' }), 'file.ogg'],
+    ['an extension in capitals', new File([mediaHeads.wav], 'TALK.WAV'), 'TALK.wav'],
+    ['an extension that is not known', new File([mediaHeads.mp3], 'talk.mpga'), 'talk.mp3'],
+    ['no extension', new File([mediaHeads.flac], 'talk'), 'talk.flac'],
+    ['a wrong extension', new File([mediaHeads.m4a], 'talk.mp3'), 'talk.m4a'],
+  ])('rule 35, trap 22: %s gets an extension that the gateway knows', async (_, data, filename) => {
+    const { client, emulator } = emulated();
+
+    await client.audio.translations.create({ model, file: data });
+
+    expect(emulator.requests[0]?.body).toMatchObject({ files: [{ filename }] });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('rule 35: what nothing tells to be audio is refused before anything is sent', async () => {
+    const { client, requests } = scripted([]);
+    const call = client.audio.translations.create({ model, file: new Blob(['?']) });
+
+    await expect(call).rejects.toMatchObject({ name: 'InvalidInputError', field: 'file' });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('the form of the answer', () => {
+  test.each(['json', undefined] as const)(
+    'rule 35: text where JSON (%s) was asked for becomes an object',
+    async (format) => {
+      for (const text of ['Good morning.\n', '[Music] Good morning.', '"Quoted"', '7']) {
+        const { client } = scripted([plain(text)]);
+        const translation = await client.audio.translations.create({
+          model,
+          file,
+          response_format: format,
+        });
+        expect(translation).toEqual({ text });
+      }
+    },
+  );
+
+  test('rule 35: text where verbose_json was asked for has no duration', async () => {
+    const { client } = scripted([plain('Good morning.')]);
+    const params = { model, file, response_format: 'verbose_json' } as const;
+
+    const translation = await client.audio.translations.create(params);
+
+    expect(translation).toEqual({ text: 'Good morning.', duration: 0, language: '' });
+  });
+
+  test('a duration in text becomes a number, and unknown fields are kept: rule 13', async () => {
+    const wire = { task: 'translate', language: 'english', duration: '3.5', text: 'Hi', usage: {} };
+    const { client, drifts } = scripted([json({ ...wire, segments: null })]);
+    const params = { model, file, response_format: 'verbose_json' } as const;
+
+    const translation = await client.audio.translations.create(params);
+
+    expect(translation).toEqual({ ...wire, duration: 3.5 });
+    expect(drifts).toEqual([]);
+  });
+
+  test('JSON labelled as text is JSON: rule 1', async () => {
+    const { client } = scripted([plain('{"text":"Hi","usage":{"seconds":1}}')]);
+    const translation = await client.audio.translations.create({ model, file });
+    expect(translation).toEqual({ text: 'Hi', usage: { seconds: 1 } });
+  });
+
+  test('the text is taken out of JSON where text was asked for', async () => {
+    const { client } = scripted([json({ text: 'Hi' })]);
+    const text = await client.audio.translations.create({ model, file, response_format: 'text' });
+    expect(text).toBe('Hi');
+  });
+
+  test('subtitles go through untouched', async () => {
+    const srt = '1\n00:00:00,000 --> 00:00:01,000\n{\\an8}Hi\n\n';
+    const { client } = scripted([plain(srt)]);
+    const text = await client.audio.translations.create({ model, file, response_format: 'srt' });
+    expect(text).toBe(srt);
+  });
+
+  test('silence is an empty text', async () => {
+    const { client } = scripted([json({ text: '' })]);
+    const translation = await client.audio.translations.create({ model, file });
+    expect(translation).toEqual({ text: '' });
+  });
+
+  test.each([
+    ['nothing at all', '', 'empty'],
+    ['JSON that breaks off', '{"text":"Hi', 'not whole'],
+    ['an object without text', '{"data":{"task":"x"}}', 'no text'],
+    ['a page in HTML (trap 26)', '<!doctype html><title>Console</title>', 'baseURL'],
+  ])('%s rejects, with what came on the error', async (_, body, message) => {
+    const { client, requests } = scripted([plain(body)]);
+
+    const error = await failureOf(client.audio.translations.create({ model, file }));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ body, outcome: 'unknown' });
+    expect(String(error)).toContain(message);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('an error with status 200 rejects, also where text was asked for: rule 2', async () => {
+    const { client } = scripted([plain('{"error":{"message":"too long","code":"too_long"}}')]);
+    const params = { model, file, response_format: 'text' } as const;
+
+    const error = await failureOf(client.audio.translations.create(params));
+
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toMatchObject({ code: 'too_long' });
+  });
+
+  test('what differs is reported, and an error with validation: "strict"', async () => {
+    const wire = json({ text: 'Hi', language: 7 });
+    const params = { model, file, response_format: 'verbose_json' } as const;
+    const { client, drifts } = scripted([wire]);
+    const strict = scripted([wire], { validation: 'strict' });
+
+    await client.audio.translations.create(params);
+    const error = await failureOf(strict.client.audio.translations.create(params));
+
+    expect(drifts).toMatchObject([{ operation: 'audio.translations.create', path: 'language' }]);
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ data: { text: 'Hi' } });
+  });
+});
+
+describe('bad input', () => {
+  test.each([
+    ['model', { model: '' }],
+    ['file', { file: undefined }],
+    ['file', { file: null }],
+    ['file', { file: './talk.mp3' }],
+    ['file', { file: Promise.resolve(file) }],
+    ['file', { file: [file] }],
+    ['file', { file: {} }],
+    ['file', { file: new File([], 'talk.mp3') }],
+    ['temperature', { temperature: Number.NaN }],
+  ])('%s is refused before anything is sent: %o', async (field, params) => {
+    const { client, requests } = scripted([]);
+
+    const error = await failureOf(
+      misuse(client.audio.translations, 'create', { model, file, ...params }),
+    );
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    expect(requests).toHaveLength(0);
+  });
+
+  test.each([undefined, null, 'talk.mp3', []])('%j is no list of parameters', async (params) => {
+    const { client } = scripted([]);
+    await expect(misuse(client.audio.translations, 'create', params)).rejects.toBeInstanceOf(
+      InvalidInputError,
+    );
+  });
+});

@@ -1,0 +1,341 @@
+import { describe, expect, test } from 'vitest';
+import { chatProtocol } from '../../src/chat/protocol.ts';
+import { createStream } from '../../src/streams/stream.ts';
+import { chunk, encode, readStream, respond, usage, watchedContext } from '../helpers/sse.ts';
+
+/** Reads events of a chat stream. */
+function read(...data: readonly (object | string)[]) {
+  return readStream(createStream(respond(encode(...data)), watchedContext().context, chatProtocol));
+}
+
+/** Reads tool call pieces, one list for each chunk. */
+async function readCalls(...pieces: readonly (readonly object[])[]) {
+  const { partial, items, error } = await read(
+    ...pieces.map((calls) => chunk({ tool_calls: calls })),
+    chunk({}, 'tool_calls'),
+  );
+  const indexes = items.flatMap(({ choices }) =>
+    (choices[0]?.delta.tool_calls ?? []).map(({ index }) => index),
+  );
+  return { calls: partial?.choices[0]?.message.tool_calls, indexes, error };
+}
+
+function call(id: string, name: string, text: string) {
+  return { id, type: 'function', function: { name, arguments: text } };
+}
+
+/** A chunk of one of several choices. */
+const piece = (index: number, content: string, finish: string | null = null) => ({
+  ...chunk({}),
+  choices: [{ index, delta: { content }, finish_reason: finish }],
+});
+
+describe('chunks of a chat completion', () => {
+  test('rule 20: may have no choices', async () => {
+    for (const choices of [null, [], undefined, 'none', {}]) {
+      const { items, error } = await read({ ...chunk({}), choices, model: 'm' }, chunk({}, 'stop'));
+
+      expect(error).toBeUndefined();
+      expect(Array.isArray(items[0]?.choices)).toBe(true);
+    }
+  });
+
+  test.each([
+    ['in the last chunk', [chunk({ content: 'a' }, 'stop'), { choices: [], usage }]],
+    ['with the finish reason', [chunk({ content: 'a' }, 'stop', { usage })]],
+    ['in both', [chunk({}, 'stop', { usage: { prompt_tokens: 1 } }), { choices: null, usage }]],
+    ['in the choice', [{ choices: [{ delta: {}, finish_reason: 'stop', usage }], usage: null }]],
+    ['in the first chunk', [chunk({ content: 'a' }, null, { usage }), chunk({}, 'stop')]],
+  ])('rule 20: usage is taken from %s', async (_, data) => {
+    const result = await read(...data);
+
+    expect(result.usage).toEqual(usage);
+    expect(result.partial?.usage).toEqual(usage);
+    expect(result.error).toBeUndefined();
+  });
+
+  test('rule 20: usage that says little is filled', async () => {
+    const { items } = await read(
+      chunk({}, 'stop', { usage: { prompt_tokens: 2, completion_tokens: 3, details: 1 } }),
+    );
+
+    expect(items[0]?.usage).toEqual({
+      prompt_tokens: 2,
+      completion_tokens: 3,
+      total_tokens: 5,
+      details: 1,
+    });
+  });
+
+  test('rule 21: take the id, the model and the time from earlier ones', async () => {
+    const { items, partial } = await read(
+      { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] },
+      chunk({ content: 'a' }),
+      { choices: [{ delta: { content: 'b' } }] },
+      { ...chunk({}, 'stop'), id: '', created: 0, model: null },
+    );
+
+    expect(items[0]).toMatchObject({ id: '', created: 0, model: '' });
+    for (const item of items.slice(1)) {
+      expect(item).toMatchObject({
+        id: 'chatcmpl-1',
+        created: 1_790_000_000,
+        model: 'm-large',
+        object: 'chat.completion.chunk',
+      });
+    }
+    expect(partial).toMatchObject({
+      id: 'chatcmpl-1',
+      model: 'm-large',
+      object: 'chat.completion',
+    });
+  });
+
+  test('rule 22: text comes as a string, as parts, as null or not at all', async () => {
+    const { partial, items } = await read(
+      chunk({ role: 'assistant', content: null }),
+      chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
+      chunk({ content: [{ type: 'text', text: 'Hel' }] }),
+      chunk({ content: '', role: '' }),
+      chunk({ role: null }),
+      chunk({ content: 'lo' }, 'stop'),
+    );
+
+    expect(partial?.choices[0]?.message).toMatchObject({
+      role: 'assistant',
+      content: 'Hello',
+      reasoning_content: 'Hm',
+    });
+    expect(items[2]?.choices[0]?.delta.content).toBe('Hel');
+    expect(items[3]?.choices[0]?.delta.role).toBeUndefined();
+  });
+
+  test.each(['reasoning_content', 'reasoning'])('rule 22: thoughts come in %s', async (field) => {
+    const { partial } = await read(
+      chunk({ [field]: 'Let me ' }),
+      chunk({ [field]: 'see.', content: null }),
+      chunk({ content: 'Yes', [field]: null }, 'stop'),
+    );
+
+    expect(partial?.choices[0]?.message).toMatchObject({ [field]: 'Let me see.', content: 'Yes' });
+  });
+
+  test('without an answer of their own keep the types', async () => {
+    const { items } = await read({ choices: [{}] }, chunk({ tool_calls: null }, 'stop'));
+
+    expect(items[0]?.choices[0]).toEqual({ index: 0, finish_reason: null, delta: {} });
+    expect(items[1]?.choices[0]?.delta.tool_calls).toBeUndefined();
+  });
+
+  test('may hold the whole message', async () => {
+    const message = { role: 'assistant', content: 'Hello' };
+
+    const { items, partial } = await read({ choices: [{ message, finish_reason: 'stop' }] });
+
+    expect(items[0]?.choices[0]?.delta.content).toBe('Hello');
+    expect(partial?.choices[0]?.message.content).toBe('Hello');
+  });
+
+  test('of several choices are kept apart and put in order', async () => {
+    const { partial, verdict } = await read(
+      piece(1, 'b'),
+      piece(0, 'a'),
+      piece(1, 'B', 'stop'),
+      piece(0, 'A', 'length'),
+    );
+
+    expect(verdict).toBe('complete');
+    expect(partial?.choices.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, 'aA'],
+      [1, 'bB'],
+    ]);
+  });
+
+  test('bring refusals, log probabilities, audio, annotations and fields of the provider', async () => {
+    const token = { token: 'a', bytes: [97], logprob: -0.1, top_logprobs: [] };
+    const logprobs = { content: [token], refusal: null };
+
+    const { partial } = await read(
+      {
+        ...chunk({
+          refusal: 'No',
+          audio: { id: 'a1', data: 'AA' },
+          annotations: [1],
+          images: ['x'],
+        }),
+        choices: [
+          {
+            index: 0,
+            delta: { refusal: 'No', audio: { id: 'a1', data: 'AA' }, annotations: [1] },
+            logprobs,
+            matched_stop: null,
+          },
+        ],
+        citations: ['u'],
+      },
+      {
+        choices: [
+          {
+            index: 0,
+            delta: {
+              refusal: ', sorry',
+              audio: { data: 'BB', transcript: 'hi', expires_at: 5 },
+              annotations: [2],
+              ['__proto__']: { polluted: true },
+            },
+            logprobs,
+            finish_reason: null,
+            matched_stop: 7,
+          },
+        ],
+        system_fingerprint: 'fp',
+        citations: ['u', 'v'],
+      },
+    );
+
+    expect(partial).toMatchObject({ system_fingerprint: 'fp', citations: ['u', 'v'] });
+    expect(partial?.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      matched_stop: 7,
+      logprobs: { content: [token, token] },
+      message: {
+        refusal: 'No, sorry',
+        annotations: [1, 2],
+        audio: { id: 'a1', data: 'AABB', transcript: 'hi', expires_at: 5 },
+      },
+    });
+    expect(partial).not.toHaveProperty('choices.0.message.polluted');
+  });
+
+  test('bring function calls of the older form', async () => {
+    const { partial } = await read(
+      chunk({ function_call: { name: 'f', arguments: '{"a"' } }),
+      chunk({ function_call: { arguments: ':1}' }, content: null }),
+      chunk({}, 'function_call'),
+    );
+
+    expect(partial?.choices[0]?.message.function_call).toEqual({ name: 'f', arguments: '{"a":1}' });
+  });
+});
+
+/** A piece of arguments. */
+function a(text: string, more: object = {}) {
+  return { function: { arguments: text }, ...more };
+}
+
+describe('rule 23: tool calls', () => {
+  const ways: readonly { way: string; pieces: readonly (readonly object[])[] }[] = [
+    {
+      way: 'in the usual pieces',
+      pieces: [
+        [{ index: 0, ...call('c1', 'find', '') }],
+        [{ index: 0, ...a('{"q":') }],
+        [{ index: 0, ...a('1}') }],
+      ],
+    },
+    {
+      way: 'with empty ids and names, and a null type, in later pieces',
+      pieces: [
+        [{ index: 0, ...call('c1', 'find', '{"q":') }],
+        [{ index: 0, id: '', type: null, function: { name: '', arguments: '1}' } }],
+        [{ index: 0, id: null, function: null }],
+      ],
+    },
+    {
+      way: 'with an index from 1',
+      pieces: [[{ index: 1, ...call('c1', 'find', '{"q":') }], [{ index: 1, ...a('1}') }]],
+    },
+    {
+      way: 'without an index, by id',
+      pieces: [[call('c1', 'find', '{"q":')], [a('1}', { id: 'c1' })]],
+    },
+    {
+      way: 'without an index and id, by position',
+      pieces: [[call('c1', 'find', '{"q":')], [a('1}')]],
+    },
+    { way: 'whole in one piece', pieces: [[{ index: 0, ...call('c1', 'find', '{"q":1}') }]] },
+    {
+      way: 'with an object',
+      pieces: [[{ index: 0, id: 'c1', function: { name: 'find', arguments: { q: 1 } } }]],
+    },
+  ];
+
+  test.each(ways)('come $way', async ({ pieces }) => {
+    const { calls, error } = await readCalls(...pieces);
+
+    expect(error).toBeUndefined();
+    expect(calls).toEqual([call('c1', 'find', '{"q":1}')]);
+  });
+
+  test('come side by side', async () => {
+    const { calls } = await readCalls(
+      [
+        { index: 0, ...call('c1', 'f', '') },
+        { index: 1, ...call('c2', 'g', '') },
+      ],
+      [
+        { index: 1, ...a('{"b"') },
+        { index: 0, ...a('{"a"') },
+      ],
+      [{ index: 0, ...a(':1}') }],
+      [{ index: 1, ...a(':2}') }],
+    );
+
+    expect(calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'g', '{"b":2}')]);
+  });
+
+  test('without an index are told apart by id and position', async () => {
+    const byId = await readCalls(
+      [call('c1', 'f', '{"a":')],
+      [call('c2', 'g', '{"b":')],
+      [a('1}', { id: 'c1' }), a('2}', { id: 'c2' })],
+    );
+    const byPosition = await readCalls(
+      [call('', 'f', '{"a":'), call('', 'g', '{"b":')],
+      [a('1}'), a('2}')],
+    );
+
+    expect(byId.calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'g', '{"b":2}')]);
+    expect(byId.indexes).toEqual([0, 1, 0, 1]);
+    expect(byPosition.calls).toEqual([call('', 'f', '{"a":1}'), call('', 'g', '{"b":2}')]);
+    expect(byPosition.indexes).toEqual([0, 1, 0, 1]);
+  });
+
+  test('that are whole and share an index or an empty id are kept apart', async () => {
+    const sameIndex = await readCalls(
+      [{ index: 0, ...call('c1', 'f', '{"a":1}') }],
+      [{ index: 0, ...call('c2', 'f', '{"a":2}') }],
+    );
+    const noIds = await readCalls([call('', 'f', '{"a":1}')], [call('', 'f', '{"a":2}')]);
+
+    expect(sameIndex.calls).toEqual([call('c1', 'f', '{"a":1}'), call('c2', 'f', '{"a":2}')]);
+    expect(sameIndex.indexes).toEqual([0, 1]);
+    const thenAnother = await readCalls(
+      [{ index: 0, ...call('c1', 'f', '{"a":1}') }],
+      [{ index: 0, ...call('c2', 'f', '{"a":2}') }],
+      [{ index: 1, ...call('c3', 'g', '{}') }],
+    );
+    expect(thenAnother.indexes).toEqual([0, 1, 2]);
+    expect(noIds.calls).toEqual([call('', 'f', '{"a":1}'), call('', 'f', '{"a":2}')]);
+  });
+
+  test('with a new id in every piece are one call', async () => {
+    const { calls } = await readCalls(
+      [{ index: 0, ...call('c1', 'f', '{"a":') }],
+      [{ index: 0, ...a('1}', { id: 'c9' }) }],
+    );
+
+    expect(calls).toEqual([call('c1', 'f', '{"a":1}')]);
+  });
+
+  test('of custom tools are put together too', async () => {
+    const { calls } = await readCalls(
+      [{ index: 0, id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls' } }],
+      [{ index: 0, custom: { input: ' -l' } }],
+    );
+
+    expect(calls).toEqual([
+      { id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls -l' } },
+    ]);
+  });
+});

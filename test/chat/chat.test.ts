@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { APIError } from '../../src/errors/api-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import type { Quirks } from '../../src/testing/index.ts';
+import type { ChatCompletionTool } from '../../src/chat/tool-types.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from '../helpers/clients.ts';
+import { intercepted } from '../helpers/intercepted.ts';
+
+const model = 'm-large';
+const messages = [{ role: 'user' as const, content: 'What is tea?' }];
+const answered = 'You said: "What is tea?" This is the answer of m-large.';
+const message = { role: 'assistant', content: 'ok' };
+const completion = {
+  id: 'chat-1',
+  object: 'chat.completion',
+  created: 1_790_000_000,
+  model,
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+
+describe('chat.completions.create()', () => {
+  test('answers, with usage and the request id', async () => {
+    const { client, emulator } = emulated();
+
+    const answer = await client.chat.completions.create({ model, messages });
+
+    expect(answer.choices[0]?.message.content).toBe(answered);
+    expect(answer.choices[0]?.finish_reason).toBe('stop');
+    expect(answer.usage?.total_tokens).toBeGreaterThan(0);
+    expect(answer._request_id).toBe(emulator.requests[0]?.id);
+  });
+
+  test('sends what it is given and nothing else', async () => {
+    const { client, requests } = scripted([json(completion)]);
+    const params = { model, messages, temperature: 0.5, max_tokens: 9, stop: ['\n'] };
+
+    await client.chat.completions.create(params, { extraBody: { min_p: 0.1 } });
+
+    expect(await bodyOf(requests[0])).toEqual({ ...params, min_p: 0.1 });
+    expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+  });
+
+  test('calls a tool and takes its result', async () => {
+    const { client } = emulated();
+    const parameters = { type: 'object', properties: { city: { type: 'string' } } };
+    const tools: ChatCompletionTool[] = [
+      { type: 'function', function: { name: 'weather', parameters } },
+    ];
+    const ask = [{ role: 'user' as const, content: 'The weather in Paris' }];
+
+    const first = await client.chat.completions.create({ model, messages: ask, tools });
+    const call = first.choices[0]?.message;
+    const [wanted] = call?.tool_calls ?? [];
+    if (call === undefined || wanted === undefined) throw new Error('No tool was called.');
+    const result = { role: 'tool' as const, tool_call_id: wanted.id, content: '21' };
+    const final = await client.chat.completions.create({
+      model,
+      messages: [...ask, call, result],
+      tools,
+    });
+
+    expect(first.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: null },
+    });
+    expect(wanted).toMatchObject({ type: 'function', function: { name: 'weather' } });
+    expect(final.choices[0]?.message.content).toBe('weather says: 21');
+  });
+
+  test.each<[name: string, quirks: Partial<Quirks>, expected: object]>([
+    ['parts as content', { chatContent: 'parts' }, { content: answered }],
+    ['a time with a fraction', { chatCreated: 'float' }, {}],
+    ['a time in text', { chatCreated: 'string' }, {}],
+    ['events', { chatMode: 'always-events' }, {}],
+  ])('rules 20 to 22 and 25: reads %s', async (_, quirks, expected) => {
+    const { client } = emulated({}, { quirks });
+
+    const answer = await client.chat.completions.create({ model, messages });
+
+    expect(answer.choices[0]?.message).toMatchObject({ content: answered, ...expected });
+    expect(answer.created).toBeGreaterThan(1_000_000_000);
+  });
+
+  test('rule 20: choices may be empty', async () => {
+    const { client } = scripted([json({ ...completion, choices: [] })]);
+
+    const answer = await client.chat.completions.create({ model, messages });
+
+    expect(answer.choices).toEqual([]);
+  });
+
+  test('rule 13: unknown fields and words are kept', async () => {
+    const choice = { index: 0, message, finish_reason: 'eos_token', matched_stop: 5 };
+    const { client, drifts } = scripted([
+      json({ ...completion, choices: [choice], citations: [1] }),
+    ]);
+
+    const answer = await client.chat.completions.create({ model, messages });
+
+    expect(answer).toMatchObject({ choices: [choice], citations: [1] });
+    expect(drifts).toEqual([]);
+  });
+
+  test('rule 2: an error with status 200 rejects', async () => {
+    const { client, requests } = scripted([json({ error: { message: 'No.', type: 'x' } })]);
+
+    const error = await failureOf(client.chat.completions.create({ model, messages }));
+
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toMatchObject({ type: 'x', outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    [undefined, 'params'],
+    [{ messages }, 'model'],
+    [{ model: ' ', messages }, 'model'],
+    [{ model }, 'messages'],
+    [{ model, messages: [] }, 'messages'],
+    [{ model, messages: 'Hello' }, 'messages'],
+  ])('refuses %j at once', async (params, field) => {
+    const { client, requests } = scripted([json(completion)]);
+
+    const error = await failureOf(misuse(client.chat.completions, 'create', params));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toHaveProperty('field', field);
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('through the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('a whole answer and a stream arrive', async () => {
+    const answer = await client.chat.completions.create({ model, messages });
+    const stream = await client.chat.completions.create({ model, messages, stream: true });
+    const chunks = await collect(stream);
+
+    expect(answer.choices[0]?.message.content).toBe(answered);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(answered);
+    expect(emulator.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
+import { eventStream, json, scripted } from '../helpers/clients.ts';
+
+const ask: ChatCompletionMessageParam = { role: 'user', content: 'hi' };
+const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm. ' }] };
+
+function answer(message: object) {
+  return {
+    id: 'c-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+  };
+}
+
+function chunk(delta: object, finish_reason: string | null = null) {
+  return {
+    id: 'c-1',
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, finish_reason }],
+  };
+}
+
+async function sentBy(request: Request | undefined): Promise<unknown> {
+  const body: { messages: unknown[] } = await request?.json();
+  return body.messages.at(-1);
+}
+
+/** What the second request holds of the answer to the first. */
+async function sentBack(message: object): Promise<unknown> {
+  const { client, requests } = scripted([json(answer(message))]);
+  const first = await client.chat.completions.create({ model: 'm', messages: [ask] });
+  const [choice] = first.choices;
+  if (choice === undefined) throw new Error('There is no choice.');
+  await client.chat.completions.create({ model: 'm', messages: [ask, choice.message] });
+  return sentBy(requests[1]);
+}
+
+async function streamedBack(...deltas: object[]): Promise<unknown> {
+  const stop = chunk({}, 'stop');
+  const { client, requests } = scripted([
+    eventStream(...deltas.map((delta) => chunk(delta)), stop, '[DONE]'),
+    json(answer({ role: 'assistant', content: 'bye' })),
+  ]);
+  const message = await client.chat.completions
+    .stream({ model: 'm', messages: [ask] })
+    .finalMessage();
+  await client.chat.completions.create({ model: 'm', messages: [ask, message] });
+  return sentBy(requests[1]);
+}
+
+describe('an answer goes back as it came', () => {
+  test.each([
+    ['text', { role: 'assistant', content: 'Hello' }],
+    ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }],
+    ['thoughts beside the text', { role: 'assistant', content: 'x', reasoning_content: 'Hm. ' }],
+    ['typed parts', { role: 'assistant', content: [thinking, { type: 'text', text: 'Hello' }] }],
+    [
+      'fields of the provider',
+      { role: 'assistant', content: 'x', reasoning_details: [{ type: 'a', data: 'b' }] },
+    ],
+  ])('%s', async (_, message) => {
+    expect(await sentBack(message)).toEqual(message);
+  });
+
+  test('parts whose text the caller has changed go back as the text', async () => {
+    const { client, requests } = scripted([
+      json(answer({ role: 'assistant', content: [{ type: 'text', text: 'secret' }] })),
+    ]);
+    const { choices } = await client.chat.completions.create({ model: 'm', messages: [ask] });
+    const message = { ...choices[0]?.message, role: 'assistant' as const, content: '…' };
+
+    await client.chat.completions.create({ model: 'm', messages: [ask, message] });
+
+    expect(await sentBy(requests[1])).toEqual({ role: 'assistant', content: '…' });
+  });
+
+  test('a streamed answer of thoughts and text, in parts and as plain text', async () => {
+    const sent = await streamedBack(
+      { role: 'assistant', content: [thinking] },
+      { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Yes.' }] }] },
+      { content: 'Hel' },
+      { content: 'lo' },
+      {
+        content: [
+          { type: 'text', text: '!' },
+          { type: 'reference', reference_ids: [1] },
+        ],
+      },
+    );
+
+    expect(sent).toEqual({
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Hm. Yes.' }] },
+        { type: 'text', text: 'Hello!' },
+        { type: 'reference', reference_ids: [1] },
+      ],
+    });
+  });
+
+  test('a signature that comes after its thoughts, and citations after their text', async () => {
+    const sent = await streamedBack(
+      { content: [{ type: 'thinking', thinking: 'Hm' }] },
+      { content: [{ type: 'thinking', thinking: '.' }] },
+      { content: [{ type: 'thinking', signature: 'abc' }] },
+      { content: [{ type: 'text', text: 'Hi' }] },
+      { content: [{ type: 'text', text: '!', citations: [{ url: 'x' }] }] },
+    );
+
+    expect(sent).toEqual({
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking: 'Hm.', signature: 'abc' },
+        { type: 'text', text: 'Hi!', citations: [{ url: 'x' }] },
+      ],
+    });
+  });
+
+  test('a streamed answer that began as plain text', async () => {
+    const sent = await streamedBack(
+      { content: 'Hel' },
+      { content: [{ type: 'text', text: 'lo' }] },
+    );
+
+    expect(sent).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] });
+  });
+});
+
+const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
+
+describe('tool calls without arguments', () => {
+  const calls = [
+    ['missing', { name: 'now' }],
+    ['null', { name: 'now', arguments: null }],
+    ['empty', { name: 'now', arguments: '' }],
+    ['blank', { name: 'now', arguments: ' ' }],
+  ] as const;
+  const tools = [
+    {
+      type: 'function' as const,
+      function: {
+        name: 'now',
+        parameters: { type: 'object', properties: {} },
+        parse: (text: string): unknown => JSON.parse(text),
+        function: (args: unknown) => `at ${JSON.stringify(args)}`,
+      },
+    },
+  ];
+  const done = { role: 'assistant', content: 'noon' };
+
+  test.each(calls)('whole, %s', async (_, called) => {
+    const message = { role: 'assistant', content: null, tool_calls: [toolCall(called)] };
+    const { client } = scripted([json(answer(message))]);
+
+    const { choices } = await client.chat.completions.create({ model: 'm', messages: [ask] });
+
+    expect(choices[0]?.message.tool_calls).toEqual([toolCall({ name: 'now', arguments: '{}' })]);
+  });
+
+  test.each(calls)('streamed, %s', async (_, called) => {
+    const piece = { index: 0, ...toolCall(called) };
+    const events = eventStream(chunk({ tool_calls: [piece] }), chunk({}, 'tool_calls'), '[DONE]');
+    const { client } = scripted([events]);
+    const ends: unknown[] = [];
+
+    const message = await client.chat.completions
+      .stream({ model: 'm', messages: [ask] })
+      .on('tool_calls.function.arguments.done', (event) => ends.push(event.arguments))
+      .finalMessage();
+
+    expect(message.tool_calls).toEqual([toolCall({ name: 'now', arguments: '{}' })]);
+    expect(ends).toEqual(['{}']);
+  });
+
+  test.each(calls)('streamed with the arguments after the finish reason, %s', async (_, called) => {
+    const piece = { index: 0, ...toolCall(called) };
+    const late = { index: 0, function: { arguments: '{"a":1}' } };
+    const { client } = scripted([
+      eventStream(
+        chunk({ tool_calls: [piece] }, 'tool_calls'),
+        chunk({ tool_calls: [late] }),
+        '[DONE]',
+      ),
+    ]);
+
+    const message = await client.chat.completions
+      .stream({ model: 'm', messages: [ask] })
+      .finalMessage();
+
+    expect(message.tool_calls).toEqual([toolCall({ name: 'now', arguments: '{"a":1}' })]);
+  });
+
+  test.each(calls)('run, %s', async (_, called) => {
+    const message = { role: 'assistant', content: null, tool_calls: [toolCall(called)] };
+    const { client, requests } = scripted([json(answer(message)), json(answer(done))]);
+
+    const runner = client.chat.completions.runTools({ model: 'm', messages: [ask], tools });
+
+    expect(await runner.finalContent()).toBe('noon');
+    expect(await sentBy(requests[1])).toMatchObject({ role: 'tool', content: 'at {}' });
+  });
+
+  test.each(calls)('run and streamed, %s', async (_, called) => {
+    const piece = { index: 0, ...toolCall(called) };
+    const { client, requests } = scripted([
+      eventStream(chunk({ tool_calls: [piece] }), chunk({}, 'tool_calls'), '[DONE]'),
+      eventStream(chunk({ content: 'noon' }), chunk({}, 'stop'), '[DONE]'),
+    ]);
+
+    const runner = client.chat.completions.runTools({
+      model: 'm',
+      messages: [ask],
+      tools,
+      stream: true,
+    });
+
+    expect(await runner.finalContent()).toBe('noon');
+    expect(await sentBy(requests[1])).toMatchObject({ role: 'tool', content: 'at {}' });
+  });
+
+  test.each(calls)('typed, %s', async (_, called) => {
+    const message = { role: 'assistant', content: null, tool_calls: [toolCall(called)] };
+    const { client } = scripted([json(answer(message))]);
+
+    const { choices } = await client.chat.completions.parse({
+      model: 'm',
+      messages: [ask],
+      tools: [{ type: 'function', function: { name: 'now', strict: true, parameters: {} } }],
+    });
+
+    const [call] = choices[0]?.message.tool_calls ?? [];
+    expect(call).toMatchObject({ function: { arguments: '{}', parsed_arguments: {} } });
+  });
+});

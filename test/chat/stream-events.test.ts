@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { EventReader, EventTooLarge, type ServerSentEvent } from '../../src/streams/read-events.ts';
+import { cutBytes } from '../helpers/sse.ts';
+
+type Plain = [name: string | undefined, data: string];
+
+/** Reads text that arrives in pieces of `size` bytes. */
+function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_000) {
+  const events: ServerSentEvent[] = [];
+  const reader = new EventReader(maxEventBytes, (event) => events.push(event));
+  for (const piece of typeof text === 'string' ? cutBytes(text, size) : text) reader.push(piece);
+  reader.end();
+  const plain = events.map(({ name, data }): Plain => [name, data]);
+  return { plain, isOpen: events.map(({ isOpen }) => isOpen), stray: reader.strayText };
+}
+
+const sizes = [1, 2, 3, 7, 4096] as const;
+
+describe('rule 18: server-sent events', () => {
+  test.each(sizes)('are read with every line end, %d bytes at a time', (size) => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      const text = ['data: {"a":1}', '', 'event: x', 'data:b', 'data: c', '', ''].join(end);
+
+      expect(read(text, size).plain).toEqual([
+        [undefined, '{"a":1}'],
+        ['x', 'b\nc'],
+      ]);
+    }
+  });
+
+  test.each(sizes)('keep characters of several bytes whole, %d bytes at a time', (size) => {
+    const data = 'Grüße 世界 🌍 \u2028 ﷽';
+
+    expect(read(`data: ${data}\n\n`, size).plain).toEqual([[undefined, data]]);
+  });
+
+  test.each(sizes)('skip a byte order mark, %d bytes at a time', (size) => {
+    expect(read('\uFEFFdata: a\n\n', size).plain).toEqual([[undefined, 'a']]);
+  });
+
+  test.each(sizes)('skip comments, ids and retries, %d bytes at a time', (size) => {
+    const text = ': PING\n\nid: 4\n\n:\n\nretry: 10\n\ndata: a\n\n: keepalive\n\n';
+
+    expect(read(text, size)).toEqual({ plain: [[undefined, 'a']], isOpen: [false], stray: '' });
+  });
+
+  test.each(['data: a', 'data: a\n', 'data: a\r', 'data: a\r\n'])(
+    'the last one needs no blank line: %j',
+    (text) => {
+      for (const size of sizes) {
+        expect(read(text, size)).toMatchObject({ plain: [[undefined, 'a']], isOpen: [true] });
+      }
+    },
+  );
+
+  test('empty data is an event of its own', () => {
+    expect(read('data:\n\ndata: \n\ndata\n\n').plain).toEqual([
+      [undefined, ''],
+      [undefined, ''],
+      [undefined, ''],
+    ]);
+  });
+
+  test('are the same wherever the bytes are cut', () => {
+    const line = fc.constantFrom('\n', '\r\n', '\r');
+    const word = fc
+      .string({ unit: 'grapheme', maxLength: 12 })
+      .filter((text) => !/[\r\n]/.test(text));
+    const event = fc.record({
+      name: fc.option(fc.constantFrom('error', 'message', 'ping'), { nil: undefined }),
+      data: fc.array(word, { minLength: 1, maxLength: 3 }),
+      comment: fc.boolean(),
+      space: fc.boolean(),
+    });
+    const stream = fc.tuple(fc.array(event, { maxLength: 8 }), line, fc.boolean());
+
+    fc.assert(
+      fc.property(stream, fc.array(fc.nat(200), { maxLength: 40 }), ([events, end, mark], cuts) => {
+        const expected = events.map(({ name, data }): Plain => [name, data.join('\n')]);
+        const text = events
+          .map(({ name, data, comment, space }) => {
+            const gap = space ? ' ' : '';
+            const lines = [
+              ...(comment ? [`:${gap}PING`, ''] : []),
+              ...(name === undefined ? [] : [`event:${gap}${name}`]),
+              // A space that belongs to the data needs one more in front of it.
+              ...data.map((part) => `data:${space || part.startsWith(' ') ? ' ' : ''}${part}`),
+              '',
+              '',
+            ];
+            return lines.join(end);
+          })
+          .join('');
+        const bytes = new TextEncoder().encode((mark ? '\uFEFF' : '') + text);
+        const pieces: Uint8Array[] = [];
+        let start = 0;
+        for (const cut of cuts) {
+          pieces.push(bytes.slice(start, start + cut));
+          start = Math.min(bytes.length, start + cut);
+        }
+        pieces.push(bytes.slice(start));
+
+        const result = read(pieces);
+
+        expect(result.plain).toEqual(expected);
+        expect(result.stray).toBe('');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('rule 19: text that belongs to no event', () => {
+  const error = '{"error":{"message":"Grüße: too long","code":null}}';
+
+  test.each(sizes)('is kept wherever it stands, %d bytes at a time', (size) => {
+    expect(read(`: PING\n\n${error}`, size).stray).toBe(error);
+    expect(read(`${error}\n`, size).stray).toBe(error);
+    expect(read(`data: a\n\n${error}\n\ndata: b\n\n`, size)).toMatchObject({
+      plain: [
+        [undefined, 'a'],
+        [undefined, 'b'],
+      ],
+      stray: error,
+    });
+  });
+
+  test.each(sizes)('is kept over several lines, %d bytes at a time', (size) => {
+    const pretty = JSON.stringify(JSON.parse(error), undefined, 2);
+
+    expect(JSON.parse(read(`data: a\r\n\r\n${pretty}`, size).stray)).toEqual(JSON.parse(error));
+  });
+
+  test('is not made of the beginning of a field', () => {
+    for (const text of ['d', 'da', 'dat', 'data', 'event', 'ret', ':', ': PI']) {
+      expect(read(`data: a\n\n${text}`).stray).toBe('');
+    }
+  });
+
+  test('is kept to 64 KiB when it is no JSON', () => {
+    const line = 'x'.repeat(1_000);
+
+    const { stray } = read(`${line}\n`.repeat(100), 333);
+
+    expect(stray.length).toBeLessThanOrEqual(65_600);
+    expect(stray.startsWith(line)).toBe(true);
+  });
+});
+
+describe('maxEventBytes', () => {
+  test.each([
+    ['in one piece', `data: ${'x'.repeat(3_000)}\n\n`, 65_536],
+    ['in many pieces', `data: ${'x'.repeat(3_000)}\n\n`, 100],
+    ['without an end', `data: ${'x'.repeat(3_000)}`, 100],
+    ['in many lines', `${`data: ${'x'.repeat(100)}\n`.repeat(30)}\n`, 70],
+    ['as bare JSON', `{"a":"${'x'.repeat(3_000)}"}\n`, 100],
+    ['in characters of several bytes, in one piece', `data: ${'世'.repeat(800)}\n\n`, 65_536],
+    ['in characters of several bytes', `data: ${'世'.repeat(800)}\n\n`, 100],
+  ])('refuses a larger event %s', (_, text, size) => {
+    expect(() => read(text, size, 2_000)).toThrow(EventTooLarge);
+  });
+
+  test('lets any number of smaller events through', () => {
+    const text = `data: ${'x'.repeat(900)}\n\n`.repeat(50);
+
+    for (const size of [64, 1_000, 65_536]) expect(read(text, size, 1_000).plain).toHaveLength(50);
+  });
+});

@@ -1,0 +1,126 @@
+import type OpenAI from 'openai';
+import type {
+  ChatCompletionCreateParamsNonStreaming as TheirParams,
+  ChatCompletionCreateParamsStreaming as TheirStreamingParams,
+  ChatCompletionMessageParam as TheirMessageParam,
+  ChatCompletionTool as TheirTool,
+} from 'openai/resources/chat/completions';
+import { describe, expectTypeOf, test } from 'vitest';
+import type { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
+import type { Stream } from '../../src/streams/stream.ts';
+import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
+import type {
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+} from '../../src/chat/params.ts';
+import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionTool } from '../../src/chat/tool-types.ts';
+import type { ChatCompletion, CompletionUsage } from '../../src/chat/types.ts';
+import type { GenerateContentParams } from '../../src/generate/params.ts';
+import type { GenerateContentResponse, UsageMetadata } from '../../src/generate/types.ts';
+
+/** What applications read of answers. */
+function read(completion: ChatCompletion, chunk: ChatCompletionChunk) {
+  const [choice] = completion.choices;
+  const call = choice?.message.tool_calls?.[0];
+  return {
+    content: choice?.message.content,
+    reason: choice?.finish_reason,
+    name: call?.type === 'function' ? call.function.name : undefined,
+    cached: completion.usage?.prompt_tokens_details?.cached_tokens,
+    delta: chunk.choices[0]?.delta?.content,
+    done: chunk.choices[0]?.finish_reason,
+    requestId: completion._request_id,
+  };
+}
+
+describe('the types of chat completions', () => {
+  test('take what is written for the openai package', () => {
+    expectTypeOf<TheirMessageParam>().toExtend<ChatCompletionMessageParam>();
+    expectTypeOf<TheirTool>().toExtend<ChatCompletionTool>();
+    expectTypeOf<TheirParams>().toExtend<ChatCompletionCreateParamsNonStreaming>();
+    expectTypeOf<TheirStreamingParams>().toExtend<ChatCompletionCreateParamsStreaming>();
+  });
+
+  test('give what is read by code for the openai package', () => {
+    type Read = ReturnType<typeof read>;
+    expectTypeOf<Read['content']>().toEqualTypeOf<string | null | undefined>();
+    expectTypeOf<Read['name']>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<Read['cached']>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<Read['delta']>().toEqualTypeOf<string | null | undefined>();
+    expectTypeOf<NonNullable<Read['reason']>>().toExtend<string>();
+    expectTypeOf<'a new reason'>().toExtend<NonNullable<Read['done']>>();
+    expectTypeOf<CompletionUsage['total_tokens']>().toEqualTypeOf<number>();
+  });
+
+  test('let an answer be sent back as history', () => {
+    type Message = ChatCompletion['choices'][number]['message'];
+    expectTypeOf<Message>().toExtend<ChatCompletionMessageParam>();
+  });
+
+  test('refuse fields that are misspelled', () => {
+    const params: ChatCompletionCreateParamsNonStreaming = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'Hi' }],
+      // @ts-expect-error -- the field is called max_tokens
+      max_token: 3,
+    };
+    expectTypeOf(params).toBeObject();
+  });
+});
+
+/** What applications listen to. */
+function listen(stream: ChatCompletionStream) {
+  stream.on('content', (delta, snapshot) => {
+    expectTypeOf(delta).toEqualTypeOf<string>();
+    expectTypeOf(snapshot).toEqualTypeOf<string>();
+  });
+  stream.on('chunk', (chunk, snapshot) => {
+    expectTypeOf(chunk).toEqualTypeOf<ChatCompletionChunk>();
+    expectTypeOf(snapshot).toEqualTypeOf<ChatCompletion>();
+  });
+  // @ts-expect-error -- there is no such event
+  stream.on('contents', () => undefined);
+}
+
+describe('the types of streams', () => {
+  test('know what they add up to', () => {
+    expectTypeOf<Stream<ChatCompletionChunk>['partial']>().toEqualTypeOf<
+      ChatCompletion | undefined
+    >();
+    expectTypeOf<Stream<ChatCompletionChunk>['usage']>().toEqualTypeOf<
+      CompletionUsage | undefined
+    >();
+    expectTypeOf<Stream<GenerateContentResponse>['partial']>().toEqualTypeOf<
+      GenerateContentResponse | undefined
+    >();
+    expectTypeOf<Stream<GenerateContentResponse>['usage']>().toEqualTypeOf<
+      UsageMetadata | undefined
+    >();
+    expectTypeOf<Stream<{ type: string }>['partial']>().toBeUnknown();
+  });
+
+  test('give listeners what their events bring', () => {
+    expectTypeOf(listen).toBeFunction();
+    expectTypeOf<ReturnType<ChatCompletionStream['finalContent']>>().toEqualTypeOf<
+      Promise<string | null>
+    >();
+  });
+
+  test('name the methods and events of the openai package', () => {
+    type Theirs = ReturnType<OpenAI['chat']['completions']['stream']>;
+    type Lacking = Exclude<keyof Theirs, keyof ChatCompletionStream | `_${string}`>;
+
+    expectTypeOf<Lacking>().toBeNever();
+  });
+});
+
+describe('the types of content generation', () => {
+  test('take contents as text, as one turn or as a list', () => {
+    expectTypeOf<'Hi'>().toExtend<GenerateContentParams['contents']>();
+    expectTypeOf<{ parts: { text: string }[] }>().toExtend<GenerateContentParams['contents']>();
+    expectTypeOf<['Hi', { role: 'model'; parts: [{ text: 'a' }] }]>().toExtend<
+      GenerateContentParams['contents']
+    >();
+  });
+});

@@ -1,0 +1,390 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { APIError } from '../../src/errors/api-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
+import { intercepted } from '../helpers/intercepted.ts';
+
+const model = 'm-embedding';
+
+/** Little-endian 32-bit floats in base64, written without the code under test. */
+function base64(numbers: readonly number[]): string {
+  const buffer = Buffer.alloc(numbers.length * 4);
+  for (const [index, number] of numbers.entries()) buffer.writeFloatLE(number, index * 4);
+  return buffer.toString('base64');
+}
+
+/** Bytes as providers send them for `base64_int8` and `base64_binary`. */
+const bytes = (...values: number[]): string =>
+  Buffer.from(Int8Array.from(values)).toString('base64');
+
+/** An answer with these vectors, numbered in their order. */
+function answerOf(...vectors: unknown[]) {
+  const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
+  return { object: 'list', data, model, usage: { prompt_tokens: 3, total_tokens: 3 } };
+}
+
+describe('embeddings.create()', () => {
+  test('gives one vector for a text', async () => {
+    const { client, emulator } = emulated();
+
+    const response = await client.embeddings.create({ model, input: 'a text', dimensions: 16 });
+
+    expect(response).toMatchObject({ object: 'list', model, data: [{ index: 0 }] });
+    expect(response.data[0]?.embedding).toHaveLength(16);
+    expect(response.usage.total_tokens).toBeGreaterThan(0);
+    expect(response).toHaveProperty('_request_id', emulator.requests[0]?.id);
+    expect(response.missing).toBeUndefined();
+  });
+
+  test('gives one vector per text, whatever the order of the answer: rule 30', async () => {
+    const { client } = emulated({}, { quirks: { embeddingOrder: 'reversed' } });
+    const alone = await client.embeddings.create({ model, input: 'first' });
+
+    const { data } = await client.embeddings.create({ model, input: ['first', 'second', 'third'] });
+
+    expect(data.map((item) => item.index)).toEqual([0, 1, 2]);
+    expect(data[0]?.embedding).toEqual(alone.data[0]?.embedding);
+  });
+
+  test('takes tokens, as one text and as several', async () => {
+    const { client } = emulated();
+
+    const one = await client.embeddings.create({ model, input: [1, 2, 3] });
+    const several = await client.embeddings.create({ model, input: [[1, 2, 3], [4]] });
+
+    expect(one.data).toHaveLength(1);
+    expect(several.data).toHaveLength(2);
+    expect(several.data[0]?.embedding).toEqual(one.data[0]?.embedding);
+  });
+
+  test('sends what it is given and nothing else: trap 20', async () => {
+    const { client, requests } = scripted([json(answerOf([0.5]))]);
+
+    await client.embeddings.create({ model, input: 'a' }, { extraBody: { task: 'query' } });
+
+    expect(await bodyOf(requests[0])).toEqual({ model, input: 'a', task: 'query' });
+  });
+
+  test('is repeated after a failure, because it is metered', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'error', status: 503 } });
+
+    await expect(client.embeddings.create({ model, input: 'a' })).resolves.toBeDefined();
+
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  test('gives the raw response and the request id on demand', async () => {
+    const { client, emulator } = emulated();
+    const promise = client.embeddings.create({ model, input: 'a' });
+
+    const { data, response, request_id: requestId } = await promise.withResponse();
+
+    expect(data.data).toHaveLength(1);
+    expect(response.status).toBe(200);
+    expect(requestId).toBe(emulator.requests[0]?.id);
+  });
+});
+
+describe('the form of a vector', () => {
+  test.each([
+    ['a list of numbers', [0.5, -0.25]],
+    ['base64 that nobody asked for', base64([0.5, -0.25])],
+    ['a typed array written as an object', { 0: 0.5, 1: -0.25 }],
+  ])('rule 30, trap 20: %s becomes numbers', async (_, wire) => {
+    const { client, drifts } = scripted([json(answerOf(wire))]);
+
+    const { data } = await client.embeddings.create({ model, input: 'a' });
+
+    expect(data).toEqual([{ object: 'embedding', index: 0, embedding: [0.5, -0.25] }]);
+    expect(drifts).toEqual([]);
+  });
+
+  test('each vector is read by itself', async () => {
+    const { client } = scripted([json(answerOf([0.5], base64([0.25])))]);
+
+    const { data } = await client.embeddings.create({ model, input: ['a', 'b'] });
+
+    expect(data.map((item) => item.embedding)).toEqual([[0.5], [0.25]]);
+  });
+
+  test('base64 stays base64 when it was asked for, as in openai', async () => {
+    const { client, emulator } = emulated();
+
+    const asked = await client.embeddings.create({ model, input: 'a', encoding_format: 'base64' });
+    const plain = await client.embeddings.create({ model, input: 'a' });
+
+    expect(asked.data[0]?.embedding).toBe(base64(plain.data[0]?.embedding ?? []));
+    expect(emulator.requests[0]?.body).toMatchObject({ value: { encoding_format: 'base64' } });
+  });
+
+  test('rule 30: numbers become base64 when that was asked for and ignored', async () => {
+    const { client } = scripted([json(answerOf([0.5, -0.25], base64([1])))]);
+
+    const { data } = await client.embeddings.create({
+      model,
+      input: ['a', 'b'],
+      encoding_format: 'base64',
+    });
+
+    expect(data.map((item) => item.embedding)).toEqual([base64([0.5, -0.25]), base64([1])]);
+  });
+
+  test('every 32-bit float survives base64', async () => {
+    const number = fc.float({ noNaN: true, min: -1_000_000, max: 1_000_000 });
+    const vectors = fc.array(number, { minLength: 1, maxLength: 50 });
+    await fc.assert(
+      fc.asyncProperty(vectors, async (vector) => {
+        const { client } = scripted([json(answerOf(base64(vector)))]);
+        const { data } = await client.embeddings.create({ model, input: 'a' });
+        expect(data[0]?.embedding).toEqual(vector);
+      }),
+    );
+  });
+
+  test.each([['not base64!'], ['YWJj'], [''], [{ values: [1] }], [['a']], [null]])(
+    'what is no vector is reported and stays as it came: %j',
+    async (wire) => {
+      const { client, drifts } = scripted([json(answerOf(wire, [1]))]);
+
+      const { data } = await client.embeddings.create({ model, input: ['a', 'b'] });
+
+      expect(data.map((item) => item.embedding)).toEqual([wire, [1]]);
+      expect(drifts).toMatchObject([{ path: 'data[0].embedding' }]);
+    },
+  );
+});
+
+describe('text that is no base64 of floats stays as it came', () => {
+  test.each([
+    [
+      'bytes that would be too large as floats',
+      { model, input: 'a' },
+      bytes(3, -2, 7, -4, 1, 1, 2, -1),
+    ],
+    ['bytes above zero', { model, input: 'a' }, bytes(1, 2, 3, 21, 9, 20, 4, 77)],
+    ['bytes that would be no number', { model, input: 'a' }, bytes(0, 0, -64, 127)],
+    ['one byte per dimension', { model, input: 'a', dimensions: 4 }, bytes(1, 2, 3, 4)],
+    ['one bit per dimension', { model, input: 'a', dimensions: 32 }, bytes(1, 2, 3, 4)],
+  ])('%s', async (_, params, wire) => {
+    const { client } = scripted([json(answerOf(wire))]);
+
+    const { data } = await client.embeddings.create(params);
+
+    expect(data[0]?.embedding).toBe(wire);
+  });
+
+  test('when another format was asked for, without drift', async () => {
+    const wire = base64([0.5]);
+    const { client, drifts } = scripted([json(answerOf(wire))]);
+
+    const { data } = await client.embeddings.create(
+      { model, input: 'a' },
+      { extraBody: { encoding_format: 'base64_int8' } },
+    );
+
+    expect(data[0]?.embedding).toBe(wire);
+    expect(drifts).toEqual([]);
+  });
+
+  test('a length that the provider ignored is still read as floats', async () => {
+    const { client } = scripted([json(answerOf(base64([0.5, 1, 2])))]);
+
+    const { data } = await client.embeddings.create({ model, input: 'a', dimensions: 2 });
+
+    expect(data[0]?.embedding).toEqual([0.5, 1, 2]);
+  });
+
+  test('and is an error where only floats will do', async () => {
+    const { client } = scripted([json(answerOf(bytes(1, 2, 3, 4)))]);
+
+    const many = client.embeddings.createMany({ model, input: ['a'], dimensions: 4 });
+
+    await expect(many).rejects.toMatchObject({ name: 'PartialEmbeddingsError' });
+  });
+});
+
+describe('the number of vectors', () => {
+  test('rule 30: fewer vectors than inputs are counted, reported and kept', async () => {
+    const { client, drifts } = scripted([json(answerOf([0.5]))]);
+
+    const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
+
+    expect(response.missing).toBe(2);
+    expect(response.data).toHaveLength(1);
+    expect(drifts).toMatchObject([
+      { operation: 'embeddings.create', path: 'data', expected: 'one item per input' },
+    ]);
+  });
+
+  test('rule 30: tokens that the gateway skips without a word are no empty success', async () => {
+    const { client } = emulated({}, { quirks: { embeddingTokens: 'skipped' } });
+
+    const error = await failureOf(client.embeddings.create({ model, input: [[1, 2], [3]] }));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toHaveProperty('outcome', 'unknown');
+  });
+
+  test('a gap stays visible in the index', async () => {
+    const body = answerOf([1], [2]);
+    const data = body.data.map((item) => ({ ...item, index: item.index * 2 })).toReversed();
+    const { client } = scripted([json({ ...body, data })]);
+
+    const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
+
+    expect(response.data.map((item) => item.index)).toEqual([0, 2]);
+    expect(response.missing).toBe(1);
+  });
+
+  test.each([
+    ['all items have index 0', [0, 0, 0]],
+    ['the first index is 1', [1, 2, 3]],
+    ['no item has an index', [undefined, null, undefined]],
+  ])('a full answer is numbered by its order: %s', async (_, indexes) => {
+    const body = answerOf([1], [2], [3]);
+    const data = body.data.map((item, position) => ({ ...item, index: indexes[position] }));
+    const { client } = scripted([json({ ...body, data })]);
+
+    const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
+
+    expect(response.data.map(({ index, embedding }) => [index, embedding[0]])).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 3],
+    ]);
+    expect(response.missing).toBeUndefined();
+  });
+
+  test('with validation: "strict" a wrong count is an error that holds the vectors', async () => {
+    const { client } = scripted([json(answerOf([0.5]))], { validation: 'strict' });
+
+    const error = await failureOf(client.embeddings.create({ model, input: ['a', 'b'] }));
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toMatchObject({ data: { data: [{ embedding: [0.5] }] } });
+  });
+
+  test('an answer without usage and model is filled, and counts an input as missing', async () => {
+    const { client } = scripted([json({ object: 'list', data: [{ embedding: [1] }] })]);
+
+    const response = await client.embeddings.create({ model, input: ['a', 'b'] });
+
+    expect(response).toEqual({
+      object: 'list',
+      model: '',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      usage: { prompt_tokens: 0, total_tokens: 0 },
+      missing: 1,
+    });
+  });
+});
+
+describe('embeddings.createForEngine()', () => {
+  test('puts the model into the path, escaped, and leaves it in the body', async () => {
+    const { client, requests } = scripted([json(answerOf([0.5]))]);
+
+    await client.embeddings.createForEngine({ model: 'BAAI/bge m3', input: 'a' });
+
+    expect(requests[0]?.url).toBe('https://gateway.test/v1/engines/BAAI%2Fbge%20m3/embeddings');
+    expect(await bodyOf(requests[0])).toEqual({ model: 'BAAI/bge m3', input: 'a' });
+  });
+
+  test('gives the vectors that create() gives', async () => {
+    const { client } = emulated({}, { quirks: { enginePath: 'embeddings' } });
+
+    const engine = await client.embeddings.createForEngine({ model, input: ['a', 'b'] });
+    const general = await client.embeddings.create({ model, input: ['a', 'b'] });
+
+    expect(engine).toEqual(general);
+  });
+
+  test.each([400, 500] as const)(
+    'rule 31: "contents is required" with %i names the other path and is not repeated',
+    async (invalidRequestStatus) => {
+      const quirks = { enginePath: 'contents-required', invalidRequestStatus } as const;
+      const { client, emulator } = emulated({}, { quirks });
+
+      const error = await failureOf(client.embeddings.createForEngine({ model, input: 'a' }));
+
+      expect(error).toBeInstanceOf(APIError);
+      expect(String(error)).toContain('use embeddings.create() instead');
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
+});
+
+describe('bad input', () => {
+  test.each([
+    ['model', { model: '', input: 'a' }],
+    ['input', { model, input: [] }],
+    ['input[1]', { model, input: [[1], []] }],
+    ['input[0]', { model, input: [-1] }],
+    ['input[0]', { model, input: [0.5] }],
+    ['dimensions', { model, input: 'a', dimensions: 0 }],
+    ['dimensions', { model, input: 'a', dimensions: 1.5 }],
+  ])('%s in %j is refused before anything is sent', async (field, params) => {
+    const { client, requests } = scripted([]);
+
+    for (const call of [
+      client.embeddings.create(params),
+      client.embeddings.createForEngine(params),
+    ]) {
+      const error = await failureOf(call);
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    }
+
+    expect(requests).toHaveLength(0);
+  });
+
+  test.each(['', ['a', '']])("an empty text is the gateway's to refuse: %j", async (input) => {
+    const { client, requests } = scripted([json(answerOf([1], [1]))]);
+
+    await client.embeddings.create({ model, input });
+
+    expect(await bodyOf(requests[0])).toEqual({ model, input });
+  });
+
+  test('texts and tokens in one list are refused, because providers skip one of them', async () => {
+    const { client, requests } = scripted([]);
+    const params: unknown = { model, input: ['a', [1]] };
+
+    const call = misuse(client.embeddings, 'create', params);
+
+    await expect(call).rejects.toMatchObject({ field: 'input[1]' });
+    expect(requests).toHaveLength(0);
+  });
+
+  test.each([undefined, null, 'text', [], { model }])('%j is refused', async (params) => {
+    const { client } = scripted([]);
+    const call = misuse(client.embeddings, 'create', params);
+    await expect(call).rejects.toBeInstanceOf(InvalidInputError);
+  });
+});
+
+test('256 vectors of 3,072 numbers in base64 are decoded', async () => {
+  const numbers = Array.from({ length: 3_072 }, (_, index) => Math.fround(Math.sin(index)));
+  const vectors = Array.from({ length: 256 }, () => base64(numbers));
+  const { client } = scripted([json(answerOf(...vectors))]);
+
+  const { data } = await client.embeddings.create({ model, input: vectors.map(() => 'a') });
+
+  expect(data).toHaveLength(256);
+  expect(data[255]?.embedding).toEqual(numbers);
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('both paths answer', async () => {
+    emulator.quirks.enginePath = 'embeddings';
+    const general = await client.embeddings.create({ model, input: 'a' });
+    const engine = await client.embeddings.createForEngine({ model, input: 'a' });
+
+    expect(engine.data).toEqual(general.data);
+    expect(emulator.charges).toHaveLength(2);
+  });
+});

@@ -1,0 +1,233 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PartialEmbeddingsError } from '../../src/embeddings/errors.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import type { EmbeddingsCreateManyParams, ManyEmbeddings } from '../../src/embeddings/types.ts';
+import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
+
+const model = 'm-embedding';
+
+/** The inputs of a request, each the text of a number. */
+async function inputsOf(request: Request): Promise<string[]> {
+  const { input }: { input: string[] } = JSON.parse(await request.clone().text());
+  return input;
+}
+
+/** Answers each input with a vector that holds its number. */
+async function numbered(request: Request, change: (data: object[]) => object[] = (data) => data) {
+  const inputs = await inputsOf(request);
+  const data = inputs.map((text, index) => ({
+    object: 'embedding',
+    index,
+    embedding: [Number(text), 1],
+  }));
+  const usage = { prompt_tokens: inputs.length, total_tokens: inputs.length };
+  return Response.json({ object: 'list', model, data: change(data), usage });
+}
+
+function texts(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(index));
+}
+
+/** The first number of each vector. */
+function firstsOf(vectors: ManyEmbeddings['vectors'] | PartialEmbeddingsError['vectors']) {
+  return vectors.map((vector) => vector?.[0]);
+}
+
+async function partialOf(promise: Promise<unknown>): Promise<PartialEmbeddingsError> {
+  const error = await failureOf(promise);
+  if (error instanceof PartialEmbeddingsError) return error;
+  throw error;
+}
+
+describe('embeddings.createMany()', () => {
+  test('gives the same vectors as create(), as 32-bit floats', async () => {
+    const { client, emulator } = emulated();
+    const input = ['first', 'second', 'third'];
+    const { data } = await client.embeddings.create({ model, input, dimensions: 8 });
+
+    const { vectors, ...rest } = await client.embeddings.createMany({
+      model,
+      input,
+      dimensions: 8,
+    });
+
+    expect(vectors).toEqual(data.map(({ embedding }) => Float32Array.from(embedding)));
+    expect(rest).toEqual({ model, usage: { prompt_tokens: 3, total_tokens: 3 } });
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  test('reads numbers from providers that do not know base64: rule 30, trap 20', async () => {
+    const { client } = emulated();
+    const other = emulated({}, { quirks: { embeddingEncoding: 'ignored' } }).client;
+
+    const { vectors } = await client.embeddings.createMany({ model, input: ['a', 'b'] });
+    const same = await other.embeddings.createMany({ model, input: ['a', 'b'] });
+
+    expect(same.vectors).toEqual(vectors);
+  });
+
+  test('keeps the order of the inputs, whatever the sizes and the order of the answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          count: fc.integer({ min: 1, max: 40 }),
+          batchSize: fc.integer({ min: 1, max: 12 }),
+          concurrency: fc.integer({ min: 1, max: 6 }),
+        }),
+        async ({ count, batchSize, concurrency }) => {
+          let running = 0;
+          let most = 0;
+          const sizes: number[] = [];
+          const { client, requests } = scripted([
+            async (request) => {
+              most = Math.max(most, ++running);
+              sizes.push((await inputsOf(request)).length);
+              // Later requests are answered first.
+              for (let turn = 0; turn < 20 - requests.length; turn++) await Promise.resolve();
+              running -= 1;
+              return numbered(request, (data) => data.toReversed());
+            },
+          ]);
+
+          const { vectors, usage } = await client.embeddings.createMany(
+            { model, input: texts(count) },
+            { batchSize, concurrency },
+          );
+
+          expect(firstsOf(vectors)).toEqual(texts(count).map(Number));
+          expect(usage.total_tokens).toBe(count);
+          expect(requests).toHaveLength(Math.ceil(count / batchSize));
+          expect(Math.max(...sizes)).toBeLessThanOrEqual(batchSize);
+          expect(most).toBeLessThanOrEqual(concurrency);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('keeps what is paid for when request 3 of 5 fails', async () => {
+    const { client, requests } = scripted([
+      async (request) =>
+        (await inputsOf(request)).includes('4')
+          ? Response.json({ error: { message: 'no', code: 'invalid_request' } }, { status: 400 })
+          : numbered(request),
+    ]);
+
+    const error = await partialOf(
+      client.embeddings.createMany({ model, input: texts(10) }, { batchSize: 2, concurrency: 1 }),
+    );
+
+    expect(requests).toHaveLength(3);
+    const nothing = texts(6).map(() => undefined);
+    expect(firstsOf(error.vectors)).toEqual([0, 1, 2, 3, ...nothing]);
+    expect(error.usage.total_tokens).toBe(4);
+    expect(error.failed).toMatchObject([{ start: 4, end: 6, error: { status: 400 } }]);
+    expect(error.outcome).toBe('rejected');
+    expect(error.cause).toBe(error.failed[0]?.error);
+    expect(error.message).toContain('inputs 4 to 5');
+    expect(error.message).toContain('4 of 10 vectors');
+  });
+
+  test('awaits what is under way after a failure, and begins nothing more', async () => {
+    const { client, requests } = scripted([
+      async (request) => {
+        const [first] = await inputsOf(request);
+        if (first === '0') return Response.json({ error: { message: 'no' } }, { status: 400 });
+        for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+        return numbered(request);
+      },
+    ]);
+
+    const error = await partialOf(
+      client.embeddings.createMany({ model, input: texts(9) }, { batchSize: 1, concurrency: 3 }),
+    );
+
+    expect(requests).toHaveLength(3);
+    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([undefined, 1, 2]);
+  });
+
+  test('stops all requests when the signal is aborted', async () => {
+    const controller = new AbortController();
+    const { client, requests } = scripted([
+      (request) => {
+        if (requests.length === 1) return numbered(request);
+        controller.abort();
+        return new Promise<never>(() => {});
+      },
+    ]);
+
+    const error = await partialOf(
+      client.embeddings.createMany(
+        { model, input: texts(6) },
+        { batchSize: 2, concurrency: 1, signal: controller.signal },
+      ),
+    );
+
+    expect(requests).toHaveLength(2);
+    expect(error.cause).toBeInstanceOf(APIUserAbortError);
+    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
+  });
+
+  test('does not guess whose vectors came when a provider skipped inputs', async () => {
+    const { client } = scripted([(request) => numbered(request, (data) => data.slice(1))]);
+
+    const error = await partialOf(client.embeddings.createMany({ model, input: texts(3) }));
+
+    expect(error.cause).toBeInstanceOf(UnexpectedResponseError);
+    expect(error.outcome).toBe('unknown');
+    expect(error.failed[0]?.error).toHaveProperty('data.data.length', 2);
+  });
+
+  test.each([['!no base64!'], ['AAA='], [['a']]])(
+    'refuses a vector that cannot be read: %j',
+    async (embedding) => {
+      const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
+
+      const error = await partialOf(client.embeddings.createMany({ model, input: ['a'] }));
+
+      expect(error.cause).toHaveProperty('issues[0].path', 'data[0].embedding');
+    },
+  );
+
+  test.each([{}, null])('refuses an answer whose vectors are %j', async (embedding) => {
+    const { client } = scripted([json({ data: [{ index: 0, embedding }] })]);
+
+    const error = await partialOf(client.embeddings.createMany({ model, input: ['a'] }));
+
+    expect(error.cause).toMatchObject({ body: expect.stringContaining('embedding') });
+  });
+
+  test('repeats each request as create() does', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'error', status: 503 } });
+
+    await client.embeddings.createMany({ model, input: texts(4) }, { batchSize: 2 });
+
+    expect(emulator.requests).toHaveLength(3);
+  });
+
+  test.each<[string, unknown, object]>([
+    ['input', { model, input: [] }, {}],
+    ['input', { model, input: [1, 2] }, {}],
+    ['input', { model, input: 'a text' }, {}],
+    ['input[2]', { model, input: ['a', 'b', ''] }, { batchSize: 1 }],
+    ['model', { model: '', input: ['a'] }, {}],
+    ['batchSize', { model, input: ['a'] }, { batchSize: 0 }],
+    ['concurrency', { model, input: ['a'] }, { concurrency: 1.5 }],
+  ])('refuses a wrong %s before anything is sent', async (field, params, options) => {
+    const { client, requests } = scripted([numbered]);
+    const embeddings = {
+      createMany: (given: EmbeddingsCreateManyParams) =>
+        client.embeddings.createMany(given, options),
+    };
+
+    const error = await failureOf(misuse(embeddings, 'createMany', params));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toHaveProperty('field', field);
+    expect(requests).toHaveLength(0);
+  });
+});

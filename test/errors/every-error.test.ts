@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import * as api from '../../src/index.ts';
+import { errorOf, situations } from '../helpers/every-error.ts';
+
+/** Classes that only others are derived from. */
+const bases = ['GatewayError', 'OutputError'];
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('there is a situation for every class of error', () => {
+  const classes = Object.keys(api).filter((name) => name.endsWith('Error'));
+
+  expect([...new Set(situations.map(({ name }) => name)), ...bases].toSorted()).toEqual(
+    classes.toSorted(),
+  );
+});
+
+describe('every error says what happened', () => {
+  test.each(situations)('$name: $how', async (situation) => {
+    const error = await errorOf(situation, { logLevel: 'off' });
+
+    if (!(error instanceof GatewayError)) throw new Error(`Not one of ours: ${String(error)}`);
+    expect(error.name).toBe(situation.name);
+    expect(['not_sent', 'rejected', 'unknown']).toContain(error.outcome);
+    if (error.name === 'InvalidInputError') {
+      // Nothing was sent, and the message itself says what to do.
+      expect(error).toMatchObject({ outcome: 'not_sent', advice: '', evidence: { attempts: [] } });
+      return;
+    }
+    expect(error.advice).toMatch(/^[A-Z\d].{20,}\.$/s);
+    expect(error.message.endsWith(error.advice)).toBe(true);
+    expect(error.evidence.phase).not.toBe('local');
+    if (!/^Video(Failed|Wait)/.test(error.name)) {
+      expect(error.callId).toMatch(/^call_\w+$/);
+      expect(error.evidence.attempts).toHaveLength(1);
+    }
+  });
+});

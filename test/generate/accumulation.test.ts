@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { collectStream } from '../../src/streams/open-source.ts';
+import { generateProtocol } from '../../src/generate/protocol.ts';
+import { createStream, streamFromValues } from '../../src/streams/stream.ts';
+import type { Part } from '../../src/generate/content-types.ts';
+import { cutBytes, encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
+
+function open(text: string, size = 65_536) {
+  const watched = watchedContext();
+  return createStream(respond(cutBytes(text, size)), watched.context, generateProtocol);
+}
+
+/** A piece of a generation with one candidate. */
+function piece(parts: readonly object[], finishReason?: string, more: object = {}) {
+  return { candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }], ...more };
+}
+
+/** What pieces with these parts add up to. */
+async function partsOf(...pieces: readonly (readonly object[])[]): Promise<Part[] | undefined> {
+  const text = encode(...pieces.map((parts) => piece(parts)), piece([{ text: '' }], 'STOP'));
+  const { partial, error } = await readStream(open(text));
+  expect(error).toBeUndefined();
+  return partial?.candidates?.[0]?.content?.parts;
+}
+
+const counts = { promptTokenCount: 3, candidatesTokenCount: 5, totalTokenCount: 8 };
+const answer = encode(
+  piece([{ text: 'Grü' }], undefined, { usageMetadata: { trafficType: 'ON_DEMAND' } }),
+  piece([{ text: 'ße 🌍' }]),
+  piece([{ text: '' }], 'STOP', { usageMetadata: counts, modelVersion: 'm-1' }),
+);
+
+describe('a streamed generation', () => {
+  test.each([1, 2, 7, 4096])(
+    'rule 29: ends with its connection, %d bytes at a time',
+    async (size) => {
+      const result = await readStream(open(answer, size));
+
+      expect(result.error).toBeUndefined();
+      expect(result.verdict).toBe('complete');
+      expect(result.items.map(({ text }) => text)).toEqual(['Grü', 'ße 🌍', '']);
+      expect(result.partial?.text).toBe('Grüße 🌍');
+      expect(result.usage).toEqual({ ...counts, trafficType: 'ON_DEMAND' });
+    },
+  );
+
+  test.each([
+    ['CRLF', answer.replaceAll('\n', '\r\n')],
+    ['a terminator', `${answer}data: [DONE]\n\n`],
+    ['snake case', answer.replaceAll('finishReason', 'finish_reason')],
+    ['heartbeats', `: PING\n\n${answer}`],
+    ['no blank line at the end', answer.trimEnd()],
+    ['a list in one event', `data: [${answer.match(/\{.*\}/g)?.join(',') ?? ''}]\n\n`],
+    ['a list in place of events', `[${answer.match(/\{.*\}/g)?.join(',\n') ?? ''}]`],
+    ['the answer in place of events', JSON.stringify(piece([{ text: 'Grüße 🌍' }], 'STOP'))],
+  ])('trap 19: is complete with %s', async (_, text) => {
+    for (const size of [3, 65_536]) {
+      const result = await readStream(open(text, size));
+
+      expect(result.error).toBeUndefined();
+      expect(result.verdict).toBe('complete');
+      expect(result.items.map((item) => item.text ?? '').join('')).toBe('Grüße 🌍');
+    }
+  });
+
+  test('cut anywhere throws or gives the whole text', async () => {
+    const bytes = new TextEncoder().encode(answer);
+    const end = bytes.length - '\n\n'.length;
+
+    for (let length = 0; length < bytes.length; length++) {
+      const stream = createStream(
+        respond([bytes.slice(0, length)]),
+        watchedContext().context,
+        generateProtocol,
+      );
+      const { error, partial, verdict } = await readStream(stream);
+
+      if (length < end) expect(error, `cut at ${length}`).toBeInstanceOf(StreamTruncatedError);
+      else expect(partial?.text).toBe('Grüße 🌍');
+      expect(verdict === 'complete').toBe(length >= end);
+    }
+  });
+
+  test('rule 28: is complete when the prompt was blocked', async () => {
+    const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: counts };
+
+    const { items, verdict, error } = await readStream(open(encode(blocked)));
+
+    expect(error).toBeUndefined();
+    expect(verdict).toBe('complete');
+    expect(items[0]?.blockReason).toBe('SAFETY');
+  });
+
+  test.each([
+    ['a null reason', encode(piece([{ text: 'a' }]), { candidates: [{ finishReason: null }] })],
+    ['only usage', encode({ usageMetadata: counts })],
+    ['nothing', ''],
+    ['a reason for one of two candidates', encode({ candidates: [{ finishReason: 'STOP' }, {}] })],
+  ])('throws with %s', async (_, text) => {
+    expect((await readStream(open(text))).error).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test.each([
+    ['in an event', encode({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } })],
+    ['in a list', encode([{ error: { code: 503, message: 'Overloaded' } }])],
+    ['behind the answer', `${answer}{"error":{"message":"Overloaded","code":503}}`],
+    ['in a list behind pieces', encode([piece([{ text: 'a' }]), { error: 'Overloaded' }])],
+    ['in the form of this gateway', encode({ error: { message: 'Overloaded', type: 'x' } })],
+  ])('rule 29: an error is thrown %s', async (_, text) => {
+    const { error } = await readStream(open(text));
+
+    expect(error).toBeInstanceOf(StreamError);
+    expect(String(error)).toContain('Overloaded');
+  });
+
+  test('rule 25: a whole answer in its place is one piece', async () => {
+    const values = generateProtocol.fromAnswer(piece([{ text: 'Hi' }], 'STOP'));
+    const stream = streamFromValues(values, watchedContext().context, generateProtocol);
+
+    const { items, verdict } = await readStream(stream);
+
+    expect(items.map(({ text }) => text)).toEqual(['Hi']);
+    expect(verdict).toBe('complete');
+    expect(generateProtocol.fromAnswer({ ok: true })).toEqual([]);
+  });
+});
+
+/** A piece of text in the arguments of a function. */
+const text = (jsonPath: string, stringValue: string, willContinue?: boolean) => ({
+  jsonPath,
+  stringValue,
+  willContinue,
+});
+
+/** The next pieces of a function call. */
+const more = (...partialArgs: readonly object[]) => [
+  { functionCall: { partialArgs, willContinue: true } },
+];
+
+test('rule 25: an event stream in the place of an answer is put together', async () => {
+  const whole = await collectStream(respond(answer), watchedContext().context, generateProtocol);
+
+  expect(whole.text).toBe('Grüße 🌍');
+  expect(whole.usageMetadata).toMatchObject(counts);
+  await expect(
+    collectStream(
+      respond(encode(piece([{ text: 'a' }]))),
+      watchedContext().context,
+      generateProtocol,
+    ),
+  ).rejects.toBeInstanceOf(StreamTruncatedError);
+});
+
+describe('the parts of a streamed generation', () => {
+  test('are joined when they are text of the same kind', async () => {
+    const parts = await partsOf(
+      [{ text: 'Let me ', thought: true }],
+      [{ text: 'see.', thought: true }, { text: 'Hel' }],
+      [{ text: 'lo' }],
+      [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }],
+      [{ text: '!' }],
+    );
+
+    expect(parts).toEqual([
+      { text: 'Let me see.', thought: true },
+      { text: 'Hello' },
+      { inlineData: { mimeType: 'image/png', data: 'AA==' } },
+      { text: '!' },
+    ]);
+  });
+
+  test('with a signature stay as they came, also without text', async () => {
+    const parts = await partsOf(
+      [{ text: '4' }],
+      [{ text: '2', thoughtSignature: 's1' }],
+      [{ text: '!' }],
+      [{ text: '', thoughtSignature: 's2' }],
+    );
+
+    expect(parts).toEqual([
+      { text: '4' },
+      { text: '2', thoughtSignature: 's1' },
+      { text: '!' },
+      { text: '', thoughtSignature: 's2' },
+    ]);
+  });
+
+  test('that are whole function calls are kept apart', async () => {
+    const parts = await partsOf(
+      [{ functionCall: { name: 'f', args: { a: 1 } } }, { functionCall: { name: 'f', args: {} } }],
+      [{ functionCall: { name: 'g' } }],
+    );
+
+    expect(parts).toEqual([
+      { functionCall: { name: 'f', args: { a: 1 } } },
+      { functionCall: { name: 'f', args: {} } },
+      { functionCall: { name: 'g' } },
+    ]);
+  });
+
+  test('that are pieces of function calls are put together', async () => {
+    const parts = await partsOf(
+      [{ functionCall: { name: 'book', willContinue: true }, thoughtSignature: 's' }],
+      more(text('$.stops[0].city', 'Bos', true)),
+      more(text('$.stops[0].city', 'ton', true)),
+      more(text('$.stops[0].city', ''), { jsonPath: '$.stops[0].nights', numberValue: 2 }),
+      more({ jsonPath: "$.stops[1]['the city']", stringValue: 'Rome' }),
+      more(
+        { jsonPath: '$.direct', boolValue: true },
+        { jsonPath: '$.via', nullValue: 'NULL_VALUE' },
+      ),
+      more({ jsonPath: '$.__proto__.polluted', stringValue: 'x' }),
+      [{ functionCall: {} }],
+      [{ functionCall: { name: 'book', willContinue: true } }],
+      [{ functionCall: { partialArgs: [text('$.a', 'b')] } }],
+    );
+
+    expect(parts).toHaveLength(2);
+    expect(parts?.[0]).toMatchObject({
+      thoughtSignature: 's',
+      functionCall: {
+        name: 'book',
+        args: {
+          stops: [{ city: 'Boston', nights: 2 }, { 'the city': 'Rome' }],
+          direct: true,
+          via: null,
+        },
+      },
+    });
+    expect(parts?.[1]?.functionCall).toEqual({ name: 'book', args: { a: 'b' } });
+    expect({}).not.toHaveProperty('polluted');
+  });
+
+  test('that are pieces of several function calls are matched by id', async () => {
+    const parts = await partsOf(
+      [
+        { functionCall: { id: 'a', name: 'f', willContinue: true } },
+        { functionCall: { id: 'b', name: 'g', willContinue: true } },
+      ],
+      [{ functionCall: { id: 'a', partialArgs: [{ jsonPath: '$.x', numberValue: 1 }] } }],
+      [{ functionCall: { id: 'b', partialArgs: [{ jsonPath: '$.y', numberValue: 2 }] } }],
+    );
+
+    expect(parts).toEqual([
+      { functionCall: { id: 'a', name: 'f', args: { x: 1 } } },
+      { functionCall: { id: 'b', name: 'g', args: { y: 2 } } },
+    ]);
+  });
+});

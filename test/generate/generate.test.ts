@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { BadRequestError } from '../../src/errors/api-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { markers } from '../../src/testing/index.ts';
+import type { GenerateContentParams } from '../../src/generate/params.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from '../helpers/clients.ts';
+import { intercepted } from '../helpers/intercepted.ts';
+
+const model = 'm-flash';
+const answer = { candidates: [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] };
+
+type Fields = Omit<GenerateContentParams, 'model'>;
+
+/** The body that is sent for these parameters. */
+async function sentFor(fields: Fields): Promise<unknown> {
+  const { client, requests } = scripted([json(answer)]);
+  await client.generate.content({ model, ...fields });
+  return bodyOf(requests[0]);
+}
+
+const turn = { role: 'user', parts: [{ text: 'Hello' }] };
+const setting = { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' };
+const tool = { googleSearch: {} };
+
+describe('what a generation sends', () => {
+  test.each<[name: string, given: Fields, sent: object]>([
+    ['text', { contents: 'Hello' }, { contents: [turn] }],
+    ['a list of texts', { contents: ['Hello'] }, { contents: [turn] }],
+    ['one part', { contents: { text: 'Hello' } }, { contents: [turn] }],
+    [
+      'parts and texts, which are one turn',
+      { contents: ['Look:', { fileData: { fileUri: 'gs://a/b.png' } }, 'What is it?'] },
+      {
+        contents: [
+          {
+            role: 'user',
+            parts: [
+              { text: 'Look:' },
+              { fileData: { fileUri: 'gs://a/b.png' } },
+              { text: 'What is it?' },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      'texts between turns',
+      { contents: [turn, { role: 'model', parts: [{ text: 'Hi' }] }, 'How', 'are you?'] },
+      {
+        contents: [
+          turn,
+          { role: 'model', parts: [{ text: 'Hi' }] },
+          { role: 'user', parts: [{ text: 'How' }, { text: 'are you?' }] },
+        ],
+      },
+    ],
+    ['one turn', { contents: turn }, { contents: [turn] }],
+    ['several turns', { contents: [turn, turn] }, { contents: [turn, turn] }],
+    [
+      'a single part',
+      { contents: { role: 'user', parts: { text: 'Hello' } } },
+      { contents: [turn] },
+    ],
+    [
+      'an instruction of text',
+      { contents: [turn], systemInstruction: 'Be kind' },
+      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    ],
+    [
+      'an instruction of parts',
+      { contents: [turn], systemInstruction: [{ text: 'Be kind' }] },
+      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    ],
+    [
+      'an instruction with a single part',
+      { contents: [turn], systemInstruction: { parts: { text: 'Be kind' } } },
+      { contents: [turn], systemInstruction: { parts: [{ text: 'Be kind' }] } },
+    ],
+    [
+      'one safety setting',
+      { contents: [turn], safetySettings: setting },
+      { contents: [turn], safetySettings: [setting] },
+    ],
+    [
+      'safety settings',
+      { contents: [turn], safetySettings: [setting] },
+      { contents: [turn], safetySettings: [setting] },
+    ],
+    ['one tool', { contents: [turn], tools: tool }, { contents: [turn], tools: [tool] }],
+    [
+      'everything else as it is',
+      { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
+      { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
+    ],
+  ])('rule 27, trap 17: %s', async (_, given, sent) => {
+    expect(await sentFor(given)).toEqual(sent);
+  });
+
+  test.each([
+    ['generation_config', 'generationConfig'],
+    ['system_instruction', 'systemInstruction'],
+    ['safety_settings', 'safetySettings'],
+    ['tool_config', 'toolConfig'],
+    ['cached_content', 'cachedContent'],
+  ])('rule 27, trap 17: %s is refused, as the gateway would drop it', async (name, known) => {
+    const { client, requests } = scripted([json(answer)]);
+    const params = { model, contents: 'x', [name]: {} };
+
+    const error = await failureOf(misuse(client.generate, 'content', params));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toMatchObject({ field: name, message: expect.stringContaining(known) });
+    expect(requests).toHaveLength(0);
+  });
+
+  test('names the model in the path only, escaped, and nothing that was not given', async () => {
+    const { client, requests } = scripted([json(answer)]);
+
+    await client.generate.content({ model: 'models/a b', contents: 'x' });
+
+    expect(requests[0]?.url).toBe(
+      'https://gateway.test/v1beta/models/models%2Fa%20b:generateContent',
+    );
+    expect(Object.keys(Object(await bodyOf(requests[0])))).toEqual(['contents']);
+  });
+
+  test('asks for a stream by its path and alt=sse, and for a whole answer without', async () => {
+    const { client, emulator } = emulated();
+
+    await client.generate.content({ model, contents: 'x' });
+    await collect(await client.generate.contentStream({ model, contents: 'x' }));
+
+    expect(emulator.requests.map(({ path }) => path)).toEqual([
+      '/v1beta/models/m-flash:generateContent',
+      '/v1beta/models/m-flash:streamGenerateContent',
+    ]);
+    expect(emulator.requests.map(({ query }) => query)).toEqual([{}, { alt: 'sse' }]);
+  });
+
+  test.each([
+    [undefined, 'params'],
+    [{ model: '', contents: 'x' }, 'model'],
+    [{ model: '..', contents: 'x' }, 'model'],
+    [{ model }, 'contents'],
+    [{ model, contents: '' }, 'contents'],
+    [{ model, contents: [] }, 'contents'],
+    [{ model, contents: [turn, null] }, 'contents'],
+  ])('refuses %j at once', async (params, field) => {
+    const { client, requests } = scripted([json(answer)]);
+
+    for (const method of ['content', 'contentStream']) {
+      const error = await failureOf(misuse(client.generate, method, params));
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect(error).toHaveProperty('field', field);
+    }
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('generate.content()', () => {
+  test('gives the answer with its helpers and the request id', async () => {
+    const { client, emulator } = emulated();
+
+    const response = await client.generate.content({ model, contents: 'What is tea?' });
+
+    expect(response.text).toBe('You said: "What is tea?" This is the answer of m-flash.');
+    expect(response.functionCalls).toBeUndefined();
+    expect(response.blockReason).toBeUndefined();
+    expect(response.usageMetadata?.totalTokenCount).toBeGreaterThan(0);
+    expect(response._request_id).toBe(emulator.requests[0]?.id);
+    expect(Object.keys(response)).not.toContain('text');
+  });
+
+  test('rule 28: a refused prompt is an answer that says why', async () => {
+    const { client } = emulated();
+
+    const response = await client.generate.content({ model, contents: markers.block });
+
+    expect(response.text).toBeUndefined();
+    expect(response.blockReason).toBe('PROHIBITED_CONTENT');
+  });
+
+  test('rule 28: keys in snake case are understood', async () => {
+    const { client } = emulated({}, { quirks: { generateKeys: 'snake' } });
+
+    const response = await client.generate.content({ model, contents: 'tea' });
+
+    expect(response.candidates?.[0]?.finishReason).toBe('STOP');
+    expect(response.usageMetadata?.promptTokenCount).toBeGreaterThan(0);
+  });
+
+  test("rule 29, trap 18: errors come in OpenAI's form or in Google's", async () => {
+    const google = { error: { code: 400, message: 'No such field.', status: 'INVALID_ARGUMENT' } };
+    const { client } = scripted([
+      json({ error: { message: 'No such field.', type: 'upstream_error', code: 400 } }, 400),
+      json([google], 400),
+    ]);
+
+    for (const type of ['upstream_error', 'INVALID_ARGUMENT']) {
+      const error = await failureOf(client.generate.content({ model, contents: 'x' }));
+      expect(error).toBeInstanceOf(BadRequestError);
+      expect(error).toMatchObject({
+        type,
+        code: '400',
+        message: expect.stringContaining('No such field.'),
+      });
+    }
+  });
+
+  test('is repeated after a failure, because it is metered', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ operation: 'generate.content', fault: { type: 'error', status: 502 } });
+
+    await client.generate.content({ model, contents: 'x' });
+
+    expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+describe('generate.contentStream()', () => {
+  test.each(['with-text', 'extra-chunk'] as const)('gives pieces, ended %s', async (style) => {
+    const { client } = emulated({}, { quirks: { generateFinish: style, generateDone: true } });
+
+    const stream = await client.generate.contentStream({ model, contents: 'What is tea?' });
+    const pieces = await collect(stream);
+
+    expect(pieces.map(({ text }) => text ?? '').join('')).toBe(
+      'You said: "What is tea?" This is the answer of m-flash.',
+    );
+    expect(stream.verdict).toBe('complete');
+  });
+
+  test('throws when it is cut, with what came', async () => {
+    const { client, emulator } = emulated();
+    const fault = { type: 'cut-events', after: 2 } as const;
+    emulator.fail({ operation: 'generate.contentStream', fault });
+
+    const stream = await client.generate.contentStream({ model, contents: 'What is tea?' });
+    const error = await failureOf(collect(stream));
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(error).toHaveProperty('partial.candidates');
+  });
+});
+
+describe('through the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('a whole answer and a stream arrive', async () => {
+    const whole = await client.generate.content({ model, contents: 'x' });
+    const stream = await client.generate.contentStream({ model, contents: 'x' });
+    const pieces = await collect(stream);
+
+    expect(pieces.map(({ text }) => text ?? '').join('')).toBe(whole.text);
+    expect(emulator.requests).toHaveLength(2);
+  });
+});

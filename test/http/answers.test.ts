@@ -1,0 +1,364 @@
+import { describe, expect, test, vi } from 'vitest';
+import { BadRequestError } from '../../src/errors/api-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { cutResponse } from '../helpers/failures.ts';
+import {
+  apiErrorOf,
+  chat,
+  completion,
+  draw,
+  error,
+  film,
+  html,
+  list,
+  models,
+  named,
+  remix,
+  speak,
+  text,
+  translate,
+} from '../helpers/transport.ts';
+
+describe('answers', () => {
+  test('rule 3, trap 26: a page with status 200 points at the base URL', async () => {
+    const { client } = scripted([html(200)]);
+
+    const failure = await apiErrorOf(chat(client));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure.message).toContain('baseURL');
+    expect(failure.message).toContain('vendor prefix');
+    expect(failure).toHaveProperty('body', expect.stringContaining('<html>'));
+    expect(failure.outcome).toBe('unknown');
+  });
+
+  test.each([
+    ['nothing', text('')],
+    ['blanks', text(' \n')],
+    ['no body at all', text(null, { status: 204 })],
+  ])('%s instead of JSON is not taken for an answer', async (_, answer) => {
+    const { client } = scripted([answer]);
+
+    const failure = await apiErrorOf(chat(client));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure.message).toContain('empty');
+  });
+
+  test.each(['text/event-stream', 'text/html', 'text/plain', 'application/octet-stream', ''])(
+    'rule 1, trap 4: JSON labelled as %j is read as JSON',
+    async (type) => {
+      const label = { headers: { 'content-type': type } };
+      const good = scripted([text(`\uFEFF ${JSON.stringify(completion)}\n`, label)]);
+      const bad = scripted([
+        text('{"error":{"message":"no model","code":"x"}}', { status: 400, ...label }),
+      ]);
+
+      expect((await chat(good.client)).id).toBe('chatcmpl-1');
+      const failure = await apiErrorOf(chat(bad.client));
+
+      expect(failure).toBeInstanceOf(BadRequestError);
+      expect(failure.message).toContain('no model');
+      expect(failure.code).toBe('x');
+    },
+  );
+
+  test.each([
+    ['{error}', { error: { message: 'no', type: 'x', code: 'y' } }],
+    ['a task error', { code: 'ali_api_error', message: 'no', data: null }],
+    ['success: false', { success: false, message: 'no' }],
+    ['no wrapper', { code: null, type: 'x', param: null, message: 'no' }],
+    ['Google', { error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }],
+    ['Google in a list', [{ error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }]],
+    ['no type, but a price', { error: { code: 502, message: 'no' }, usage: { total_tokens: 17 } }],
+    ['an id', { id: 'chatcmpl-1', choices: [], error: { message: 'no' } }],
+  ])('rule 2: status 200 with %s is an error that may have been charged', async (_, body) => {
+    const calls = [draw, chat, speak, translate].map(async (call) => {
+      const { client, requests } = scripted([json(body)]);
+
+      const failure = await apiErrorOf(call(client));
+
+      expect(requests).toHaveLength(1);
+      expect(failure).toMatchObject({ status: 200, outcome: 'unknown' });
+      expect(failure.message).toContain('no');
+      expect(failure.advice).toContain('may have been accepted and charged');
+    });
+    await Promise.all(calls);
+  });
+
+  test('rule 46: a list that is refused with status 200 costs nothing', async () => {
+    const { client, requests } = scripted([json({ success: false, message: 'no' })]);
+
+    expect(await apiErrorOf(list(client))).toMatchObject({ status: 200, outcome: 'rejected' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['of the gateway', { code: 'ali_api_error', message: 'Throttling.RateQuota', data: null }],
+    ['with a request', { code: 'ali_api_error', message: '{"request_id":"r"}', data: null }],
+    ['with an empty id', { code: 'x', message: '{"task_id":""}', data: null, task_id: null }],
+  ])('rule 2: a submission is refused by a task error %s', async (_, body) => {
+    const { client, requests } = scripted([json(body)]);
+
+    const failures = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
+
+    expect(requests).toHaveLength(2);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({ status: 200, outcome: 'rejected' });
+      expect(failure.advice).toContain('no charge is expected');
+    }
+  });
+
+  test.each([
+    [201, 'fail_to_fetch_task', 'Created'],
+    [201, 'fail_to_fetch_task', '{"code":0,"message":"SUCCEED","data":{"task_id":"800000001530"}}'],
+    [200, 'x', '{"id":"made"}'],
+    [200, 'x', 'status_code=201, {"job":{"uuid": 7}}'],
+    [200, 'x', '{\\"id\\":\\"made\\"'],
+  ])('rule 2: a task error of a task that was made: %i %s %s', async (status, code, message) => {
+    const { client, requests } = scripted([json({ code, message, data: null }, status)]);
+
+    const failure = await apiErrorOf(film(client));
+
+    expect(requests).toHaveLength(1);
+    expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
+    expect(failure.outcome).toBe('unknown');
+  });
+
+  test.each([{ error: { message: 'no', type: 'x' } }, { success: false, message: 'no' }])(
+    'an error of another envelope does not prove that no task was made: %j',
+    async (body) => {
+      const { client } = scripted([json(body)]);
+
+      expect(await apiErrorOf(film(client))).toBeInstanceOf(VideoSubmitUnknownError);
+    },
+  );
+
+  test('rule 4: an empty error gets its message from the status', async () => {
+    const { client } = scripted([text('', { status: 429 })], { maxRetries: 0 });
+
+    expect((await apiErrorOf(chat(client))).message).toContain('429 Too many requests.');
+  });
+
+  test('an error body is read up to 64 KiB', async () => {
+    let sent = 0;
+    let isCancelled = false;
+    const endless = () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent += 1_024;
+            controller.enqueue(new TextEncoder().encode('x'.repeat(1_024)));
+          },
+          cancel() {
+            isCancelled = true;
+          },
+        }),
+        { status: 400 },
+      );
+    const { client } = scripted([endless]);
+
+    const failure = await apiErrorOf(chat(client));
+
+    expect(failure.message.length).toBeLessThan(2_200);
+    expect(String(failure.error)).toHaveLength(65_536);
+    expect(sent).toBeLessThan(80_000);
+    expect(isCancelled).toBe(true);
+  });
+
+  test('an error status counts although its body breaks off', async () => {
+    const { client } = scripted([
+      () => cutResponse('{"error":{"message":"no"}}', { status: 403 }),
+      () => cutResponse('<html>', { status: 403 }),
+    ]);
+
+    expect((await apiErrorOf(chat(client))).message).toContain('403 no');
+    expect((await apiErrorOf(chat(client))).status).toBe(403);
+  });
+});
+
+describe('request ids', () => {
+  test.each([
+    [{ 'x-oneapi-request-id': 'a', 'x-request-id': 'b', 'cf-ray': 'd' }, 'a'],
+    [{ 'x-request-id': 'b', 'cf-ray': 'd' }, 'b'],
+    [{ 'x-litellm-call-id': 'e', 'cf-ray': 'd' }, 'e'],
+    [{ 'cf-ray': 'd' }, 'd'],
+    [{}, null],
+  ])('rule 7: of an answer with %j is %j', async (headers, expected) => {
+    const { client } = scripted([named(headers)]);
+
+    const { data, request_id } = await chat(client).withResponse();
+
+    expect(request_id).toBe(expected);
+    expect(data._request_id).toBe(expected);
+    expect(Object.keys(data)).not.toContain('_request_id');
+    expect(JSON.stringify(data)).not.toContain('_request_id');
+  });
+
+  test.each([
+    [{ 'x-oneapi-request-id': 'a' }, 'a'],
+    [{ 'x-request-id': 'b' }, 'b'],
+    [{ 'cf-ray': 'd' }, 'c'],
+    [{}, 'c'],
+  ])('rule 7: of an error with %j and one in its message is %j', async (headers, expected) => {
+    for (const status of [400, 200]) {
+      const body = { error: { message: 'no (request id: c)' } };
+      const { client } = scripted([named(headers, body, status)]);
+
+      const failure = await apiErrorOf(chat(client));
+
+      expect(failure.requestID).toBe(expected);
+      expect(failure.request_id).toBe(expected);
+      expect(failure.evidence.requestId).toBe(expected);
+      expect(failure.evidence.attempts[0]?.requestId).toBe(expected);
+    }
+  });
+});
+
+describe('asResponse() and withResponse()', () => {
+  test('asResponse() gives the raw answer before its body is read', async () => {
+    const { client, requests } = scripted([text('not json', { headers: { 'x-request-id': 'a' } })]);
+
+    const response = await chat(client).asResponse();
+
+    expect(response).toBeInstanceOf(Response);
+    expect(response.bodyUsed).toBe(false);
+    expect(response.headers.get('x-request-id')).toBe('a');
+    expect(await response.text()).toBe('not json');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('asResponse() rejects on an error status', async () => {
+    const { client } = scripted([error('x', 400)]);
+
+    expect(await apiErrorOf(chat(client).asResponse())).toBeInstanceOf(BadRequestError);
+  });
+
+  test('asResponse() of an answer without a body', async () => {
+    const { client } = scripted([text(null, { status: 204 })]);
+
+    expect((await client.get('/api/x').asResponse()).status).toBe(204);
+  });
+
+  test('a body that was handed out is not parsed as well, and not fetched again', async () => {
+    const { client, requests } = scripted([json(models)]);
+    const promise = list(client);
+    await promise.asResponse();
+
+    const failure = await failureOf(promise);
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a promise can be awaited any number of times and sends once', async () => {
+    const { client, requests } = scripted([json(completion)]);
+    const promise = chat(client);
+
+    const [first, second, { data, response }] = await Promise.all([
+      promise,
+      promise.then((value) => value),
+      promise.withResponse(),
+    ]);
+
+    expect(first).toBe(second);
+    expect(data).toBe(first);
+    expect(response.status).toBe(200);
+    expect(await promise.asResponse()).toBe(response);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a request is sent without anybody awaiting it', async () => {
+    const { client, requests } = scripted([json(completion)]);
+
+    const promise = chat(client);
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+
+    expect(promise).toBeInstanceOf(Promise);
+    await promise.finally(() => {});
+  });
+
+  test('catch() and finally() give plain promises', async () => {
+    const { client } = scripted([error('x', 400)]);
+    let isDone = false;
+
+    const result = chat(client)
+      .finally(() => {
+        isDone = true;
+      })
+      .catch((failure: unknown) => failure);
+
+    expect(Object.getPrototypeOf(result)).toBe(Promise.prototype);
+    expect(await result).toBeInstanceOf(BadRequestError);
+    expect(isDone).toBe(true);
+  });
+});
+
+describe('validation', () => {
+  const odd = { ...completion, model: 7, choices: [{ ...completion.choices[0], index: 'x' }] };
+
+  test('tolerant: returns the answer and reports each difference once', async () => {
+    const { client, drifts } = scripted([json(odd)]);
+
+    const first = await chat(client);
+    await chat(client);
+
+    expect(first.model).toBe(7);
+    expect(drifts).toEqual([
+      {
+        operation: 'chat.completions.create',
+        path: 'model',
+        expected: 'string',
+        received: 'number',
+      },
+      {
+        operation: 'chat.completions.create',
+        path: 'choices[0].index',
+        expected: 'number',
+        received: 'string',
+      },
+    ]);
+  });
+
+  test('strict: throws, and loses nothing', async () => {
+    const { client } = scripted([json(odd)], { validation: 'strict' });
+
+    const failure = await apiErrorOf(chat(client));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure).toMatchObject({ outcome: 'unknown', data: odd, status: 200 });
+    expect(failure).toHaveProperty('issues.length', 2);
+    expect(failure.evidence).toMatchObject({ phase: 'body', status: 200 });
+    expect(failure.evidence.attempts).toHaveLength(1);
+  });
+
+  test('off: does not look', async () => {
+    const { client, drifts } = scripted([json(odd)], { validation: 'off' });
+
+    expect((await chat(client)).model).toBe(7);
+    expect(drifts).toEqual([]);
+  });
+
+  test('a list where an object belongs is no answer, and a video may have been submitted', async () => {
+    const { client } = scripted([json([1])]);
+
+    expect(await apiErrorOf(chat(client))).toBeInstanceOf(UnexpectedResponseError);
+    expect(await apiErrorOf(film(client))).toBeInstanceOf(VideoSubmitUnknownError);
+  });
+
+  test('onDrift that fails does not fail a call that is paid for', async () => {
+    for (const onDrift of [
+      () => {
+        throw new Error('mine');
+      },
+      () => Promise.reject(new Error('mine')),
+    ]) {
+      // oxlint-disable-next-line typescript/no-misused-promises -- what is tested
+      const { client } = scripted([json(odd)], { onDrift });
+      expect((await chat(client)).id).toBe('chatcmpl-1');
+    }
+  });
+});

@@ -1,0 +1,331 @@
+import { describe, expect, test, vi } from 'vitest';
+import { BadRequestError, InternalServerError } from '../../src/errors/api-error.ts';
+import { APIConnectionError } from '../../src/errors/connection-error.ts';
+import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { collect, eventStream, json, scripted } from '../helpers/clients.ts';
+import { fetchFailure, settled } from '../helpers/failures.ts';
+import {
+  apiErrorOf,
+  chat,
+  completion,
+  draw,
+  error,
+  fail,
+  film,
+  html,
+  list,
+  logged,
+  messages,
+  models,
+  refused,
+  reset,
+  text,
+} from '../helpers/transport.ts';
+
+describe('errors', () => {
+  test('know no more than the worst attempt of the call', async () => {
+    vi.useFakeTimers();
+    for (const [answers, outcome] of [
+      [[reset, refused], 'unknown'],
+      [[reset, error('x', 400)], 'unknown'],
+      [[error('', 429), refused], 'rejected'],
+      [[refused, error('x', 400)], 'rejected'],
+      [[refused], 'not_sent'],
+    ] as const) {
+      const { client } = scripted(answers);
+
+      const { error: failure } = await settled(chat(client));
+
+      expect(failure).toHaveProperty('outcome', outcome);
+      const { message } = failure instanceof Error ? failure : new Error('none');
+      expect(message.includes('Nothing was sent')).toBe(outcome === 'not_sent');
+      expect(message.includes('may have been accepted')).toBe(outcome === 'unknown');
+    }
+    vi.useRealTimers();
+  });
+
+  test('say what was tried, what is known and what to do', async () => {
+    vi.useFakeTimers();
+    const { client } = scripted([
+      () => fetchFailure('ECONNREFUSED', 'connect'),
+      text('{"error":{"message":"slow","code":"c"}}', {
+        status: 429,
+        headers: { 'x-request-id': 'r' },
+      }),
+      () => fetchFailure('ECONNRESET', 'read'),
+    ]);
+
+    const { error: failure } = await settled(draw(client));
+
+    expect(failure).toBeInstanceOf(APIConnectionError);
+    expect(failure).toMatchObject({
+      name: 'APIConnectionError',
+      outcome: 'unknown',
+      status: undefined,
+      callId: expect.stringMatching(/^call_/),
+      evidence: {
+        phase: 'sent',
+        code: 'ECONNRESET',
+        attempts: [
+          { phase: 'connect', code: 'ECONNREFUSED' },
+          { phase: 'headers', code: 'c', status: 429, requestId: 'r' },
+          { phase: 'sent', code: 'ECONNRESET' },
+        ],
+      },
+    });
+    expect(failure).toHaveProperty(
+      'message',
+      'POST https://gateway.test/v1/images/generations lost its connection (ECONNRESET). 3 attempts were made. The request may have been accepted and charged. Check the account before sending it again.',
+    );
+    vi.useRealTimers();
+  });
+
+  test('of a read say that it is safe to repeat', async () => {
+    const { client } = scripted([html(502)], { maxRetries: 0 });
+
+    expect((await apiErrorOf(list(client))).message).toContain('safe to repeat');
+  });
+
+  test.each(['prompt_blocked', 'violation_fee.grok.csam'])(
+    'do not promise that %s costs nothing',
+    async (code) => {
+      const { client } = scripted([error(code, 400)]);
+
+      expect((await apiErrorOf(chat(client))).message).not.toContain('no charge');
+    },
+  );
+
+  test('hint at the scheme when TLS fails without proof', async () => {
+    const { client } = scripted([() => fetchFailure('ERR_SSL_WRONG_VERSION_NUMBER')]);
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure.outcome).toBe('unknown');
+    expect(failure.message).toContain('scheme');
+  });
+
+  test('rule 16: a submission of unknown fate is an error of its own', async () => {
+    const { client, requests } = scripted([
+      () => new Response('<html>', { status: 502, headers: { 'x-oneapi-request-id': 'r' } }),
+    ]);
+
+    const failure = await apiErrorOf(film(client));
+
+    expect(requests).toHaveLength(1);
+    expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
+    expect(failure).toMatchObject({ status: 502, requestID: 'r', outcome: 'unknown' });
+    expect(failure.cause).toBeInstanceOf(InternalServerError);
+    expect(failure.message).toContain('may be charged');
+  });
+
+  test('a submission that was refused is a plain error', async () => {
+    const { client } = scripted([error('x', 400)]);
+
+    expect(await apiErrorOf(film(client))).toBeInstanceOf(BadRequestError);
+  });
+});
+
+describe('a 404 and a 503', () => {
+  const noChannel = 'No available channel for model nope under group default (distributor)';
+
+  test.each<[string, number, object, string, RegExp]>([
+    ['a path that doubles /v1', 404, { message: 'Invalid URL' }, '/v1/v1/x', /version twice/],
+    ['a route that is not there', 404, { message: 'Invalid URL' }, '/v1/images', /Check baseURL/],
+    [
+      'no channel',
+      503,
+      { message: noChannel, code: 'model_not_found' },
+      '/v1/images',
+      /models\.list\(\)/,
+    ],
+    ['no channel, without a code', 503, { message: noChannel }, '/v1/images', /models\.list\(\)/],
+    ['an outage', 503, { message: 'Overloaded' }, '/v1/images', /may have been accepted/],
+  ])('name the URL and the fix: %s', async (_, status, problem, path, fix) => {
+    const { client } = scripted([json({ error: problem }, status)], { maxRetries: 0 });
+
+    const { message } = await apiErrorOf(client.post(path, { body: {} }));
+
+    expect(message).toContain(` The request was POST https://gateway.test${path}.`);
+    expect(message).toMatch(fix);
+  });
+
+  test('of a task name the id', async () => {
+    const { client } = scripted([json({ error: { message: 'Task not found' } }, 404)]);
+
+    expect((await apiErrorOf(client.videos.retrieve('task_x'))).message).toBe(
+      '404 Task not found. The request was GET https://gateway.test/v1/videos/task_x. Check the id, and that baseURL is the gateway that gave it. The gateway refused the request, so no charge is expected.',
+    );
+  });
+});
+
+describe('a browser', () => {
+  const cause = new TypeError('Failed to fetch');
+
+  test('does not tell a refused preflight from a lost connection, which the message says', async () => {
+    vi.stubGlobal('window', { document: {} });
+    const { client } = scripted([cause], { maxRetries: 0, dangerouslyAllowBrowser: true });
+
+    const lost = await apiErrorOf(draw(client));
+
+    expect(lost.message).toMatch(/lost its connection\. A browser does not tell .*CORS.*console/);
+    expect(lost.outcome).toBe('unknown');
+  });
+
+  test('is not mentioned elsewhere', async () => {
+    const { client } = scripted([cause], { maxRetries: 0 });
+
+    expect((await apiErrorOf(draw(client))).message).not.toContain('browser');
+  });
+});
+
+describe('JSON of an error', () => {
+  test('has its message, and nothing that the error does not show', async () => {
+    const { client } = scripted([error('c', 400)], { apiKey: 'sk-canary-1' });
+
+    const failure = await apiErrorOf(list(client));
+    const written: unknown = JSON.parse(JSON.stringify({ failure }));
+
+    expect(written).toMatchObject({
+      failure: {
+        name: 'BadRequestError',
+        message: failure.message,
+        outcome: 'rejected',
+        status: 400,
+        code: 'c',
+        advice: failure.advice,
+      },
+    });
+    expect(JSON.stringify(written)).not.toContain('sk-canary');
+  });
+});
+
+/** A client whose key can be had once. */
+function withKeys(...answers: Parameters<typeof scripted>[0]) {
+  let asked = 0;
+  const problem = new Error('no more keys');
+  const apiKey = (): string => {
+    asked += 1;
+    if (asked > 1) throw problem;
+    return 'sk-test';
+  };
+  return { ...scripted(answers, { apiKey }), problem };
+}
+
+describe('a key that cannot be had again', () => {
+  test('after a 401 leaves the refusal, and is its cause', async () => {
+    const { client, requests, problem } = withKeys(error('', 401));
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure).toMatchObject({
+      name: 'AuthenticationError',
+      outcome: 'rejected',
+      status: 401,
+    });
+    expect(failure).toHaveProperty('cause.field', 'apiKey');
+    expect(failure).toHaveProperty('cause.cause', problem);
+    expect(failure.evidence.attempts).toHaveLength(1);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('after a lost connection leaves the outcome unknown', async () => {
+    vi.useFakeTimers();
+    const { client, requests } = withKeys(reset());
+
+    const { error: failure } = await settled(
+      client.images.generate({ model: 'm', prompt: 'a cat' }, { retryUnknownOutcome: true }),
+    );
+
+    expect(failure).toMatchObject({ name: 'APIConnectionError', outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+    vi.useRealTimers();
+  });
+});
+
+describe('log lines', () => {
+  test.each([
+    ['off', []],
+    ['error', []],
+    ['warn', []],
+    ['info', ['info']],
+    ['debug', ['debug', 'debug', 'info', 'debug', 'debug']],
+  ] as const)('at level %s are %j', async (logLevel, expected) => {
+    vi.useFakeTimers();
+    const { client, lines } = logged([error('x', 500), json(models)], { logLevel });
+
+    await settled(list(client));
+
+    expect(lines.map(([level]) => level)).toEqual(expected);
+    vi.useRealTimers();
+  });
+
+  test('name the call, and hold neither key nor prompt nor query', async () => {
+    vi.useFakeTimers();
+    const { client, lines } = logged(
+      [
+        json({ error: { message: 'Not now, sk-canary', code: 'busy' } }, 500),
+        json({ ...completion, model: 7 }),
+      ],
+      {
+        logLevel: 'debug',
+        apiKey: 'sk-canary',
+        defaultQuery: { tenant: 'canary' },
+        defaultHeaders: { 'x-tenant': 'canary' },
+      },
+    );
+
+    await settled(
+      client.chat.completions.create({
+        model: 'm',
+        messages: [{ role: 'user', content: 'canary' }],
+      }),
+    );
+
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines[1]?.[2]).toMatchObject({ code: 'busy', message: 'Not now, [key]', status: 500 });
+    expect(JSON.stringify(lines)).not.toContain('canary');
+    for (const [, message] of lines) expect(message).toMatch(/^\[model-gateway\] /);
+    vi.useRealTimers();
+  });
+
+  test.each([
+    [
+      'complete',
+      [{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }],
+      { verdict: 'complete', error: undefined },
+    ],
+    [
+      'truncated',
+      [{ choices: [{ index: 0, delta: { content: 'a' } }] }],
+      { verdict: 'no_terminator', error: 'StreamTruncatedError', message: expect.any(String) },
+    ],
+    [
+      'failed',
+      [{ error: { message: 'No, sk-canary.' } }],
+      { error: 'StreamError', message: expect.stringContaining('No, [key].') },
+    ],
+  ])('tell how a stream ended: %s', async (_, events, end) => {
+    const options = { logLevel: 'debug', apiKey: 'sk-canary' } as const;
+    const { client, lines } = logged([eventStream(...events)], options);
+
+    const stream = await client.chat.completions.create({
+      model: 'm',
+      messages: [...messages],
+      stream: true,
+    });
+    await collect(stream).catch(() => undefined);
+
+    const [, message, details] = lines.at(-1) ?? [];
+    expect(message).toBe('[model-gateway] Stream ended');
+    expect(details).toMatchObject({ ...end, durationMs: expect.any(Number) });
+  });
+
+  test('that cannot be written do not fail the call', async () => {
+    const { client } = scripted([json(models)], {
+      logLevel: 'debug',
+      logger: { error: fail, warn: fail, info: fail, debug: fail },
+    });
+
+    expect((await list(client)).data).toEqual([]);
+  });
+});

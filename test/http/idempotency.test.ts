@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { RetryBudget } from '../../src/http/retry-budget.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const image = { created: 1, data: [{ url: 'https://files.test/a.png' }] };
+const params = { model: 'm-image', prompt: 'A fox' };
+const lost = (): Error => new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
+const idempotency = { header: 'Idempotency-Key' };
+
+/** Lets a call go through all its pauses. */
+async function settled<T>(promise: PromiseLike<T>): Promise<T> {
+  const [result] = await Promise.all([promise, vi.runAllTimersAsync()]);
+  return result;
+}
+
+describe('idempotency', () => {
+  test('rule 17: no key is sent, and nothing charged is repeated, unless the option is given', async () => {
+    const { client, requests } = scripted([lost(), json(image)]);
+
+    const error = await settled(failureOf(client.images.generate(params)));
+
+    expect(error).toMatchObject({ outcome: 'unknown' });
+    expect(requests).toHaveLength(1);
+    expect([...(requests[0]?.headers.keys() ?? [])].toSorted()).toEqual([
+      'accept',
+      'authorization',
+      'content-type',
+    ]);
+  });
+
+  test.each([
+    ['a lost connection', lost()],
+    ['a 502', () => new Response('<html>bad gateway</html>', { status: 502 })],
+    ['a 500', json({ error: { message: 'broken', type: 'server_error' } }, 500)],
+    ['a cut answer', () => new Response('{"created":1,"da')],
+    ['a conflict: the first attempt is still at work', json({ error: { message: 'busy' } }, 409)],
+  ])('%s is repeated with the same key', async (_, answer) => {
+    const { client, requests } = scripted([answer, json(image)], { idempotency });
+
+    const result = await settled(client.images.generate(params));
+
+    const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(result.data).toHaveLength(1);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toMatch(/^call_\w+$/);
+    expect(keys[1]).toBe(keys[0]);
+  });
+
+  test('every call has a key of its own, and reads have none', async () => {
+    const { client, requests } = scripted([json(image), json(image), json({ data: [] })], {
+      idempotency,
+    });
+
+    await settled(client.images.generate(params));
+    await settled(client.images.generate(params));
+    await settled(client.models.list());
+
+    const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[2]).toBeNull();
+  });
+
+  test('a key of the caller is sent, and null switches the option off for a call', async () => {
+    const { client, requests } = scripted([json(image)], { idempotency });
+
+    await settled(client.images.generate(params, { idempotencyKey: 'order-1' }));
+    await settled(client.images.generate(params, { idempotency: null }));
+
+    expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual([
+      'order-1',
+      null,
+    ]);
+  });
+
+  test('a refusal is not repeated', async () => {
+    const { client, requests } = scripted([json({ error: { message: 'no' } }, 400)], {
+      idempotency,
+    });
+
+    const error = await settled(failureOf(client.images.generate(params)));
+
+    expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['a header that is no name', { idempotency: { header: 'a b' } }, 'idempotency.header'],
+    [
+      'a header with another meaning',
+      { idempotency: { header: 'Authorization' } },
+      'idempotency.header',
+    ],
+    ['a key without the option', { idempotencyKey: 'order-1' }, 'idempotencyKey'],
+    ['a key that no header can carry', { idempotency, idempotencyKey: 'a\nb' }, 'idempotencyKey'],
+  ])('%s is refused before anything is sent', async (_, options, field) => {
+    const { client, requests } = scripted([json(image)]);
+
+    const error = await failureOf(client.images.generate(params, options));
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toMatchObject({ field });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('the retry budget', () => {
+  test('an outage does not multiply the load: after 100 retries each call fails at once', async () => {
+    const { client, requests } = scripted([lost()], { maxRetries: 2 });
+
+    for (let call = 0; call < 100; call += 1) await settled(failureOf(client.models.list()));
+
+    expect(requests).toHaveLength(100 + 100);
+  });
+
+  test('calls that succeed fill it again', async () => {
+    const budget = new RetryBudget();
+    while (budget.take(false));
+
+    for (let call = 0; call < 5; call += 1) budget.give();
+
+    expect([budget.take(false), budget.take(false)]).toEqual([true, false]);
+  });
+
+  test('a retry after a time-out costs twice as much', () => {
+    const budget = new RetryBudget();
+    let retries = 0;
+    while (budget.take(true)) retries += 1;
+
+    expect(retries).toBe(50);
+  });
+});

@@ -1,0 +1,253 @@
+import * as fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { mergeCallSettings, resolveSettings } from '../../src/http/settings.ts';
+import type { GatewayOptions, SharedOptions } from '../../src/options.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+const base = { apiKey: 'sk-test', baseURL: 'https://gw.example' };
+
+function problemOf(options: unknown): InvalidInputError {
+  try {
+    resolveSettings(untyped<GatewayOptions>(options));
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+function recorder() {
+  const lines: string[] = [];
+  const write = (level: string) => (message: string) => void lines.push(`${level}: ${message}`);
+  const logger = {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+  };
+  return { lines, logger };
+}
+
+function stubBrowser() {
+  vi.stubGlobal('window', { document: {} });
+  vi.stubGlobal('document', {});
+  vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0' });
+}
+
+describe('options of the client', () => {
+  test('have documented defaults', () => {
+    expect(resolveSettings(base).call).toEqual({
+      maxRetries: 2,
+      timeout: 600_000,
+      firstByteTimeout: 300_000,
+      idleTimeout: 300_000,
+      chunkTimeout: null,
+      totalTimeout: null,
+      retryUnknownOutcome: undefined,
+      idempotency: null,
+      onTruncated: 'throw',
+      maxEventBytes: 134_217_728,
+      maxResponseBytes: 134_217_728,
+      partial: true,
+      validation: 'tolerant',
+    });
+  });
+
+  const durations = [
+    'timeout',
+    'firstByteTimeout',
+    'idleTimeout',
+    'chunkTimeout',
+    'totalTimeout',
+  ] as const;
+
+  test.each(durations)('%s is 1 to 2147483647 milliseconds', (field) => {
+    for (const value of [1, 1.5, 2_147_483_647]) {
+      expect(resolveSettings({ ...base, [field]: value }).call[field]).toBe(value);
+    }
+    for (const value of [0, -1, 0.5, 2_147_483_648, Infinity, NaN, '5', true, {}]) {
+      expect(problemOf({ ...base, [field]: value }).field).toBe(field);
+    }
+  });
+
+  test('null switches every limit off but that of an attempt', () => {
+    for (const field of durations.slice(1)) {
+      expect(resolveSettings({ ...base, [field]: null }).call[field]).toBeNull();
+    }
+    expect(problemOf({ ...base, timeout: null }).field).toBe('timeout');
+  });
+
+  test.each([
+    ['maxRetries', [-1, 0.5, 101, NaN, '2', null]],
+    ['maxEventBytes', [0, 1_023, 1_073_741_825, 0.5, null]],
+    ['maxResponseBytes', [0, 1_023, 536_870_889, 0.5, null]],
+    ['retryUnknownOutcome', ['false', 'true', 0, 1]],
+    ['partial', ['false', 0, null]],
+    ['onTruncated', ['ignore', 1, null, Symbol('throw')]],
+    ['validation', ['loose', false, null]],
+    ['logLevel', ['verbose', 3, null, '']],
+    ['logger', ['console', 1, {}, { error() {} }]],
+    ['fetch', ['fetch', {}, null]],
+    ['fetchOptions', ['x', 1]],
+    ['defaultHeaders', ['x: y', 1, [['a', 'b']]]],
+    ['defaultHeaders', [{ 'bad name': 'x' }, { 'x-a': 'line\nbreak' }]],
+    ['defaultQuery', ['a=1', 1]],
+    ['onDrift', ['log', {}]],
+    ['bodyFormat', ['multipart', false, null]],
+    ['baseURL', [7, 'gw.example', '', {}]],
+    ['apiKey', ['', ' ', 7, {}, true]],
+  ])('%s is refused when it cannot work', (field, values) => {
+    for (const value of values) {
+      expect(problemOf({ ...base, [field]: value }).field).toBe(field);
+    }
+  });
+
+  test('a header that is refused does not show its value', () => {
+    const { message } = problemOf({ ...base, defaultHeaders: { 'x-a': 'se\ncret' } });
+
+    expect(message).toContain('x-a');
+    expect(message).not.toContain('cret');
+  });
+
+  test.each(['sk-test', null, 5])('are an object, and not %j', (options) => {
+    const { field, message } = problemOf(options);
+
+    expect(field).toBe('options');
+    expect(message).toContain('{ apiKey, baseURL }');
+    expect(message).not.toContain('sk-test');
+  });
+
+  test('undefined is the same as leaving an option out', () => {
+    const fields = Object.keys(resolveSettings(base).call);
+    const empty = Object.fromEntries(fields.map((field) => [field, undefined]));
+
+    expect(resolveSettings({ ...base, ...empty }).call).toEqual(resolveSettings(base).call);
+  });
+
+  test('nothing but an InvalidInputError is ever thrown', () => {
+    const fields = ['apiKey', 'baseURL', 'logLevel', 'logger', 'fetch', 'timeout', 'maxRetries'];
+    const garbage = fc.dictionary(fc.constantFrom(...fields), fc.anything());
+    fc.assert(
+      fc.property(garbage, (options) => {
+        try {
+          resolveSettings(untyped<GatewayOptions>({ ...base, ...options }));
+          return true;
+        } catch (error) {
+          return error instanceof InvalidInputError;
+        }
+      }),
+    );
+  });
+});
+
+describe('options of a call', () => {
+  const client = resolveSettings({ ...base, maxRetries: 5, retryUnknownOutcome: true }).call;
+
+  test('override those of the client one by one', () => {
+    const merged = mergeCallSettings(client, { timeout: 7, retryUnknownOutcome: false });
+
+    expect(merged).toEqual({ ...client, timeout: 7, retryUnknownOutcome: false });
+    expect(mergeCallSettings(client, undefined)).toBe(client);
+    expect(mergeCallSettings(client, { maxRetries: 0 }).maxRetries).toBe(0);
+  });
+
+  test('are checked too', () => {
+    const options = untyped<SharedOptions>({ retryUnknownOutcome: 'no' });
+
+    expect(() => mergeCallSettings(client, options)).toThrow(InvalidInputError);
+  });
+});
+
+describe('the environment', () => {
+  test('gives the key, the base URL and the log level', () => {
+    vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
+    vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example/v1');
+    vi.stubEnv('GATEWAY_LOG', ' DEBUG ');
+
+    const { base: found, log } = resolveSettings({});
+
+    expect(found).toEqual({ root: 'https://env.example', version: '/v1' });
+    expect(log.enabled('debug')).toBe(true);
+  });
+
+  test('gives way to options', () => {
+    vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example');
+    vi.stubEnv('GATEWAY_LOG', 'debug');
+
+    const { base: found, log } = resolveSettings({ ...base, logLevel: 'off' });
+
+    expect(found.root).toBe('https://gw.example');
+    expect(log.enabled('error')).toBe(false);
+  });
+
+  test('is named when it is wrong or would help', () => {
+    vi.stubEnv('GATEWAY_LOG', 'loud');
+    expect(problemOf(base).field).toBe('GATEWAY_LOG');
+    vi.stubEnv('GATEWAY_LOG', ' ');
+    vi.stubEnv('GATEWAY_API_KEY', ' ');
+    vi.stubEnv('GATEWAY_BASE_URL', undefined);
+    expect(problemOf({ baseURL: 'https://gw.example' }).message).toContain('GATEWAY_API_KEY');
+    expect(problemOf({ apiKey: 'sk-test' }).message).toContain('GATEWAY_BASE_URL');
+    expect(problemOf({ apiKey: 'sk-test', baseURL: null }).field).toBe('baseURL');
+  });
+
+  test('may be out of bounds', () => {
+    vi.stubGlobal('process', {
+      get env() {
+        throw new Error('NotCapable: Requires env access');
+      },
+    });
+
+    expect(resolveSettings({ ...base, logger: console }).base.root).toBe('https://gw.example');
+  });
+});
+
+describe('a browser', () => {
+  test('takes no key as a string, as every visitor could read it', () => {
+    stubBrowser();
+
+    const error = problemOf(base);
+
+    expect(error.field).toBe('apiKey');
+    expect(error.message).toContain('dangerouslyAllowBrowser');
+    expect(error.message).not.toContain('sk-test');
+  });
+
+  test('takes a function, and a string after an explicit word', () => {
+    stubBrowser();
+
+    expect(() => resolveSettings({ ...base, apiKey: () => 'sk-short-lived' })).not.toThrow();
+    expect(() => resolveSettings({ ...base, dangerouslyAllowBrowser: true })).not.toThrow();
+    expect(problemOf({ ...base, dangerouslyAllowBrowser: 'yes' }).field).toBe('apiKey');
+  });
+});
+
+describe('trap 27: a second credential', () => {
+  test.each([
+    [{ defaultHeaders: { 'X-Api-Key': 'x' } }, 'x-api-key'],
+    [{ defaultHeaders: new Headers({ 'x-goog-api-key': 'x' }) }, 'x-goog-api-key'],
+    [{ defaultQuery: { key: 'x' } }, 'key'],
+  ])('is warned of, as the gateway prefers it to the bearer key: %j', (options, name) => {
+    const { lines, logger } = recorder();
+
+    resolveSettings({ ...base, ...options, logger });
+
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^warn: /);
+    expect(lines[0]).toContain(name);
+  });
+
+  test('is not warned of where there is none', () => {
+    const { lines, logger } = recorder();
+
+    resolveSettings({
+      ...base,
+      logger,
+      defaultHeaders: { 'x-tenant': 'a', 'x-api-key': null },
+      defaultQuery: { tenant: 'a' },
+    });
+
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,349 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { APIError, InternalServerError, RateLimitError } from '../../src/errors/api-error.ts';
+import { APIConnectionTimeoutError } from '../../src/errors/connection-error.ts';
+import { type Outcome } from '../../src/errors/gateway-error.ts';
+import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { bodyOf, json, scripted } from '../helpers/clients.ts';
+import { cutResponse, fetchFailure, never, settled } from '../helpers/failures.ts';
+import {
+  chat,
+  completion,
+  draw,
+  error,
+  film,
+  html,
+  limited,
+  list,
+  messages,
+  models,
+  slow,
+  stuck,
+  text,
+  timesOf,
+} from '../helpers/transport.ts';
+
+describe('the number of requests', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const rows: readonly [
+    fault: string,
+    answer: () => Response | Error | Promise<Response>,
+    outcome: Outcome,
+    free: number,
+    metered: number,
+    charged: number,
+  ][] = [
+    ['refused connection', () => fetchFailure('ECONNREFUSED', 'connect'), 'not_sent', 3, 3, 3],
+    ['busy name server', () => fetchFailure('EAI_AGAIN', 'getaddrinfo'), 'not_sent', 3, 3, 3],
+    ['unknown host', () => fetchFailure('ENOTFOUND', 'getaddrinfo'), 'not_sent', 2, 2, 2],
+    ['bad certificate', () => fetchFailure('CERT_HAS_EXPIRED'), 'not_sent', 1, 1, 1],
+    ['reset connection', () => fetchFailure('ECONNRESET', 'read'), 'unknown', 3, 3, 1],
+    ['closed connection', () => fetchFailure('UND_ERR_SOCKET'), 'unknown', 3, 3, 1],
+    ['headers that never come', never, 'unknown', 3, 3, 1],
+    ['Failed to fetch', () => new TypeError('Failed to fetch'), 'unknown', 3, 3, 1],
+    ['400', error('x', 400), 'rejected', 1, 1, 1],
+    ['401', error('', 401), 'rejected', 1, 1, 1],
+    ['402', error('x', 402), 'rejected', 1, 1, 1],
+    ['403', error('insufficient_user_quota', 403), 'rejected', 1, 1, 1],
+    ['404', error('', 404), 'rejected', 1, 1, 1],
+    ['408', error('', 408), 'unknown', 3, 3, 1],
+    ['409', error('idempotency_conflict', 409), 'rejected', 1, 1, 1],
+    ['413', error('x', 413), 'rejected', 1, 1, 1],
+    ['422', error('x', 422), 'rejected', 1, 1, 1],
+    ['424', error('x', 424), 'unknown', 1, 1, 1],
+    ['425', error('', 425), 'rejected', 3, 3, 2],
+    ['429', error('', 429), 'rejected', 3, 3, 3],
+    ['429 with an empty body', text('', { status: 429 }), 'rejected', 3, 3, 2],
+    ['429 about a quota', error('insufficient_quota', 429), 'rejected', 1, 1, 1],
+    [
+      '429 of a provider',
+      json({ code: 'fail_to_fetch_task', message: 'busy', data: null }, 429),
+      'rejected',
+      3,
+      3,
+      3,
+    ],
+    ['430 of the gateway', error('x', 430), 'rejected', 1, 1, 1],
+    ['430 of somebody', text('no', { status: 430 }), 'unknown', 1, 1, 1],
+    ['444', text('', { status: 444 }), 'unknown', 1, 1, 1],
+    ['460', text('', { status: 460 }), 'unknown', 3, 3, 1],
+    ['499', error('x', 499), 'unknown', 3, 3, 1],
+    ['500', error('do_request_failed', 500), 'unknown', 3, 3, 1],
+    ['500 build_request_failed', error('build_request_failed', 500), 'rejected', 1, 1, 1],
+    ['500 convert_request_failed', error('convert_request_failed', 500), 'rejected', 1, 1, 1],
+    ['500 invalid_request', error('invalid_request', 500), 'rejected', 1, 1, 1],
+    ['500 sensitive_words_detected', error('sensitive_words_detected', 500), 'rejected', 1, 1, 1],
+    ['500 with a page', html(500), 'unknown', 3, 3, 1],
+    ['501', error('api_not_implemented', 501), 'rejected', 1, 1, 1],
+    ['502 with a page', html(502), 'unknown', 3, 3, 1],
+    ['503', error('system_cpu_overloaded', 503), 'unknown', 3, 3, 1],
+    ['503 model_not_found', error('model_not_found', 503), 'rejected', 1, 1, 1],
+    ['524', text('error code: 524', { status: 524 }), 'unknown', 3, 3, 1],
+    ['200 with a page', html(200), 'unknown', 3, 1, 1],
+    ['200 with nothing', text(''), 'unknown', 3, 1, 1],
+    ['200 with text', text('OK'), 'unknown', 3, 1, 1],
+    ['200 with a body that breaks off', () => cutResponse('{"id":'), 'unknown', 3, 1, 1],
+  ];
+
+  const columns = rows.flatMap(([fault, answer, outcome, ...counts]) => {
+    const calls = [list, chat, draw] as const;
+    const names = ['models.list', 'chat.completions.create', 'images.generate'];
+    return calls.map((call, index) => ({
+      fault,
+      answer,
+      outcome,
+      call,
+      name: names[index],
+      count: counts[index],
+    }));
+  });
+
+  test.each(columns)(
+    'rules 9, 14 and 15, traps 6 and 7: $fault: $name is sent $count times ($outcome)',
+    async ({ answer, call, count, outcome }) => {
+      const { client, requests } = scripted([answer]);
+
+      const { error: failure } = await settled<unknown>(call(client));
+
+      expect(requests).toHaveLength(count ?? 0);
+      expect(failure).toBeInstanceOf(APIError);
+      expect(failure).toHaveProperty('outcome', outcome);
+      expect(failure).toHaveProperty('evidence.attempts.length', count);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  test('retryUnknownOutcome: false puts a metered call under the strict rule', async () => {
+    const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });
+
+    await settled(chat(client));
+
+    expect(requests).toHaveLength(1);
+  });
+
+  test('retryUnknownOutcome: true is the explicit word that repeats a charged call', async () => {
+    const { client, requests } = scripted([html(502)]);
+
+    await settled(
+      client.images.generate({ model: 'm', prompt: 'x' }, { retryUnknownOutcome: true }),
+    );
+
+    expect(requests).toHaveLength(3);
+  });
+
+  test('maxRetries limits what may be repeated, and nothing else', async () => {
+    for (const [maxRetries, count] of [
+      [0, 1],
+      [1, 2],
+      [4, 5],
+    ] as const) {
+      const { client, requests } = scripted([error('x', 500)]);
+      await settled(client.models.list({ maxRetries }));
+      expect(requests).toHaveLength(count);
+    }
+    const { client, requests } = scripted([html(502)], { maxRetries: 100 });
+    await settled(film(client));
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a call that heals gives its answer', async () => {
+    const { client, requests } = scripted([
+      () => fetchFailure('ECONNREFUSED', 'connect'),
+      error('', 429),
+      json(completion),
+    ]);
+
+    const { value } = await settled(chat(client));
+
+    expect(value).toMatchObject({ id: 'chatcmpl-1' });
+    expect(requests).toHaveLength(3);
+    expect(await bodyOf(requests[2])).toEqual({ model: 'm', messages });
+  });
+
+  test('a read whose body breaks off is read again from the start', async () => {
+    const { client, requests } = scripted([
+      () => cutResponse('{"data":[{', { headers: { 'x-request-id': 'first' } }),
+      text(JSON.stringify(models), {
+        headers: { 'content-type': 'application/json', 'x-request-id': 'second' },
+      }),
+    ]);
+
+    const { value } = await settled(client.models.list().withResponse());
+
+    expect(requests).toHaveLength(2);
+    expect(value?.data.data).toEqual([]);
+    expect(value?.response.headers.get('content-type')).toContain('json');
+    expect(value?.request_id).toBe('second');
+    expect(value?.data._request_id).toBe('second');
+  });
+});
+
+describe('pauses', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('grow from half a second', async () => {
+    const { times } = await timesOf([error('x', 500)], { maxRetries: 5 });
+
+    expect(times).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
+  });
+
+  test('rule 8: are as long as the gateway asks', async () => {
+    const { times } = await timesOf([
+      limited({ 'retry-after': '7' }),
+      limited({ 'retry-after-ms': '20' }),
+      json(models),
+    ]);
+
+    expect(times).toEqual([0, 7_000, 7_020]);
+  });
+
+  test.each([
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 9_000).toUTCString() })],
+    ['the reset of a rate limit', () => ({ 'ratelimit-reset': '9' })],
+    ['a reset at a point in time', () => ({ 'ratelimit-reset': `${Date.now() / 1_000 + 9}` })],
+  ])('rule 8: are as long as the gateway asks with %s', async (_, headers) => {
+    vi.setSystemTime('2026-09-01T12:00:00Z');
+
+    const { times } = await timesOf([limited(headers()), json(completion)], {}, draw);
+
+    expect(times).toEqual([0, 9_000]);
+  });
+
+  test('of more than a minute are not waited for', async () => {
+    const { times, failure, elapsed } = await timesOf([limited({ 'retry-after': '61' })]);
+
+    expect(times).toEqual([0]);
+    expect(elapsed).toBe(0);
+    expect(failure).toBeInstanceOf(RateLimitError);
+  });
+
+  test('trap 29: of a silent 429 are at least a second', async () => {
+    const { times } = await timesOf([text('', { status: 429 })], {}, draw);
+
+    expect(times).toEqual([0, 1_000]);
+  });
+
+  test('end with totalTimeout, and none begins that would pass it', async () => {
+    const { times, failure, elapsed } = await timesOf([slow], { totalTimeout: 1_000 });
+
+    expect(times).toEqual([0, 900]);
+    expect(elapsed).toBe(1_000);
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toHaveProperty('timeout', 1_000);
+  });
+
+  test('are not begun when totalTimeout leaves no room', async () => {
+    const { times, failure, elapsed } = await timesOf([error('x', 500)], { totalTimeout: 400 });
+
+    expect(times).toEqual([0]);
+    expect(elapsed).toBe(0);
+    expect(failure).toBeInstanceOf(InternalServerError);
+  });
+});
+
+describe('time limits', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('timeout ends an attempt, also when fetch ignores the abort', async () => {
+    const { client, requests } = scripted([never]);
+    const start = performance.now();
+
+    const { error: failure } = await settled(client.models.list({ timeout: 2_000, maxRetries: 1 }));
+
+    expect(performance.now() - start).toBe(4_000);
+    expect(requests).toHaveLength(2);
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toHaveProperty('timeout', 2_000);
+    expect(failure).toHaveProperty('message', expect.stringContaining('2000 ms'));
+  });
+
+  test('an attempt after a timed out one has all its time, and a signal of its own', async () => {
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const { client } = scripted([], {
+      fetch: async (_, init) => {
+        signals.push(init?.signal);
+        if (signals.length === 1) return never();
+        await new Promise((resolve) => setTimeout(resolve, 1_900));
+        return Response.json(models);
+      },
+    });
+
+    const { value } = await settled(client.models.list({ timeout: 2_000 }));
+
+    expect(value).toMatchObject({ data: [] });
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+  });
+
+  test('timeout covers the body of a whole answer', async () => {
+    const { client, requests } = scripted([stuck]);
+
+    const { error: failure } = await settled(
+      client.images.generate({ model: 'm', prompt: 'x' }, { timeout: 3_000 }),
+    );
+
+    expect(requests).toHaveLength(1);
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toHaveProperty('outcome', 'unknown');
+    expect(failure).toHaveProperty('evidence.status', 200);
+  });
+
+  test('a read whose body did not come in time is read again', async () => {
+    const { client, requests } = scripted([stuck, json(models)]);
+
+    const { value } = await settled(client.models.list({ timeout: 3_000 }));
+
+    expect(value).toMatchObject({ data: [] });
+    expect(requests).toHaveLength(2);
+  });
+
+  test('timeout covers the function that gives the key, and then nothing was sent', async () => {
+    const { client, requests } = scripted([json(completion)], { apiKey: never });
+
+    const { error: failure } = await settled(chat(client.withOptions({ timeout: 5_000 })));
+
+    expect(requests).toHaveLength(0);
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toHaveProperty('outcome', 'not_sent');
+    expect(failure).toHaveProperty('evidence.attempts', []);
+  });
+
+  test('totalTimeout holds over attempts, also when fetch ignores the abort', async () => {
+    const { client, requests } = scripted([never]);
+    const start = performance.now();
+
+    const { error: failure } = await settled(
+      client.models.list({ timeout: 2_000, totalTimeout: 5_000, maxRetries: 9 }),
+    );
+
+    expect(performance.now() - start).toBe(5_000);
+    expect(requests).toHaveLength(3);
+    expect(failure).toHaveProperty('timeout', 5_000);
+  });
+
+  test('a video that may have been submitted says so when its time is over', async () => {
+    const { client, requests } = scripted([never]);
+
+    const { error: failure } = await settled(film(client));
+
+    expect(requests).toHaveLength(1);
+    expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
+    expect(failure).toHaveProperty('cause', expect.any(APIConnectionTimeoutError));
+  });
+});

@@ -1,0 +1,180 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ChargeClass } from '../../src/endpoints.ts';
+import type { Outcome, Phase } from '../../src/errors/gateway-error.ts';
+import { failures, type FailureKind, type Rule } from '../../src/http/failure.ts';
+import { decide, type RetryState } from '../../src/http/retry.ts';
+
+const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule][] = [
+  ['invalid_input', 'not_sent', 'throw', 'throw', 'throw'],
+  ['aborted_before_send', 'not_sent', 'throw', 'throw', 'throw'],
+  ['timed_out_before_send', 'not_sent', 'throw', 'throw', 'throw'],
+  ['cannot_connect', 'not_sent', 'retry', 'retry', 'retry'],
+  ['host_not_found', 'not_sent', 'once', 'once', 'once'],
+  ['tls_failed', 'not_sent', 'throw', 'throw', 'throw'],
+  ['connection_lost', 'unknown', 'retry', 'retry', 'throw'],
+  ['timed_out', 'unknown', 'retry', 'retry', 'throw'],
+  ['aborted', 'unknown', 'throw', 'throw', 'throw'],
+  ['redirected', 'rejected', 'throw', 'throw', 'throw'],
+  ['redirected_after_work', 'unknown', 'throw', 'throw', 'throw'],
+  ['refused', 'rejected', 'throw', 'throw', 'throw'],
+  ['conflict', 'rejected', 'throw', 'throw', 'throw'],
+  ['unauthorized', 'rejected', 'refresh', 'refresh', 'refresh'],
+  ['too_early', 'rejected', 'retry', 'retry', 'once'],
+  ['rate_limited', 'rejected', 'retry', 'retry', 'retry'],
+  ['bare_rate_limited', 'rejected', 'retry', 'retry', 'once'],
+  ['server_error', 'unknown', 'retry', 'retry', 'throw'],
+  ['interrupted', 'unknown', 'retry', 'retry', 'throw'],
+  ['task_refused', 'unknown', 'retry', 'throw', 'throw'],
+  ['unusable_answer', 'unknown', 'retry', 'throw', 'throw'],
+  ['undecided', 'unknown', 'throw', 'throw', 'throw'],
+];
+
+const kinds = rows.map(([kind]) => kind);
+const charges: readonly ChargeClass[] = ['free', 'metered', 'charged'];
+
+function stateOf(state: Partial<RetryState>): RetryState {
+  return {
+    charge: 'charged',
+    retryUnknownOutcome: undefined,
+    maxRetries: 2,
+    retries: 0,
+    refreshed: false,
+    canRefresh: true,
+    replayable: true,
+    ...state,
+  };
+}
+
+const anyKind = fc.constantFrom(...kinds);
+const anyPhase = fc.constantFrom<Phase>('local', 'connect', 'sent', 'headers', 'body');
+const anyStatus = fc.constantFrom(undefined, 200, 409, 500);
+const anyState = fc.record({
+  charge: fc.constantFrom(...charges),
+  retryUnknownOutcome: fc.constantFrom(undefined, true, false),
+  idempotent: fc.boolean(),
+  maxRetries: fc.nat(4),
+  retries: fc.nat(4),
+  refreshed: fc.boolean(),
+  canRefresh: fc.boolean(),
+  replayable: fc.boolean(),
+});
+
+describe('failures', () => {
+  test('has a row for every kind of failure, and no other', () => {
+    expect(Object.keys(failures).toSorted()).toEqual(kinds.toSorted());
+  });
+
+  test.each(rows)('%s: %s, free %s, metered %s, charged %s', (kind, outcome, ...rules) => {
+    const [free, metered, charged] = rules;
+    expect(failures[kind]).toEqual({ outcome, free, metered, charged });
+  });
+
+  test('rule 15, trap 7: no row of a charged call repeats an unknown outcome', () => {
+    const unsafe = kinds.filter((kind) => {
+      const { outcome, charged } = failures[kind];
+      return outcome === 'unknown' && charged !== 'throw';
+    });
+
+    expect(unsafe).toEqual([]);
+  });
+});
+
+describe('decide()', () => {
+  test.each(rows)(
+    'walks the row %s for every class and every option',
+    (kind, outcome, ...rules) => {
+      const phase = outcome === 'not_sent' ? 'connect' : 'headers';
+      for (const [index, charge] of charges.entries()) {
+        for (const retryUnknownOutcome of [undefined, true, false]) {
+          const column = { undefined: index, true: Math.min(index, 1), false: index === 0 ? 0 : 2 };
+          const rule = rules[column[`${retryUnknownOutcome}`]];
+
+          const first = decide({ kind, phase }, stateOf({ charge, retryUnknownOutcome }));
+          const second = decide(
+            { kind, phase },
+            stateOf({ charge, retryUnknownOutcome, retries: 1 }),
+          );
+          const third = decide(
+            { kind, phase },
+            stateOf({ charge, retryUnknownOutcome, retries: 2 }),
+          );
+
+          expect(first.action).toBe(rule === 'once' ? 'retry' : rule);
+          expect(second.action).toBe(rule === 'once' ? 'throw' : rule);
+          expect(third.action).toBe(rule === 'refresh' ? 'refresh' : 'throw');
+          expect(first.outcome).toBe(outcome);
+        }
+      }
+    },
+  );
+
+  test('rule 15: no charged call is repeated on an unknown outcome unless the caller says so', () => {
+    fc.assert(
+      fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
+        const { action, outcome } = decide({ kind, phase }, { ...state, charge: 'charged' });
+        const isAllowed = state.retryUnknownOutcome === true || state.idempotent;
+        return outcome !== 'unknown' || action === 'throw' || isAllowed;
+      }),
+    );
+  });
+
+  test('retryUnknownOutcome: false puts a metered call under the rule of charged ones', () => {
+    fc.assert(
+      fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
+        const strict = decide(
+          { kind, phase },
+          { ...state, charge: 'metered', retryUnknownOutcome: false },
+        );
+        const charged = decide(
+          { kind, phase },
+          { ...state, charge: 'charged', retryUnknownOutcome: undefined },
+        );
+        return strict.action === charged.action && strict.outcome === charged.outcome;
+      }),
+    );
+  });
+
+  test('a body that can be sent only once is never sent again', () => {
+    fc.assert(
+      fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
+        return decide({ kind, phase }, { ...state, replayable: false }).action === 'throw';
+      }),
+    );
+  });
+
+  test('trap 6: what was refused is never sent again', () => {
+    fc.assert(
+      fc.property(anyPhase, anyStatus, anyState, (phase, status, state) => {
+        return decide({ kind: 'refused', phase, status }, state).action === 'throw';
+      }),
+    );
+  });
+
+  test('nothing but a read is repeated once the answer has begun', () => {
+    fc.assert(
+      fc.property(anyKind, anyState, (kind, state) => {
+        const { action } = decide({ kind, phase: 'body' }, state);
+        return action === 'throw' || state.charge === 'free' || state.idempotent;
+      }),
+    );
+  });
+
+  test('never goes past maxRetries, and refreshes a key once', () => {
+    fc.assert(
+      fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
+        const { action } = decide({ kind, phase }, state);
+        if (action === 'retry') return state.retries < state.maxRetries;
+        return action !== 'refresh' || (state.canRefresh && !state.refreshed);
+      }),
+    );
+  });
+
+  test('a 401 is answered with a new key although maxRetries is 0', () => {
+    const failure = { kind: 'unauthorized', phase: 'headers' } as const;
+
+    expect(decide(failure, stateOf({ maxRetries: 0 })).action).toBe('refresh');
+    expect(decide(failure, stateOf({ canRefresh: false })).action).toBe('throw');
+    expect(decide(failure, stateOf({ refreshed: true })).action).toBe('throw');
+  });
+});

@@ -1,0 +1,495 @@
+import { format, inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { Gateway } from '../../src/gateway.ts';
+import { GatewayPromise } from '../../src/http/promise.ts';
+import { resolveSettings } from '../../src/http/settings.ts';
+import { Transport } from '../../src/http/transport.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { withoutQueries } from '../../src/answers/without-queries.ts';
+import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { canaries, errorOf, situations } from '../helpers/every-error.ts';
+import { cutResponse, fetchFailure, settled } from '../helpers/failures.ts';
+
+const { key: canary, prompt } = canaries;
+
+/** Everything that printing, logging and reporting tools show of a value. */
+const ways: Readonly<Record<string, (value: unknown) => string>> = {
+  'console.log': (value) => {
+    const printed: string[] = [];
+    const spy = vi.spyOn(console, 'log').mockImplementation((...parts) => {
+      printed.push(format(...parts));
+    });
+    console.log(value);
+    console.log('%s %o %O %j', value, value, value, value);
+    spy.mockRestore();
+    return printed.join('\n');
+  },
+  'util.inspect': (value) => inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+  'util.inspect, raw': (value) =>
+    inspect(value, { depth: Infinity, showHidden: true, customInspect: false }),
+  'JSON.stringify': (value) => JSON.stringify(value) ?? '',
+  // oxlint-disable-next-line typescript/no-base-to-string -- whatever it gives is what is looked at
+  'String()': (value) => String(value),
+  '.stack and .message': (value) =>
+    value instanceof Error ? `${value.stack} ${value.message}` : '',
+  'its properties, down to its causes': (value) => keysAndValuesOf(value, 7),
+};
+
+/** What a tool finds that walks all properties by itself, as error trackers do. */
+function keysAndValuesOf(value: unknown, levels: number): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (levels === 0) return '';
+  if (value instanceof Headers) return JSON.stringify([...value]);
+  const parts: string[] = [];
+  for (const key of [...Reflect.ownKeys(value), ...gettersOf(value)]) {
+    let inner: unknown;
+    try {
+      inner = Reflect.get(value, key);
+    } catch {
+      continue;
+    }
+    parts.push(`${String(key)}=${keysAndValuesOf(inner, levels - 1)}`);
+  }
+  return parts.join('\n');
+}
+
+/** Getters of the classes of a value. */
+function gettersOf(value: object): PropertyKey[] {
+  const found: PropertyKey[] = [];
+  let prototype: unknown = Object.getPrototypeOf(value);
+  while (prototype instanceof Object && prototype !== Object.prototype) {
+    for (const [key, own] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if ('get' in own) found.push(key);
+    }
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  return found;
+}
+
+function shown(value: unknown): string {
+  return Object.values(ways)
+    .map((show) => show(value))
+    .join('\n');
+}
+
+/** A client, and all that hangs on it: every resource, and what belongs to those. */
+function partsOf(client: Gateway): [string, unknown][] {
+  const found: [string, unknown][] = [['client', client]];
+  for (const [path, owner] of found) {
+    if (!(owner instanceof Object)) continue;
+    for (const [name, part] of Object.entries(owner)) found.push([`${path}.${name}`, part]);
+  }
+  return found;
+}
+
+const idle = new Gateway({ apiKey: canary, baseURL: 'https://gateway.test', logLevel: 'off' });
+const settings = resolveSettings({ apiKey: canary, baseURL: 'https://gateway.test' });
+
+/** A client that is answered well. */
+function answered(answer: unknown, type = 'application/json') {
+  const body = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  const options = { apiKey: canary, defaultQuery: { signature: canaries.query } };
+  return scripted([() => new Response(body, { headers: { 'content-type': type } })], options)
+    .client;
+}
+
+const ask = { model: 'm', messages: [{ role: 'user' as const, content: prompt }] };
+const whole = { id: 'c', choices: [{ index: 0, message: {}, finish_reason: 'stop' }] };
+const eventText = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+const eventsOf = () => answered(eventText, 'text/event-stream');
+const queued = { id: 'task-1', status: 'queued' };
+const film = { model: 'm', prompt };
+
+/** All that a program can hold, and what may not be seen of it: the key alone unless it says more. */
+const things: readonly [
+  name: string,
+  make: () => unknown,
+  secrets?: readonly (keyof typeof canaries)[],
+][] = [
+  ...partsOf(idle).map(([name, part]): [string, () => unknown] => [name, () => part]),
+  ['client with other options', () => idle.withOptions({ timeout: 1 })],
+  [
+    'client with a function for its key',
+    () => new Gateway({ apiKey: () => canary, baseURL: 'https://gateway.test' }),
+  ],
+  ['settings', () => settings],
+  ['credential', () => settings.credential],
+  ['transport', () => new Transport(settings)],
+  ['promise', () => answered(whole).chat.completions.create(ask)],
+  ['page promise', () => answered({ data: [] }).models.list()],
+  ['answer', async () => answered(whole).chat.completions.create(ask)],
+  ['answer with response', () => answered(whole).chat.completions.create(ask).withResponse()],
+  ['raw answer', () => answered(whole).chat.completions.create(ask).asResponse()],
+  ['page', async () => answered({ data: [] }).models.list()],
+  [
+    'file answer',
+    async () => answered('ID3', 'audio/mpeg').audio.speech.create({ model: 'm', input: prompt }),
+  ],
+  ['stream', async () => eventsOf().chat.completions.create({ ...ask, stream: true })],
+  [
+    'stream of generation',
+    async () => eventsOf().generate.contentStream({ model: 'm', contents: prompt }),
+  ],
+  ['stream of images', async () => eventsOf().images.generate({ ...film, stream: true })],
+  ['stream helper', () => eventsOf().chat.completions.stream(ask)],
+  ['tool runner', () => answered(whole).chat.completions.runTools({ ...ask, tools: [] })],
+  ['video task', async () => answered(queued).videos.create(film), ['key', 'prompt', 'query']],
+  [
+    'video ref',
+    async () => (await answered(queued).videos.create(film)).ref,
+    ['key', 'prompt', 'query'],
+  ],
+  ['ledger', () => memoryLedger(), ['key', 'prompt', 'query']],
+  ...situations.map((situation): (typeof things)[number] => [
+    `error ${situation.name}: ${situation.how}`,
+    () => errorOf(situation, { logLevel: 'off' }),
+    ['key', 'prompt', 'query', 'header', 'parameter'],
+  ]),
+  ...(['error', 'warn', 'info', 'debug'] as const).map((level): (typeof things)[number] => [
+    `log lines at level ${level}`,
+    () => logLinesAt(level),
+    ['key', 'prompt', 'query', 'header', 'parameter'],
+  ]),
+];
+
+/** What is logged at a level while everything goes wrong, and then well. */
+async function logLinesAt(logLevel: 'error' | 'warn' | 'info' | 'debug'): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  const write = (...parts: unknown[]): void => void lines.push(parts);
+  const options: GatewayOptions = {
+    logLevel,
+    logger: { error: write, warn: write, info: write, debug: write },
+    onTruncated: 'warn',
+    maxRetries: 2,
+  };
+  for (const situation of situations) await errorOf(situation, options);
+  const client = answered(whole).withOptions(options);
+  await client.chat.completions.create({ ...ask });
+  // There is nothing to say at level error yet.
+  if (logLevel !== 'error' && lines.length === 0) throw new Error('Nothing was logged.');
+  return lines;
+}
+
+describe('neither key nor prompt nor the query of a URL shows', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test.each(things)('in %s', async (_, make, secrets = ['key']) => {
+    const thing = await holding(make());
+
+    for (const [way, show] of Object.entries(ways)) {
+      const text = show(thing.value);
+      for (const secret of secrets) {
+        expect(text.includes(canaries[secret]), `the ${secret} in ${way}`).toBe(false);
+      }
+    }
+  });
+
+  test.each(Object.entries(ways))('and %s would show it if it were there', (_, show) => {
+    class Careless {
+      readonly request = { headers: { authorization: `Bearer ${canary}` } };
+      toString(): string {
+        return canary;
+      }
+    }
+    const error = new Error(canary, { cause: new Careless() });
+
+    expect(show(show === ways['.stack and .message'] ? error : new Careless())).toContain(canary);
+    expect(show(Object.assign(error, { toJSON: () => new Careless() }))).toContain(canary);
+  });
+});
+
+/** What a function made, in an object: promises of ours are to be looked at and not awaited. */
+async function holding(made: unknown): Promise<{ readonly value: unknown }> {
+  if (!(made instanceof Promise) || made instanceof GatewayPromise) return { value: made };
+  const value: unknown = await made;
+  return { value };
+}
+
+/** A careless error of another HTTP library, which carries its request. */
+function carelessError(request: Request): Error {
+  const inner = Object.assign(new Error('inner'), { config: { headers: [...request.headers] } });
+  return Object.assign(new TypeError('failed', { cause: inner }), {
+    code: 'ECONNRESET',
+    request,
+    options: { headers: Object.fromEntries(request.headers) },
+  });
+}
+
+const messages = [{ role: 'user' as const, content: 'hi' }];
+
+test('a client shows its base URL', () => {
+  expect(inspect(idle)).toBe("Gateway { baseURL: 'https://gateway.test' }");
+  expect(JSON.stringify({ client: idle })).toBe('{"client":{"baseURL":"https://gateway.test"}}');
+});
+
+describe('the key does not show in errors', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each<[string, (request: Request) => Response | Error]>([
+    ['400', json({ error: { message: 'no' } }, 400)],
+    ['401', json({ error: { message: 'no', type: 'new_api_error' } }, 401)],
+    [
+      'an echo in the message',
+      ({ headers }) =>
+        Response.json(
+          { error: { message: `Bad key ${headers.get('authorization')}` } },
+          { status: 401 },
+        ),
+    ],
+    [
+      'an echo in the body',
+      ({ headers }) => new Response(`<html>${headers.get('authorization')}`, { status: 502 }),
+    ],
+    [
+      'an echo in fields',
+      ({ headers }) =>
+        Response.json({ error: { message: 'no', headers: [...headers] } }, { status: 400 }),
+    ],
+    ['500', json({ error: { message: 'no' } }, 500)],
+    ['a page', () => new Response('<html>', { status: 200 })],
+    ['a cut body', () => cutResponse('{')],
+    ['a refused connection', () => fetchFailure('ECONNREFUSED', 'connect')],
+    ['a lost connection', () => fetchFailure('ECONNRESET')],
+    ['a careless fetch', carelessError],
+    ['an error in a success', json({ error: { message: 'no' } })],
+    ['a redirect', () => new Response(null, { status: 302, headers: { location: '/x' } })],
+    ['JSON of a wrong shape', json([1])],
+  ])('of calls: %s', async (_, answer) => {
+    for (const apiKey of [canary, () => canary]) {
+      const { client } = scripted([answer], { apiKey });
+      for (const call of [
+        () => client.chat.completions.create({ model: 'm', messages }),
+        () => client.chat.completions.create({ model: 'm', messages, stream: true }),
+        () => client.videos.create({ model: 'm', prompt: 'x' }),
+        () => client.audio.speech.create({ model: 'm', input: 'x', voice: 'v' }),
+        () => client.post('/v1/x', { body: {} }),
+        () => client.post('/v1/x', { body: {} }).asResponse(),
+      ]) {
+        const { error } = await settled<unknown>(call());
+        expect(shown(error)).not.toContain(canary);
+      }
+    }
+  });
+
+  test('which keep what a runtime threw as it is, and the code of anything else', async () => {
+    const lost = fetchFailure('ECONNRESET', 'read');
+    const plain = scripted([lost], { maxRetries: 0 });
+    const careless = scripted([carelessError], { maxRetries: 0 });
+
+    const { error: first } = await settled(plain.client.models.list());
+    const { error: second } = await settled(careless.client.models.list());
+
+    expect(first).toHaveProperty('cause', lost);
+    expect(second).toHaveProperty('cause.message', 'failed');
+    expect(second).toHaveProperty('cause.name', 'TypeError');
+    expect(second).toHaveProperty('cause.code', 'ECONNRESET');
+    expect(second).toHaveProperty('cause.cause.message', 'inner');
+  });
+
+  test('of aborts and time limits', async () => {
+    const { client } = scripted([() => new Promise<Response>(() => {})], { apiKey: canary });
+    const { error: timedOut } = await settled(client.models.list({ timeout: 5 }));
+    const { error: aborted } = await settled(client.models.list({ signal: AbortSignal.abort() }));
+
+    expect(shown(timedOut)).not.toContain(canary);
+    expect(shown(aborted)).not.toContain(canary);
+  });
+
+  test('of options that are refused', async () => {
+    const base = { baseURL: 'https://gateway.test', logLevel: 'off' } as const;
+    const build = (options: GatewayOptions) => {
+      try {
+        return new Gateway({ ...base, ...options });
+      } catch (error) {
+        return error;
+      }
+    };
+    const client = new Gateway({ ...base, apiKey: () => `${canary}\nx` });
+
+    for (const value of [
+      build({ apiKey: `${canary}\nx` }),
+      build({ apiKey: `${canary} x` }),
+      build({ apiKey: canary, baseURL: `https://user:${canary}@gateway.test` }),
+      build({ apiKey: canary, baseURL: `https://gateway.test?key=${canary}` }),
+      build({ apiKey: canary, baseURL: `gateway.test?key=${canary}` }),
+      build({ apiKey: canary, defaultHeaders: { 'x-a': `${canary}\nx` } }),
+      await failureOf(client.models.list()),
+    ]) {
+      expect(value).toBeInstanceOf(InvalidInputError);
+      expect(shown(value)).not.toContain(canary);
+    }
+  });
+});
+
+describe('what a caller adds is taken out when it gives access', () => {
+  test.each([
+    ['a header by its name', { defaultHeaders: { 'x-goog-api-key': 'abcdefgh' } }, 'abcdefgh'],
+    [
+      'a header by its looks',
+      { defaultHeaders: { 'x-b': 'q1w2e3r4t5z6u7i8o9p0' } },
+      'q1w2e3r4t5z6u7i8o9p0',
+    ],
+    ['one cookie of several', { defaultHeaders: { cookie: 'a=b; sid=c0ffee1234' } }, 'c0ffee1234'],
+    [
+      'a key after its scheme',
+      { defaultHeaders: { authorization: 'Basic dXNlcjpwYXNz' } },
+      'dXNlcjpwYXNz',
+    ],
+    ['a query', { defaultQuery: { key: 'abc/def+gh' } }, 'abc/def+gh'],
+    ['a query that is escaped', { defaultQuery: { key: 'abc/def+gh' } }, 'abc%2Fdef%2Bgh'],
+  ])('%s', async (_, options, said) => {
+    const answers = [json({ error: { message: `No: ${said}.` } }, 400)];
+    const { client } = scripted(answers, { ...options, logLevel: 'off' });
+
+    expect(String(await failureOf(client.models.list()))).toMatch(
+      /^BadRequestError: 400 No: \[key\]\./,
+    );
+  });
+
+  test.each([
+    ['x-tenant', 'production'],
+    ['x-request-id', '0f8fad5b-d9cb-469f-a165-70867728950e'],
+    ['x-short-key', 'abc'],
+  ])('and the header %s: %s stays', async (name, value) => {
+    const answers = [json({ error: { message: `No: ${value}.` } }, 400)];
+    const { client } = scripted(answers, { defaultHeaders: { [name]: value } });
+
+    expect(String(await failureOf(client.models.list()))).toContain(`No: ${value}.`);
+  });
+
+  test('whether for one call or for all', async () => {
+    const answers = [json({ error: { message: 'No: abcdefgh and ijklmnop.' } }, 400)];
+    const { client } = scripted(answers);
+    const given = { headers: { 'x-api-key': 'abcdefgh' }, query: { token: 'ijklmnop' } };
+
+    expect(String(await failureOf(client.models.list(given)))).toContain('No: [key] and [key].');
+  });
+});
+
+test.each([
+  "https://b.test/v?a=(1)&b=[2]&c=`'&sig=S3CRET x",
+  'https://b.test/v#token=S3CRET',
+  'oss://b.test/v?k=S3CRET',
+  'wss://b.test/v?k=S3CRET',
+  'b.test/v?X-Amz-Signature=S3CRET',
+  'GET /v.mp4?a=1&Signature=S3CRET',
+  'GET /v.mp4?a=1\\u0026Signature=S3CRET',
+  'url_https://b.test/v?k=S3CRET',
+  'https://user:S3CRET@b.test/v',
+  String.raw`https:\/\/user:S3CRET@b.test\/v`,
+])('what gives access is taken out of %s', (text) => {
+  const clean = withoutQueries(text);
+
+  expect(clean).not.toContain('S3CRET');
+  expect(withoutQueries(clean)).toBe(clean);
+});
+
+test.each(['https://b.test/v#part', 'why? a=1&b=2', 'https://b.test/@user/v', 'a: // b'])(
+  '%s stays as it is',
+  (text) => {
+    expect(withoutQueries(text)).toBe(text);
+  },
+);
+
+const inner = { headers: { authorization: canary } };
+
+test.each([
+  { errors: [{ config: inner }] },
+  { code: inner },
+  { reason: inner },
+  { socket: { _httpMessage: { _header: `authorization: ${canary}` } } },
+])('what another library puts on its errors is not kept: %j', async (fields) => {
+  const error = Object.assign(new Error('failed'), fields);
+  const { client } = scripted([error], { apiKey: canary, maxRetries: 0 });
+
+  const failure = await failureOf(client.models.list());
+  expect(shown(failure)).not.toContain(canary);
+  expect(failure).toHaveProperty('cause.message', 'failed');
+});
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+describe('a proxy that throws does not keep an error from being printed:', () => {
+  test('thrown by the function for the key', async () => {
+    const { client } = scripted([json({})], { apiKey: async () => Promise.reject(revoked()) });
+
+    expect(shown(await failureOf(client.models.list()))).toContain('apiKey');
+  });
+
+  test('as the reason of an abort', async () => {
+    const { client } = scripted([json({})]);
+    const signal = AbortSignal.abort(revoked());
+
+    expect(shown(await failureOf(client.models.list({ signal })))).toContain('aborted');
+  });
+});
+
+test.each([
+  ['sk-0123456789abcdef', '0123456789abcdef'],
+  ['key+with/sign=s', encodeURIComponent('key+with/sign=s')],
+])('the key %s is taken out when it comes back as %s', async (apiKey, echo) => {
+  const { client } = scripted([json({ error: { message: `Bad ${echo}.` } }, 401)], { apiKey });
+
+  expect(shown(await failureOf(client.models.list()))).not.toContain(echo);
+});
+
+test.each(['x-jwt', 'x-pin', 'x-access', 'x-bearer'])('so is the header %s', async (name) => {
+  const { client } = scripted([json({ error: { message: 'Bad plainword.' } }, 400)], {
+    defaultHeaders: { [name]: 'plainword' },
+  });
+
+  expect(shown(await failureOf(client.models.list()))).not.toContain('plainword');
+});
+
+test.each([
+  [503, '无可用渠道（distributor）', 'models.list()'],
+  [503, '可用渠道不存在', 'models.list()'],
+  [404, 'The model `m` does not exist', 'models.list()'],
+])('a %d that says %s tells what to do', async (status, message, fix) => {
+  const { client } = scripted([json({ error: { message } }, status)], { maxRetries: 0 });
+
+  const { message: text } = Object(await failureOf(client.chat.completions.create(ask)));
+  expect(text).toContain(fix);
+  expect(text).not.toContain('no such route');
+});
+
+test('a worker is told what a browser does not tell', async () => {
+  vi.stubGlobal('WorkerGlobalScope', Object);
+  const { client } = scripted([new TypeError('Failed to fetch')], { maxRetries: 0 });
+
+  const error = await failureOf(client.models.list());
+  vi.unstubAllGlobals();
+  expect(error).toHaveProperty('message', expect.stringContaining('CORS'));
+});
+
+function brokenStream(): Response {
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response('data: {"error":{"message":"broken"}}\n\n', { headers });
+}
+
+test('an error of a stream says how many attempts were made', async () => {
+  vi.useFakeTimers();
+  const { client } = scripted([fetchFailure('ECONNREFUSED', 'connect'), brokenStream], {
+    maxRetries: 1,
+  });
+
+  const read = async () => {
+    const stream = await client.chat.completions.create({ ...ask, stream: true });
+    for await (const chunk of stream) expect(chunk).toBeUndefined();
+  };
+  const { error } = await settled(read());
+  vi.useRealTimers();
+  expect(error).toHaveProperty('message', expect.stringContaining('2 attempts were made.'));
+});

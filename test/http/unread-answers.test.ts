@@ -1,0 +1,45 @@
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root, runProgram } from '../helpers/run-program.ts';
+
+let server: Server;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    request.resume().on('end', () => response.end(Buffer.alloc(8_000_000, ' ')));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => void server.close());
+
+async function outputOf(call: string): Promise<string> {
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const { output } = await runProgram(join(root, 'test/helpers/unread-answers.ts'), {
+    CALL: call,
+    GATEWAY_BASE_URL: `http://127.0.0.1:${port}`,
+  });
+  return output;
+}
+
+// A program that is held is killed after a minute, and has not said that it is over then.
+describe.concurrent('a process ends although nobody reads', { timeout: 90_000 }, () => {
+  test.each([
+    'a call',
+    'a call with a limit for all of it',
+    'a call whose body is silent',
+    'a call for a stream',
+    'an answer',
+    'a silent answer',
+    'a file',
+    'a silent stream',
+  ])('%s', async (call) => {
+    expect(await outputOf(call)).toBe('over\n');
+  });
+});
+
+describe.concurrent('and it stays until the time limit of', { timeout: 90_000 }, () => {
+  test.each(['a body', 'an answer', 'a stream'])('%s that somebody waits for', async (thing) => {
+    expect(await outputOf(`${thing} that somebody waits for`)).toMatch(/ 50 ms.*\nover\n$/s);
+  });
+});

@@ -1,0 +1,273 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import {
+  buildQuery,
+  buildURL,
+  displayURL,
+  escapePathSegment,
+  fillPath,
+  isSameOrigin,
+  parseBaseURL,
+  resolvePath,
+} from '../../src/http/url.ts';
+import { anyText } from '../helpers/any-text.ts';
+
+function problemOf(run: () => unknown): InvalidInputError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InvalidInputError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
+
+describe('parseBaseURL()', () => {
+  test.each([
+    ['https://gw.example', 'https://gw.example', ''],
+    ['https://gw.example/', 'https://gw.example', ''],
+    ['https://gw.example///', 'https://gw.example', ''],
+    ['https://gw.example/v1', 'https://gw.example', '/v1'],
+    ['https://gw.example/v1/', 'https://gw.example', '/v1'],
+    ['https://gw.example//v1//', 'https://gw.example', '/v1'],
+    ['https://gw.example/v1beta', 'https://gw.example', '/v1beta'],
+    ['https://gw.example/v1beta/', 'https://gw.example', '/v1beta'],
+    ['https://gw.example/ai/gateway', 'https://gw.example/ai/gateway', ''],
+    ['https://gw.example/ai/v1', 'https://gw.example/ai', '/v1'],
+    ['https://gw.example/ai-v1', 'https://gw.example/ai-v1', ''],
+    ['https://gw.example/v10', 'https://gw.example/v10', ''],
+    ['http://localhost:3000', 'http://localhost:3000', ''],
+    ['http://[::1]:3000/v1', 'http://[::1]:3000', '/v1'],
+    ['HTTPS://GW.Example:443/v1', 'https://gw.example', '/v1'],
+    ['  https://gw.example/v1 \n', 'https://gw.example', '/v1'],
+    ['https://gw.example/?', 'https://gw.example', ''],
+  ])('takes the version off %j', (value, root, version) => {
+    expect(parseBaseURL(value)).toEqual({ root, version });
+  });
+
+  test('takes a URL object', () => {
+    expect(parseBaseURL(new URL('https://gw.example/v1')).root).toBe('https://gw.example');
+  });
+
+  test.each([
+    ['gw.example', 'is not a URL'],
+    ['/v1', 'is not a URL'],
+    ['ftp://gw.example', 'must begin with http:// or https://'],
+    ['localhost:3000', 'must begin with http:// or https://'],
+    ['file:///etc/passwd', 'must begin with http:// or https://'],
+    ['https://user:pa55@gw.example', 'user name or password'],
+    ['https://gw.example?tenant=1', 'query or a fragment'],
+    ['https://gw.example/#top', 'query or a fragment'],
+  ])('refuses %j', (value, problem) => {
+    const error = problemOf(() => parseBaseURL(value));
+
+    expect(error.field).toBe('baseURL');
+    expect(error.message).toContain(problem);
+    expect(error.message).not.toContain('pa55');
+  });
+});
+
+describe('escapePathSegment()', () => {
+  test('rule 12: every string is refused or comes back as exactly one segment', () => {
+    fc.assert(
+      fc.property(anyText(40), (value) => {
+        let segment: string;
+        try {
+          segment = escapePathSegment('task_id', value);
+        } catch (error) {
+          return error instanceof InvalidInputError;
+        }
+        const url = new URL(`https://gw.example/v1/videos/${segment}/content?a=1`);
+        const segments = url.pathname.split('/');
+        return (
+          url.host === 'gw.example' &&
+          url.search === '?a=1' &&
+          segments.length === 5 &&
+          decodeURIComponent(segments[3] ?? '') === value
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each([
+    '../../admin',
+    '..\\..\\admin',
+    'a/b',
+    'a?b=c',
+    'a#b',
+    '%2e%2e',
+    '%2F',
+    'a\tb',
+    '\u{1F3AC}',
+  ])('escapes %j', (value) => {
+    const { pathname } = new URL(`https://gw.example/v1/${escapePathSegment('id', value)}`);
+
+    expect(pathname.split('/')).toHaveLength(3);
+    expect(decodeURIComponent(pathname.slice(4))).toBe(value);
+  });
+
+  test.each(['', ' ', '\n', '.', '..', '\uD800', 'a\uDC00b'])('refuses %j', (value) => {
+    expect(problemOf(() => escapePathSegment('vendor_prefix', value)).field).toBe('vendor_prefix');
+  });
+});
+
+describe('fillPath()', () => {
+  test('fills every name of a template', () => {
+    const template = '/{vendor_prefix}/v1/videos/text2video/{task_id}';
+
+    const path = fillPath(template, { vendor_prefix: 'kling', task_id: 'a/b' });
+
+    expect(path).toBe('/kling/v1/videos/text2video/a%2Fb');
+  });
+
+  test('names a missing parameter', () => {
+    expect(problemOf(() => fillPath('/v1/videos/{task_id}', {})).field).toBe('task_id');
+  });
+
+  test('does not fill what a value brings along', () => {
+    const path = fillPath('/{a}/{b}', { a: '{b}', b: '$&' });
+
+    expect(path).toBe('/%7Bb%7D/%24%26');
+  });
+});
+
+describe('resolvePath()', () => {
+  test.each([
+    ['/v1/models', '', '/v1/models'],
+    ['/v1/models', '/v1', '/v1/models'],
+    ['/models', '/v1', '/v1/models'],
+    ['models', '/v1', '/v1/models'],
+    ['models', '', '/models'],
+    ['/v1beta/models', '/v1', '/v1beta/models'],
+    ['/v1', '/v1', '/v1'],
+    ['/v1?limit=2', '/v1', '/v1?limit=2'],
+    ['/v10/models', '/v1', '/v1/v10/models'],
+    ['/kling/v1/videos/text2video/7', '/v1', '/kling/v1/videos/text2video/7'],
+    ['/api/status', '', '/api/status'],
+    ['v1beta/models/m:countTokens', '', '/v1beta/models/m:countTokens'],
+    ['/v1/models?limit=2', '/v1', '/v1/models?limit=2'],
+  ])('puts %j below a base that ended with %j', (path, version, expected) => {
+    expect(resolvePath(path, version === '/v1' ? '/v1' : '')).toBe(expected);
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['  ', 'is empty'],
+    ['https://elsewhere.example/v1', 'not a URL'],
+    ['HTTP:elsewhere', 'not a URL'],
+    ['//elsewhere.example/v1', 'not a URL'],
+    ['/v1/../api/user', '".."'],
+    ['/v1/./models', '"."'],
+    ['/v1/%2e%2E/api', '".."'],
+    ['..', '".."'],
+    ['/v1/..\\..\\api', 'backslash'],
+    ['\\\\elsewhere.example', 'backslash'],
+    ['/v1/.\t./api', 'control character'],
+    ['/v1/models\n', 'control character'],
+    ['/v1/models#top', '"#"'],
+  ])('refuses %j', (path, problem) => {
+    const error = problemOf(() => resolvePath(path, ''));
+
+    expect(error.field).toBe('path');
+    expect(error.message).toContain(problem);
+  });
+
+  test('every path is refused or stays on the host and below the segments it names', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '/',
+        '..',
+        '.',
+        '%2e',
+        '\\',
+        '?',
+        '#',
+        '\t',
+        '@',
+        ':',
+        'v1',
+        'a',
+        '//',
+        'http:',
+      ),
+      anyText(4),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+        const path = pieces.join('');
+        let resolved: string;
+        try {
+          resolved = resolvePath(path, '');
+        } catch (error) {
+          return error instanceof InvalidInputError;
+        }
+        const url = new URL(buildURL('https://gw.example/root', resolved, ''));
+        const [asked = ''] = resolved.split('?', 1);
+        return (
+          url.origin === 'https://gw.example' &&
+          url.username === '' &&
+          url.hash === '' &&
+          url.pathname.startsWith('/root/') &&
+          url.pathname.split('/').length === asked.split('/').length + 1
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('buildQuery()', () => {
+  test('gives nothing for nothing', () => {
+    expect(buildQuery(undefined, {}, { a: undefined, b: null })).toBe('');
+  });
+
+  test('lets later levels win name by name', () => {
+    expect(buildQuery({ a: 1, b: 2 }, { b: 3 }, { c: true })).toBe('?a=1&b=3&c=true');
+  });
+
+  test('removes with null and leaves with undefined', () => {
+    expect(buildQuery({ a: 1, b: 2 }, { a: null, b: undefined })).toBe('?b=2');
+  });
+
+  test('repeats the name of a list', () => {
+    expect(buildQuery({ tag: ['x y', 'z&'] })).toBe('?tag=x+y&tag=z%26');
+  });
+
+  test('refuses a value that is no list', () => {
+    const filter: { [name: string]: never } = JSON.parse('{"filter":{"deep":1}}');
+
+    expect(problemOf(() => buildQuery(filter)).field).toBe('query');
+  });
+});
+
+describe('buildURL()', () => {
+  test.each([
+    ['/v1/models', '', 'https://gw.example/ai/v1/models'],
+    ['/v1/models', '?a=1', 'https://gw.example/ai/v1/models?a=1'],
+    ['/v1/models?b=2', '?a=1', 'https://gw.example/ai/v1/models?b=2&a=1'],
+  ])('joins %j and %j', (path, query, expected) => {
+    expect(buildURL('https://gw.example/ai', path, query)).toBe(expected);
+  });
+});
+
+describe('displayURL()', () => {
+  test.each([
+    ['https://user:pa55@gw.example/v1/x?key=secret#secret', 'https://gw.example/v1/x'],
+    ['not a url?key=secret', 'not a url'],
+  ])('shows no secret of %j', (url, expected) => {
+    expect(displayURL(url)).toBe(expected);
+  });
+});
+
+describe('isSameOrigin()', () => {
+  test.each([
+    ['https://gw.example/a', 'https://gw.example:443/b', true],
+    ['https://gw.example/a', 'http://gw.example/a', false],
+    ['https://gw.example/a', 'https://gw.example:8443/a', false],
+    ['https://gw.example/a', 'https://cdn.gw.example/a', false],
+  ])('%s and %s: %s', (first, second, expected) => {
+    expect(isSameOrigin(first, second)).toBe(expected);
+  });
+});

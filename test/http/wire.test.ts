@@ -1,0 +1,472 @@
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { APIError } from '../../src/errors/api-error.ts';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+} from '../../src/errors/connection-error.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { Gateway } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { failureOf } from '../helpers/clients.ts';
+import { httpAnswer, rawServer, type Answering, type RawServer } from '../helpers/raw-server.ts';
+
+const messages = [{ role: 'user' as const, content: 'h\u00E9llo \u{1F3AC}' }];
+const completion = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  choices: [{ finish_reason: 'stop' }],
+});
+const certificate = Object.assign(new Error('no'), { code: 'CERT_HAS_EXPIRED' });
+const models = '{"object":"list","data":[]}';
+
+function clientOf(baseURL: string, options: GatewayOptions = {}): Gateway {
+  return new Gateway({ apiKey: 'sk-test', baseURL, logLevel: 'off', ...options });
+}
+
+const chat = (client: Gateway) => client.chat.completions.create({ model: 'm', messages });
+const draw = (client: Gateway) => client.images.generate({ model: 'm', prompt: 'x' });
+const list = (client: Gateway) => client.models.list();
+
+async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIError> {
+  const failure = await failureOf(promise);
+  if (failure instanceof APIError) return failure;
+  throw failure;
+}
+
+/** A port on which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = await rawServer(() => {});
+  await server[Symbol.asyncDispose]();
+  return Number(new URL(server.url).port);
+}
+
+/** Answers reads well from the second time on, so that a retry is seen to recover. */
+function failingOnce(fail: Answering): Answering {
+  let count = 0;
+  return (socket, request) => {
+    count += 1;
+    if (count > 1 && request.head.startsWith('GET')) socket.end(httpAnswer(models));
+    else fail(socket, request);
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const headersOf = (head: string): string[] => head.split('\r\n').slice(1);
+
+describe('a request on the wire', () => {
+  test('rules 11 and 12, trap 27: holds what is needed and what the runtime adds', async () => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer(completion)));
+
+    await chat(clientOf(`${server.url}/v1/`));
+
+    const [request] = server.requests;
+    const body = JSON.stringify({ model: 'm', messages });
+    expect(request?.head.split('\r\n')[0]).toBe('POST /v1/chat/completions HTTP/1.1');
+    expect(headersOf(request?.head ?? '').toSorted()).toEqual([
+      'accept-encoding: gzip, deflate',
+      'accept-language: *',
+      'accept: application/json',
+      'authorization: Bearer sk-test',
+      'connection: keep-alive',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'content-type: application/json',
+      `host: ${new URL(server.url).host}`,
+      'sec-fetch-mode: cors',
+      'user-agent: node',
+    ]);
+    expect(Buffer.from(request?.body ?? '', 'latin1').toString()).toBe(body);
+  });
+
+  test('rule 12: of a form has the type that the runtime writes, whatever the caller wants', async () => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
+    const image = new File(['\u0089PNG'], 'a.png', { type: 'image/png' });
+
+    await clientOf(server.url, {
+      defaultHeaders: { 'content-type': 'application/json' },
+    }).images.edit({ model: 'm', prompt: 'x', image });
+
+    const { head = '', body = '' } = server.requests[0] ?? {};
+    const boundary = /^content-type: multipart\/form-data; boundary=(\S+)\r?$/im.exec(head)?.[1];
+    expect(boundary).toBeDefined();
+    expect(body).toContain(`--${boundary}--`);
+    expect(head.match(/content-type/gi)).toHaveLength(1);
+  });
+
+  test('that reads has no body and no type', async () => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer(models)));
+
+    await list(clientOf(server.url));
+
+    expect(server.requests[0]?.head).toMatch(/^GET \/v1\/models HTTP\/1\.1\r\n/);
+    expect(server.requests[0]?.head).not.toMatch(/content-(type|length)/i);
+  });
+
+  test('keeps its connection for the next one', async () => {
+    await using server = await rawServer((socket) => socket.write(httpAnswer(models)));
+    const client = clientOf(server.url);
+
+    for (let call = 0; call < 4; call += 1) {
+      await list(client);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    expect(server.requests).toHaveLength(4);
+    expect(server.connections()).toBeLessThan(4);
+  });
+});
+
+describe("a caller's own fetch", () => {
+  test.each([
+    ['another port', async () => fetch(`http://127.0.0.1:${await freePort()}/log`)],
+    ['another name', () => fetch('http://log.invalid')],
+    ['another certificate', () => Promise.reject(new TypeError('no', { cause: certificate }))],
+    ['a forbidden port', () => fetch('http://127.0.0.1:6667/')],
+  ])('that sends and then fails on %s proves nothing: sent once', async (_, log) => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
+    const client = clientOf(server.url, {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        await log();
+        return response;
+      },
+    });
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure.outcome).toBe('unknown');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("what the runtime's own fetch refuses to send", () => {
+  test.each<[string, GatewayOptions]>([
+    ['to a forbidden port', { baseURL: 'http://127.0.0.1:6667' }],
+    ['with a header of its own', { defaultHeaders: { expect: '100-continue' } }],
+    ['with an option that it does not take', { fetchOptions: { mode: 'fast' } }],
+  ])('%s was not sent, and is not tried again', async (_, options) => {
+    await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[{}]}')));
+
+    const failure = await failureOf(draw(clientOf(server.url, options)));
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(failure).toMatchObject({ outcome: 'not_sent', field: 'request' });
+    expect(String(failure)).toContain('check the port of baseURL, the headers, fetchOptions');
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a connection that does not come about', () => {
+  test('refused: is proof that nothing was sent, so that a paid call is tried again', async () => {
+    const port = await freePort();
+    let attempts = 0;
+    const client = clientOf(`http://127.0.0.1:${port}`, {
+      fetch: (...parameters) => {
+        attempts += 1;
+        return fetch(...parameters);
+      },
+      maxRetries: 1,
+    });
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(attempts).toBe(2);
+    expect(failure).toBeInstanceOf(APIConnectionError);
+    expect(failure).toMatchObject({ outcome: 'not_sent', evidence: { code: 'ECONNREFUSED' } });
+    expect(failure.message).toContain('Nothing was sent');
+  });
+
+  test('refused, then accepted: a paid call is sent once', async () => {
+    await using server = await rawServer((socket) =>
+      socket.end(httpAnswer('{"data":[{"url":"x"}]}')),
+    );
+    let attempts = 0;
+    const client = clientOf(server.url, {
+      fetch: (input, init) => {
+        attempts += 1;
+        if (attempts > 1) return fetch(input, init);
+        const { hostname: address, port } = new URL(server.url);
+        const fields = { code: 'ECONNREFUSED', syscall: 'connect', address, port: Number(port) };
+        throw Object.assign(new Error('refused'), fields);
+      },
+    });
+
+    await draw(client);
+
+    expect(attempts).toBe(2);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a name that does not resolve: nothing was sent', async () => {
+    const client = clientOf('http://gateway.invalid', { maxRetries: 0 });
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(failure.outcome).toBe('not_sent');
+    expect(['ENOTFOUND', 'EAI_AGAIN']).toContain(failure.evidence.code);
+  });
+
+  test('https to a port that speaks http: nothing was sent, and the scheme is named', async () => {
+    await using server = await rawServer(
+      () => {},
+      (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    );
+    const client = clientOf(server.url.replace('http:', 'https:'));
+
+    const failure = await apiErrorOf(draw(client));
+
+    expect(server.connections()).toBe(1);
+    expect(failure.message).toContain('scheme');
+    expect(failure.outcome).toBe('not_sent');
+  });
+});
+
+describe('rule 15: a connection that breaks', () => {
+  const faults: readonly [string, Answering, ((socket: Socket) => void)?][] = [
+    ['is reset when it is accepted', () => {}, (socket) => socket.resetAndDestroy()],
+    ['is reset after the request', (socket) => socket.resetAndDestroy()],
+    ['is closed after the request', (socket) => socket.end()],
+    ['is closed within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le')],
+    ['talks no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
+    [
+      'breaks off within a body of known length',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":'),
+    ],
+    [
+      'is reset within a body of known length',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":', () =>
+          socket.resetAndDestroy(),
+        );
+      },
+    ],
+    [
+      'breaks off within a chunked body',
+      (socket) =>
+        socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"data":\r\n'),
+    ],
+  ];
+
+  test.each(faults)(
+    '%s: a paid call is sent once and nothing is promised',
+    async (_, fail, onConnect) => {
+      await using server = await rawServer(fail, onConnect);
+
+      const failure = await apiErrorOf(draw(clientOf(server.url)));
+
+      expect(server.connections()).toBe(1);
+      expect(failure.outcome).toBe('unknown');
+      expect(failure.evidence.attempts).toHaveLength(1);
+    },
+  );
+
+  test.each(faults.slice(1))('%s: a read recovers', async (_, fail) => {
+    await using server = await rawServer(failingOnce(fail));
+
+    const page = await list(clientOf(server.url));
+
+    expect(page.data).toEqual([]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test.each(faults.slice(5))(
+    '%s: a metered call is not sent again after the first byte',
+    async (_, fail) => {
+      await using server = await rawServer(fail);
+
+      const failure = await apiErrorOf(chat(clientOf(server.url)));
+
+      expect(server.requests).toHaveLength(1);
+      expect(failure).toBeInstanceOf(UnexpectedResponseError);
+      expect(failure).toMatchObject({ outcome: 'unknown', status: 200 });
+    },
+  );
+
+  test('while it is idle between two calls: the second is sent on a new one, once', async () => {
+    await using server = await rawServer((socket) => {
+      socket.write(httpAnswer('{"data":[{"url":"x"}]}'), () => setImmediate(() => socket.end()));
+    });
+    const client = clientOf(server.url);
+
+    await draw(client);
+    await until(() => server.open() === 0);
+    await draw(client);
+
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('when a connection that was used before is closed with the request in it, a paid call is sent once', async () => {
+    let count = 0;
+    await using server = await rawServer((socket) => {
+      count += 1;
+      if (count === 1) socket.write(httpAnswer('{"data":[{"url":"x"}]}'));
+      else socket.resetAndDestroy();
+    });
+    const client = clientOf(server.url);
+
+    await draw(client);
+    const failure = await apiErrorOf(draw(client));
+
+    expect(server.requests).toHaveLength(2);
+    expect(failure.outcome).toBe('unknown');
+  });
+});
+
+describe('an answer that does not come', () => {
+  test('timeout closes the connection, and a paid call is sent once', async () => {
+    await using server = await rawServer(() => {});
+
+    const failure = await apiErrorOf(draw(clientOf(server.url, { timeout: 500 })));
+
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure.outcome).toBe('unknown');
+    expect(server.requests).toHaveLength(1);
+    await until(() => server.open() === 0);
+  });
+
+  test('timeout within the body closes the connection', async () => {
+    await using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"data":');
+    });
+
+    const failure = await apiErrorOf(draw(clientOf(server.url, { timeout: 500 })));
+
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(server.requests).toHaveLength(1);
+    await until(() => server.open() === 0);
+  });
+
+  test('an abort closes the connection', async () => {
+    const controller = new AbortController();
+    await using server = await rawServer(() => controller.abort());
+    const client = clientOf(server.url);
+
+    const failure = await apiErrorOf(
+      client.images.generate({ model: 'm', prompt: 'x' }, { signal: controller.signal }),
+    );
+
+    expect(failure).toMatchObject({ name: 'APIUserAbortError', outcome: 'unknown' });
+    await until(() => server.open() === 0);
+  });
+});
+
+describe('bodies', () => {
+  test('gzip is unpacked, and its length is not held against the bytes', async () => {
+    const packed = gzipSync(completion.padEnd(5_000));
+    await using server = await rawServer((socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.byteLength}\r\n\r\n`,
+      );
+      socket.end(packed);
+    });
+    const client = clientOf(server.url);
+
+    expect(await chat(client)).toMatchObject({ id: 'c' });
+    expect(await (await chat(client).asResponse()).json()).toMatchObject({ id: 'c' });
+    const download = await client.videos.downloadContent('t', {}, { maxRetries: 0 }).catch(String);
+    expect(download).toContain('JSON instead of a file');
+  });
+
+  test('letting go of a raw response closes its connection', async () => {
+    await using server = await rawServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n');
+    });
+
+    const response = await chat(clientOf(server.url)).asResponse();
+    const reader = response.body?.getReader();
+    await reader?.read();
+    expect(server.open()).toBe(1);
+    await reader?.cancel();
+
+    await until(() => server.open() === 0);
+  });
+
+  test('a file is passed on as it comes, and a slow reader holds the gateway back', async () => {
+    const size = 24 * 1_024 * 1_024;
+    const chunk = Buffer.alloc(65_536, 1);
+    let written = 0;
+    let isBlocked = false;
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'audio/mpeg' });
+      const write = (): void => {
+        while (written < size) {
+          written += chunk.byteLength;
+          if (!response.write(chunk)) {
+            isBlocked = true;
+            response.once('drain', write);
+            return;
+          }
+        }
+        response.end();
+      };
+      write();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+
+    const response = await clientOf(`http://127.0.0.1:${port}`).audio.speech.create({
+      model: 'm',
+      input: 'x',
+      voice: 'v',
+    });
+    await until(() => isBlocked);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+
+    expect(written).toBeLessThan(size / 2);
+    let received = 0;
+    for await (const part of response.body ?? []) received += part.byteLength;
+    expect(received).toBe(size);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('a file that breaks off fails its stream', async () => {
+    await using server = await rawServer((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ncontent-length: 99\r\n\r\nID3');
+    });
+
+    const response = await clientOf(server.url).audio.speech.create({
+      model: 'm',
+      input: 'x',
+      voice: 'v',
+    });
+    const failure = await apiErrorOf(response.arrayBuffer());
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure.outcome).toBe('unknown');
+    expect(failure.evidence).toMatchObject({ phase: 'body', status: 200 });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('trap 24: a redirect to another origin', () => {
+  test('is followed by a read without the key', async () => {
+    await using storage = await rawServer((socket) => socket.end(httpAnswer(models)));
+    await using server: RawServer = await rawServer((socket) => {
+      socket.end(
+        `HTTP/1.1 302 Found\r\nlocation: ${storage.url}/f?sig=1\r\ncontent-length: 0\r\n\r\n`,
+      );
+    });
+
+    await list(clientOf(server.url, { defaultHeaders: { 'x-tenant': 'a' } }));
+
+    expect(storage.requests[0]?.head).toMatch(/^GET \/f\?sig=1 /);
+    expect(storage.requests[0]?.head).not.toMatch(/authorization|x-tenant/i);
+  });
+});
+
+test('a raw server counts what it is told', async () => {
+  await using server = await rawServer((socket) => socket.end());
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\nhi');
+  await new Promise((resolve) => socket.on('close', resolve).resume());
+
+  expect(server.requests).toEqual([{ head: 'POST / HTTP/1.1\r\ncontent-length: 2', body: 'hi' }]);
+});

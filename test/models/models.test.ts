@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import { APIError } from '../../src/errors/api-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { ModelsPage } from '../../src/models/models.ts';
+import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
+import { intercepted } from '../helpers/intercepted.ts';
+
+describe('models.list()', () => {
+  test('gives the whole list when awaited', async () => {
+    const { client, emulator } = emulated();
+
+    const page = await client.models.list();
+
+    expect(page).toBeInstanceOf(ModelsPage);
+    expect(page.object).toBe('list');
+    expect(page.data.map(({ id }) => id)).toEqual(emulator.models.map(({ id }) => id));
+    expect(page.data[0]).toEqual({
+      id: 'm-large',
+      object: 'model',
+      created: 1626777600,
+      owned_by: 'openai',
+      supported_endpoint_types: [],
+      type: 'text',
+    });
+    expect(page).toHaveProperty('_request_id', emulator.requests[0]?.id);
+  });
+
+  test('gives one model after the other when iterated, with one request', async () => {
+    const { client, emulator } = emulated();
+    const ids: string[] = [];
+
+    for await (const model of client.models.list()) ids.push(model.id);
+
+    expect(ids).toEqual(emulator.models.map(({ id }) => id));
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('gives a page that is read like one of openai', async () => {
+    const { client } = emulated();
+    const page = await client.models.list();
+    const models: unknown[] = [];
+    const pages: unknown[] = [];
+
+    for await (const model of page) models.push(model);
+    for await (const each of page.iterPages()) pages.push(each);
+
+    expect(page.getPaginatedItems()).toBe(page.data);
+    expect(models).toEqual(page.data);
+    expect(pages).toEqual([page]);
+    expect(page.hasNextPage()).toBe(false);
+    await expect(page.getNextPage()).rejects.toThrow('hasNextPage()');
+  });
+
+  test('gives the raw response on demand', async () => {
+    const { client, emulator } = emulated();
+
+    const { data, response, request_id: requestId } = await client.models.list().withResponse();
+    const raw = await client.models.list().asResponse();
+
+    expect(data).toBeInstanceOf(ModelsPage);
+    expect(response.status).toBe(200);
+    expect(requestId).toBe(emulator.requests[0]?.id);
+    expect(await raw.json()).toMatchObject({ success: true });
+  });
+
+  test('sends one credential and no body: rule 11, trap 27', async () => {
+    const { client, emulator } = emulated();
+
+    await client.models.list();
+
+    expect(emulator.requests[0]).toMatchObject({
+      method: 'GET',
+      path: '/v1/models',
+      query: {},
+      hasKey: true,
+      body: { kind: 'none' },
+    });
+  });
+
+  test('is repeated when it fails, because it is free', async () => {
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'html', status: 502 } });
+
+    await expect(client.models.list()).resolves.toBeInstanceOf(ModelsPage);
+
+    expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+describe('the form of the list', () => {
+  test('rule 46: success, unknown fields and missing ones are taken as they are', async () => {
+    const wire = {
+      success: true,
+      data: [
+        { id: 'k-video', supported_endpoint_types: null, type: 'video', price: 3 },
+        { id: 'late', created: '1626777600', owned_by: null },
+      ],
+      extra: { kept: true },
+    };
+    const { client, drifts } = scripted([json(wire)]);
+
+    const page = await client.models.list();
+
+    expect(page).toEqual({
+      success: true,
+      object: 'list',
+      extra: { kept: true },
+      data: [
+        {
+          id: 'k-video',
+          object: 'model',
+          created: 0,
+          owned_by: '',
+          supported_endpoint_types: [],
+          type: 'video',
+          price: 3,
+        },
+        {
+          id: 'late',
+          object: 'model',
+          created: 1626777600,
+          owned_by: '',
+          supported_endpoint_types: [],
+        },
+      ],
+    });
+    expect(drifts).toEqual([]);
+  });
+
+  test("rule 46: Gemini's list becomes OpenAI's", async () => {
+    const { client, emulator } = emulated({}, { quirks: { modelList: 'gemini' } });
+
+    const page = await client.models.list();
+
+    expect(page.object).toBe('list');
+    expect(page.data.map(({ id }) => id)).toEqual(emulator.models.map(({ id }) => id));
+    expect(page.data[0]).toMatchObject({
+      object: 'model',
+      created: 0,
+      owned_by: '',
+      supported_endpoint_types: [],
+      displayName: 'm-large',
+    });
+    expect(page).not.toHaveProperty('models');
+  });
+
+  test("rule 46: Google's own names lose their prefix", async () => {
+    const { client } = scripted([json({ models: [{ name: 'models/gemini-pro' }] })]);
+    const page = await client.models.list();
+    expect(page.data[0]?.id).toBe('gemini-pro');
+  });
+
+  test("rule 46: Anthropic's list becomes OpenAI's", async () => {
+    const wire = {
+      data: [
+        { id: 'claude', created_at: '2025-02-19T00:00:00Z', display_name: 'C', type: 'model' },
+      ],
+      first_id: 'claude',
+      has_more: false,
+      last_id: 'claude',
+    };
+    const { client } = scripted([json(wire)]);
+
+    const page = await client.models.list();
+
+    expect(page.data).toMatchObject([{ id: 'claude', object: 'model', created: 1_739_923_200 }]);
+    expect(page).toMatchObject({ object: 'list', first_id: 'claude' });
+  });
+
+  test('an emulated list in the form of Anthropic has every id', async () => {
+    const { client, emulator } = emulated({}, { quirks: { modelList: 'anthropic' } });
+    const { data } = await client.models.list();
+    expect(data.map(({ id }) => id)).toEqual(emulator.models.map(({ id }) => id));
+  });
+
+  test.each([[{ data: [] }], [{ data: null, object: 'list' }], [{ models: [] }]])(
+    '%j is an empty list',
+    async (wire) => {
+      const { client } = scripted([json(wire)]);
+      const { data } = await client.models.list();
+      expect(data).toEqual([]);
+    },
+  );
+});
+
+describe('failures of models.list()', () => {
+  test('rule 46: success: false with status 200 rejects with the message', async () => {
+    const { client, emulator } = emulated({}, { quirks: { modelList: 'failure' } });
+
+    const error = await failureOf(client.models.list());
+
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toMatchObject({ status: 200, outcome: 'rejected' });
+    expect(String(error)).toMatch(/group/);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('a page in HTML with status 200 names baseURL: trap 26', async () => {
+    const { client } = scripted([() => new Response('<!doctype html><title>Console</title>')], {
+      maxRetries: 0,
+    });
+
+    const error = await failureOf(client.models.list());
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(String(error)).toContain('baseURL');
+  });
+
+  test('a failure rejects the iteration too', async () => {
+    const { client } = scripted([json({ error: { message: 'no such key' } }, 401)]);
+    const iterate = async (): Promise<void> => {
+      for await (const model of client.models.list()) expect(model).toBeUndefined();
+    };
+    await expect(iterate()).rejects.toMatchObject({ status: 401 });
+  });
+});
+
+test('trap 31: there is no lookup of one model, which gateways answer from a static list', () => {
+  const { client } = emulated();
+  expect(client.models).not.toHaveProperty('retrieve');
+});
+
+describe('through the fetch of the runtime', () => {
+  const { client, emulator } = intercepted();
+
+  test('the list is complete', async () => {
+    const { data } = await client.models.list();
+    expect(data).toHaveLength(emulator.models.length);
+  });
+});
+
+test('nothing that a gateway adds to the list replaces a method or the prototype of the page', async () => {
+  const text =
+    '{"__proto__":{"polluted":1},"hasNextPage":1,"constructor":1,"more":2,"data":[{"id":"__proto__","__proto__":{"id":"x"}}]}';
+  const { client } = scripted([() => new Response(text)]);
+
+  const page = await client.models.list();
+
+  expect(page).toBeInstanceOf(ModelsPage);
+  expect(page).not.toHaveProperty('polluted');
+  expect(page.hasNextPage()).toBe(false);
+  expect(page).toHaveProperty('more', 2);
+  expect(page.data.map(({ id }) => id)).toEqual(['__proto__']);
+  expect(Object.prototype).not.toHaveProperty('polluted');
+});

@@ -1,0 +1,433 @@
+import { createHash } from 'node:crypto';
+import { link, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { downloadVideo, FileError, fileFromPath, saveTo } from '../../src/node/index.ts';
+import { makeRef } from '../../src/videos/task-ref.ts';
+import { contentServer, someBytes } from '../helpers/content-server.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { failureOf } from '../helpers/videos.ts';
+
+const pauses: number[] = [];
+
+beforeEach(() => {
+  pauses.length = 0;
+  const { setTimeout: original } = globalThis;
+  // Pauses before a download is gone on with are as short as can be.
+  vi.stubGlobal('setTimeout', (run: () => void, milliseconds = 0, ...rest: []) => {
+    const isPause = milliseconds >= 1_000 && milliseconds % 1_000 === 0 && milliseconds <= 60_000;
+    if (isPause) pauses.push(milliseconds);
+    return original(run, isPause ? 1 : milliseconds, ...rest);
+  });
+});
+
+async function fileNamed(name = 'out.mp4') {
+  const folder = await temporaryFolder();
+  return { folder, to: join(folder, name) };
+}
+
+/** A download that leaves a part, and the one that goes on with it. */
+async function resumed(change: Parameters<typeof contentServer>[0] = {}) {
+  const server = await contentServer({ cuts: [200_000], ...change });
+  const { folder, to } = await fileNamed();
+  const options = { to, resume: true, maxRetries: 0 };
+  await failureOf(downloadVideo(server.client, 'task_1', options));
+  const again = () => downloadVideo(server.client, 'task_1', { to, resume: true });
+  return { ...server, folder, to, again };
+}
+
+describe('206 that nobody asked for', () => {
+  const part = Buffer.from('0123456789');
+  const ranges = ['bytes 0-9/20', 'bytes 0-9/*', 'bytes 10-19/20', 'bytes 10-19/*', 'nonsense', ''];
+
+  test.each(ranges)('is no whole file: Content-Range %j', async (range) => {
+    const { client } = await contentServer({
+      answer: (_, response) => {
+        const headers = range === '' ? {} : { 'content-range': range };
+        response.writeHead(206, { 'content-length': part.length, ...headers }).end(part);
+        return true;
+      },
+    });
+    const { folder, to } = await fileNamed();
+
+    const error = await failureOf(downloadVideo(client, 'task_1', { to }));
+
+    expect(UnexpectedResponseError.isInstance(error)).toBe(true);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('is a whole file when it says so', async () => {
+    const { client } = await contentServer({
+      answer: (_, response) => {
+        response.writeHead(206, { 'content-range': 'bytes 0-9/10' }).end(part);
+        return true;
+      },
+    });
+    const { to } = await fileNamed();
+
+    expect((await downloadVideo(client, 'task_1', { to })).bytes).toBe(10);
+  });
+});
+
+describe('a part that is gone on with', () => {
+  test('is not, when the rest is said to be of a file of another size', async () => {
+    const { setup, to, again } = await resumed();
+    setup.answer = ({ headers }, response) => {
+      if (headers.range === undefined) return false;
+      const given = { 'content-range': 'bytes 200000-399999/400000', etag: '"v1"' };
+      response.writeHead(206, given).end(Buffer.alloc(200_000));
+      return true;
+    };
+
+    await again();
+
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+  });
+
+  test('is not, when the rest is encoded', async () => {
+    const { setup, to, again } = await resumed();
+    setup.answer = ({ headers }, response) => {
+      if (headers.range === undefined) return false;
+      const given = { 'content-range': 'bytes 200000-299999/300000', 'content-encoding': 'gzip' };
+      response.writeHead(206, given).end(gzipSync(Buffer.alloc(100_000)));
+      return true;
+    };
+
+    await again();
+
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+  });
+
+  test('is not, when the end has another version', async () => {
+    const { setup, to, again } = await resumed({
+      cuts: [300_000],
+      headers: { etag: '"v1"', 'content-length': '300001' },
+    });
+    const changed = someBytes(300_000, 9);
+    setup.answer = ({ headers }, response) => {
+      if (headers.range === undefined) return false;
+      response.writeHead(416, { 'content-range': 'bytes */300000', etag: '"v2"' }).end();
+      return true;
+    };
+    setup.content = changed;
+    setup.headers = { etag: '"v2"' };
+
+    await again();
+
+    expect((await readFile(to)).equals(changed)).toBe(true);
+  });
+
+  test('that is whole already is held against the digest that came with it', async () => {
+    const digest = createHash('sha256').update(someBytes(300_000, 5)).digest('base64');
+    const headers = { etag: '"v1"', 'repr-digest': `sha-256=:${digest}:` };
+    const { setup, folder, again } = await resumed({
+      cuts: [300_000],
+      headers: { ...headers, 'content-length': '300001' },
+    });
+    setup.headers = headers;
+
+    const error = await failureOf(again());
+
+    expect(String(error)).toMatch(/sha256 digest is not the one/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('takes the rest in as many pieces as the server likes', async () => {
+    const { setup, to, requests, again } = await resumed();
+    setup.answer = ({ headers }, response) => {
+      const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? Number.NaN);
+      if (Number.isNaN(start)) return false;
+      const end = Math.min(start + 10_000, 300_000);
+      const range = `bytes ${start}-${end - 1}/300000`;
+      response
+        .writeHead(206, { 'content-range': range, etag: '"v1"' })
+        .end(setup.content.subarray(start, end));
+      return true;
+    };
+
+    await again();
+
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+    expect(requests).toHaveLength(11);
+    expect(requests.slice(1).every(({ headers }) => headers.range !== undefined)).toBe(true);
+  });
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['an old date', { 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' }, true],
+    [
+      'a date of the same second',
+      { 'last-modified': new Date().toUTCString(), date: new Date().toUTCString() },
+      false,
+    ],
+    [
+      'an old date beside a weak tag',
+      { etag: 'W/"1"', 'last-modified': 'Fri, 01 Jan 2021 00:00:00 GMT' },
+      false,
+    ],
+    ['no date at all', { 'last-modified': 'yesterday' }, false],
+  ])('is named by Last-Modified only when that is strong: %s', async (_, headers, isNamed) => {
+    const { requests, again } = await resumed({ headers });
+
+    await again();
+
+    expect('range' in (requests[1]?.headers ?? {})).toBe(isNamed);
+    if (isNamed) expect(requests[1]?.headers['if-range']).toBe(headers['last-modified']);
+  });
+});
+
+test('a body that does not end is given up when it is longer than the file', async () => {
+  let sent = 0;
+  const { client } = await contentServer({
+    answer: (_, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 0-99/100' });
+      const more = (): void => {
+        sent += 65_536;
+        if (response.destroyed) return;
+        response.write(Buffer.alloc(65_536), () => setImmediate(more));
+      };
+      more();
+      return true;
+    },
+  });
+  const { folder, to } = await fileNamed();
+
+  const error = await failureOf(downloadVideo(client, 'task_1', { to, maxRetries: 0 }));
+
+  expect(String(error)).toMatch(/more than 100 bytes|of 100 bytes/);
+  expect(sent).toBeLessThan(64 * 1_048_576);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('onProgress is awaited, and one that rejects ends the download with its error', async () => {
+  const { client, setup } = await contentServer();
+  const { folder, to } = await fileNamed();
+  const problem = new Error('the page is gone');
+  let underWay = 0;
+  const onProgress = async (): Promise<void> => {
+    underWay += 1;
+    expect(underWay).toBe(1);
+    await Promise.resolve();
+    underWay -= 1;
+  };
+
+  const error = await failureOf(
+    downloadVideo(client, 'task_1', { to, onProgress: () => Promise.reject(problem) }),
+  );
+  expect(error).toBe(problem);
+  expect(await readdir(folder)).toEqual([]);
+  await downloadVideo(client, 'task_1', { to, onProgress });
+  expect((await readFile(to)).equals(setup.content)).toBe(true);
+});
+
+test('pauses grow to half a minute, however many there are', async () => {
+  const { client, requests } = await contentServer({ ranges: false, cuts: Array(41).fill(9) });
+  const { to } = await fileNamed();
+
+  await failureOf(downloadVideo(client, 'task_1', { to, maxRetries: 40 }));
+
+  expect(requests).toHaveLength(41);
+  expect(pauses.slice(0, 7)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  expect(pauses).toHaveLength(40);
+});
+
+describe('what cannot be replaced by a file', () => {
+  test.skipIf(process.platform === 'win32')(
+    'what is no regular file is left as it is',
+    async () => {
+      const { client, requests } = await contentServer();
+      const { to } = await fileNamed('socket');
+      const server = createServer();
+      await new Promise<void>((resolve) => {
+        server.listen(to, resolve);
+      });
+      onTestFinished(() => void server.close());
+
+      for (const save of [
+        () => downloadVideo(client, 'task_1', { to }),
+        () => saveTo(new Blob(['a']), to),
+      ]) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        const error = await failureOf(save());
+        expect(FileError.isInstance(error)).toBe(true);
+        expect(String(error)).toContain('is no regular file');
+      }
+      expect((await stat(to)).isSocket()).toBe(true);
+      expect(requests).toHaveLength(0);
+    },
+  );
+
+  test('a link to a folder', async () => {
+    const { client, requests } = await contentServer();
+    const { folder, to } = await fileNamed();
+    await symlink(folder, to);
+
+    expect(await failureOf(downloadVideo(client, 'task_1', { to }))).toMatchObject({
+      name: 'FileError',
+      code: 'EISDIR',
+    });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('links that somebody has put into a shared folder', () => {
+  test.each([
+    ['symbolic', symlink],
+    ['hard', link],
+  ])('%s: a part that is one is not gone on with', async (_, place) => {
+    const { folder, setup, to, again } = await resumed();
+    const mine = join(await temporaryFolder(), 'mine');
+    await writeFile(mine, 'mine');
+    const [part = ''] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
+    await rm(join(folder, part));
+    await place(mine, join(folder, part));
+
+    await again();
+
+    expect(await readFile(mine, 'utf8')).toBe('mine');
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+  });
+
+  test('notes are not written through one', async () => {
+    const { folder, to } = await fileNamed();
+    const mine = join(await temporaryFolder(), 'mine');
+    const { client, setup } = await contentServer();
+    await writeFile(mine, 'mine');
+    setup.answer = (_, response) => {
+      const finish = async (): Promise<void> => {
+        const [part = ''] = await readdir(folder);
+        await symlink(mine, join(folder, `${part}.json`));
+        response.writeHead(200, { etag: '"v1"' }).end(setup.content);
+      };
+      void finish();
+      return true;
+    };
+
+    await downloadVideo(client, 'task_1', { to, resume: true });
+
+    expect(await readFile(mine, 'utf8')).toBe('mine');
+    expect(await readdir(folder)).toEqual(['out.mp4']);
+  });
+});
+
+test('notes whose part is gone are cleared away', async () => {
+  const { folder, to, again } = await resumed();
+  const [part = ''] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
+  const lost = part.replace(/[\da-f]{12}\.part$/, '0123456789ab.part.json');
+  await writeFile(join(folder, lost), '{}');
+  const past = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(join(folder, lost), past, past);
+  await writeFile(join(folder, 'other.part.json'), '{}');
+  // Its part may be on the way.
+  const fresh = lost.replace('0123456789ab', 'ba9876543210');
+  await writeFile(join(folder, fresh), '{}');
+
+  await again();
+
+  expect((await readdir(folder)).toSorted()).toEqual([fresh, 'other.part.json', 'out.mp4']);
+  expect((await stat(to)).size).toBe(300_000);
+});
+
+test('notes that cannot be read begin the download again', async () => {
+  for (const text of ['', '{', 'null', '{"validator":7}', '[]']) {
+    // eslint-disable-next-line no-await-in-loop -- one after the other
+    const { folder, requests, setup, to, again } = await resumed();
+    // eslint-disable-next-line no-await-in-loop
+    const name = (await readdir(folder)).find((found) => found.endsWith('.json')) ?? '';
+    // eslint-disable-next-line no-await-in-loop
+    await writeFile(join(folder, name), text);
+
+    // eslint-disable-next-line no-await-in-loop
+    await again();
+
+    // eslint-disable-next-line no-await-in-loop
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+    expect(requests[1]?.headers).not.toHaveProperty('range');
+  }
+});
+
+describe('bad input is refused before anything is sent or written', () => {
+  const ref = makeRef({ id: 'task_1', baseURL: 'https://other.test', createdAt: 5 });
+  const cases: [string, (given: { client: unknown; to: string }) => unknown[]][] = [
+    ['client', ({ to }) => [undefined, 'task_1', { to }]],
+    ['client', ({ to }) => [{}, 'task_1', { to }]],
+    ['id', ({ client, to }) => [client, '..', { to }]],
+    ['id', ({ client, to }) => [client, undefined, { to }]],
+    ['ref.baseURL', ({ client, to }) => [client, ref, { to }]],
+    ['to', ({ client }) => [client, 'task_1', null]],
+    ['to', ({ client }) => [client, 'task_1', { to: new URL('file:///a.mp4') }]],
+    ['onProgress', ({ client, to }) => [client, 'task_1', { to, onProgress: 'log' }]],
+    ['resume', ({ client, to }) => [client, 'task_1', { to, resume: 'no' }]],
+    ['signal', ({ client, to }) => [client, 'task_1', { to, signal: 7 }]],
+    ['maxRetries', ({ client, to }) => [client, 'task_1', { to, maxRetries: Number.NaN }]],
+    ['idleTimeout', ({ client, to }) => [client, 'task_1', { to, idleTimeout: -1 }]],
+    ['headers', ({ client, to }) => [client, 'task_1', { to, headers: 'a' }]],
+    ['variant', ({ client, to }) => [client, 'task_1', { to, variant: {} }]],
+  ];
+
+  test.each(cases)('downloadVideo(): %s, %s', async (field, make) => {
+    const { client, requests } = await contentServer();
+    const { folder, to } = await fileNamed();
+
+    const error = await failureOf(
+      (async () => Reflect.apply(downloadVideo, undefined, make({ client, to })))(),
+    );
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field });
+    expect(requests).toHaveLength(0);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  const used = new Response('used');
+  const reader = new Response('held');
+  const saves: [string, unknown, unknown][] = [
+    ['onProgress', new Blob(['a']), { onProgress: 7 }],
+    ['signal', new Blob(['a']), { signal: {} }],
+    ['options', new Blob(['a']), 7],
+    ['response', reader, {}],
+    ['response', new Response('{"error":"No."}', { status: 404 }), {}],
+    ['response', used, {}],
+    ['source', { headers: {}, data: 'axios' }, {}],
+    ['source', 'text', {}],
+    ['source', undefined, {}],
+    ['source', { b64_json: '' }, {}],
+  ];
+
+  test.each(saves)('saveTo(): %s of %s with %j', async (field, source, options) => {
+    const { folder, to } = await fileNamed();
+    if (!used.bodyUsed) await used.text();
+    if (!reader.bodyUsed && reader.body?.locked === false) reader.body.getReader();
+
+    const error = await failureOf(
+      (async () => Reflect.apply(saveTo, undefined, [source, to, options]))(),
+    );
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('saveTo() takes null for no options', async () => {
+    const { to } = await fileNamed();
+
+    await Reflect.apply(saveTo, undefined, [new Blob(['abc']), to, null]);
+
+    expect((await stat(to)).size).toBe(3);
+  });
+
+  test.each([
+    ['path', 7],
+    ['path', new URL('file:///a')],
+    ['path', null],
+    ['path', '\0'],
+  ])('fileFromPath(): %s %s', async (field, path) => {
+    const error = await failureOf((async () => Reflect.apply(fileFromPath, undefined, [path]))());
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field });
+  });
+});

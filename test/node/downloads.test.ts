@@ -1,0 +1,279 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { APIError, BadRequestError } from '../../src/errors/api-error.ts';
+import { APIConnectionTimeoutError } from '../../src/errors/connection-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import type { RequestOptions } from '../../src/options.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { cutResponse, fetchFailure, settled, silentResponse } from '../helpers/failures.ts';
+
+const speak = (client: Gateway, options?: RequestOptions) =>
+  client.audio.speech.create({ model: 'm', input: 'x', voice: 'v' }, options);
+const download = (client: Gateway) => client.videos.downloadContent('t');
+
+function file(content: BodyInit | null, headers: Record<string, string> = {}) {
+  return () => new Response(content, { headers: { 'content-type': 'audio/mpeg', ...headers } });
+}
+
+async function apiErrorOf(promise: PromiseLike<unknown>): Promise<APIError> {
+  const failure = await failureOf(promise);
+  if (failure instanceof APIError) return failure;
+  throw failure;
+}
+
+/** A body in the given pieces, and how many of them were asked for. */
+function inPieces(pieces: readonly Uint8Array[]) {
+  const state = { asked: 0 };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const piece = pieces[state.asked];
+        state.asked += 1;
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, state };
+}
+
+const lost = () => fetchFailure('ECONNRESET', 'read');
+
+describe('the bytes of a file', () => {
+  test('arrive as they are, whatever they begin with and however they are cut', async () => {
+    const beginning = fc.constantFrom(
+      '',
+      '{',
+      '{"',
+      '[',
+      '<',
+      '<html',
+      '\uFEFF{',
+      ' \n{',
+      '{"error":',
+    );
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 300 });
+    await fc.assert(
+      fc.asyncProperty(
+        beginning,
+        bytes,
+        fc.integer({ min: 1, max: 50 }),
+        async (start, rest, size) => {
+          // A zero byte, as no JSON and no page has.
+          const whole = new Uint8Array([...new TextEncoder().encode(start), 0, ...rest]);
+          const pieces: Uint8Array[] = [];
+          for (let at = 0; at < whole.length; at += size) pieces.push(whole.slice(at, at + size));
+          const { client } = scripted([() => new Response(inPieces(pieces).body)]);
+
+          const received = await (await speak(client)).bytes();
+
+          return (
+            received.length === whole.length && received.every((byte, at) => byte === whole[at])
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('are not read ahead of the caller', async () => {
+    const pieces = Array.from({ length: 50 }, () => new Uint8Array(100).fill(1));
+    const { body, state } = inPieces(pieces);
+    const { client } = scripted([() => new Response(body)]);
+
+    const reader = (await speak(client)).body?.getReader();
+    await reader?.read();
+    await reader?.read();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(state.asked).toBeLessThanOrEqual(3);
+  });
+
+  test('keep the status, the headers and the address of their answer', async () => {
+    const answer = Object.defineProperty(
+      new Response('bytes', { status: 206, headers: { 'content-range': 'bytes 0-4/9' } }),
+      'url',
+      { value: 'https://cdn.test/f' },
+    );
+    const { client } = scripted([answer]);
+
+    const response = await download(client);
+
+    expect(response).toMatchObject({ status: 206, url: 'https://cdn.test/f', redirected: false });
+    expect(response.headers.get('content-range')).toBe('bytes 0-4/9');
+    expect(await response.text()).toBe('bytes');
+  });
+});
+
+describe('a file that is not whole', () => {
+  test('rule 44: is told by its length, unless it was packed', async () => {
+    const short = scripted([file('abc', { 'content-length': '9' })]);
+    const failure = await apiErrorOf((await speak(short.client)).text());
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure.message).toContain('3 of 9 bytes');
+    expect(failure.outcome).toBe('unknown');
+
+    for (const headers of [
+      { 'content-length': '9', 'content-encoding': 'gzip' },
+      { 'content-length': '3', 'content-encoding': 'identity' },
+      { 'content-length': 'many' },
+      {},
+    ]) {
+      const { client } = scripted([file('abc', headers)]);
+      expect(await (await speak(client)).text()).toBe('abc');
+    }
+    const plain = scripted([
+      file('abc', { 'content-length': '9', 'content-encoding': 'identity' }),
+    ]);
+    expect((await apiErrorOf((await speak(plain.client)).text())).message).toContain('3 of 9');
+  });
+
+  test('fails when it breaks off, and a read says that it is safe to repeat', async () => {
+    const { client, requests } = scripted([() => cutResponse('ID3')]);
+
+    const failure = await apiErrorOf((await download(client)).arrayBuffer());
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure.message).toContain('safe to repeat');
+    expect(failure.evidence.attempts).toEqual([
+      { phase: 'body', code: undefined, status: 200, requestId: undefined },
+    ]);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('rule 34: is no file at all when it is empty', async () => {
+    for (const answer of [file(null), file(''), file(new Uint8Array())]) {
+      const { client, requests } = scripted([answer]);
+
+      expect((await apiErrorOf(speak(client))).message).toContain('empty');
+      expect(requests).toHaveLength(1);
+    }
+  });
+});
+
+describe('what is no file', () => {
+  const error = '{"error":{"message":"no voice","code":"x"}}';
+
+  test.each(['application/json', 'audio/mpeg', 'text/event-stream', 'text/plain'])(
+    'rules 1 and 34, trap 4: an error that is labelled %s is an error',
+    async (type) => {
+      for (const status of [200, 400]) {
+        const { client } = scripted([
+          () => new Response(`\n${error}`, { status, headers: { 'content-type': type } }),
+        ]);
+
+        const failure = await apiErrorOf(speak(client));
+
+        expect(failure.message).toContain('no voice');
+        expect(failure.code).toBe('x');
+        expect(failure.outcome).toBe(status === 400 ? 'rejected' : 'unknown');
+        expect(failure instanceof BadRequestError).toBe(status === 400);
+      }
+    },
+  );
+
+  test('JSON that is no error is not taken for a file', async () => {
+    const { client } = scripted([file('{"url":"https://cdn.test/f"}')]);
+
+    const failure = await apiErrorOf(speak(client));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure).toHaveProperty('body', '{"url":"https://cdn.test/f"}');
+  });
+
+  test('trap 26: a page is not taken for a file', async () => {
+    const { client } = scripted([file('<!doctype html><title>x</title>')]);
+
+    expect((await apiErrorOf(speak(client))).message).toContain('baseURL');
+  });
+
+  test('JSON that comes in small pieces is told all the same', async () => {
+    const pieces = error.split('').map((letter) => new TextEncoder().encode(letter));
+    const { client } = scripted([() => new Response(inPieces(pieces).body)]);
+
+    expect((await apiErrorOf(speak(client))).message).toContain('no voice');
+  });
+});
+
+describe('time limits of a file', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  test('timeout ends with the first byte, so that a long file is not cut', async () => {
+    const gate = { open: () => {} };
+    const slow = () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('a'));
+            gate.open = () => {
+              controller.enqueue(new TextEncoder().encode('b'));
+              controller.close();
+            };
+          },
+        }),
+      );
+    const { client } = scripted([slow]);
+    const response = await speak(client, { timeout: 1_000, idleTimeout: null });
+    const text = response.text();
+
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    gate.open();
+
+    expect(await text).toBe('ab');
+  });
+
+  test('timeout covers the wait for the first byte', async () => {
+    const { client } = scripted([() => silentResponse('')]);
+
+    const { error } = await settled(speak(client, { timeout: 1_000 }));
+
+    expect(error).toBeInstanceOf(APIConnectionTimeoutError);
+  });
+
+  test('idleTimeout fails a file that falls silent, and lets go of it', async () => {
+    const onCancel = vi.fn();
+    const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
+    const response = await speak(client, { idleTimeout: 5_000 });
+
+    const { error } = await settled(response.text());
+
+    expect(error).toBeInstanceOf(UnexpectedResponseError);
+    expect(error).toHaveProperty('message', expect.stringContaining('5000 ms (idleTimeout)'));
+    expect(onCancel).toHaveBeenCalledTimes(1);
+  });
+
+  test('totalTimeout holds to the end of a file', async () => {
+    const { client } = scripted([() => silentResponse('ID3')]);
+    const response = await speak(client, { totalTimeout: 9_000 });
+
+    const { error } = await settled(response.text());
+
+    expect(error).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(error).toHaveProperty('timeout', 9_000);
+  });
+
+  test('a file is asked for again until its first byte has come', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const video = scripted([lost, () => cutResponse(''), json({}, 502), file('video')]);
+    const speech = scripted([lost, json({ error: { message: 'x' } }, 500), file('speech')]);
+
+    const { value: first } = await settled(
+      video.client.videos.downloadContent('t', {}, { maxRetries: 3 }),
+    );
+    const { value: second } = await settled(speak(speech.client));
+
+    expect(await first?.text()).toBe('video');
+    expect(video.requests).toHaveLength(4);
+    expect(await second?.text()).toBe('speech');
+    expect(speech.requests).toHaveLength(3);
+  });
+});

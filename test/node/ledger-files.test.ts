@@ -1,0 +1,429 @@
+import fsPromises, {
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { fileLedger } from '../../src/node/index.ts';
+import { makeRef } from '../../src/videos/task-ref.ts';
+import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import type { SubmitLedger } from '../../src/videos/submit-ledger.ts';
+import type { VideoTaskRef } from '../../src/videos/types.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { untyped } from '../helpers/untyped.ts';
+import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+
+const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
+
+async function claimIdIn(ledger: SubmitLedger, callId = 'job'): Promise<string> {
+  const found = await ledger.claim(callId, 'hash');
+  return 'claimId' in found ? found.claimId : '';
+}
+
+/** Passes the latest claim off as one of a process on another machine. */
+async function moveAway(folder: string, number: number): Promise<void> {
+  const name = (await readdir(folder)).find((found) => found.endsWith(`.${number}.json`)) ?? '';
+  const path = join(folder, name);
+  const entry = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...entry, owner: { ...entry.owner, host: 'elsewhere' } }));
+}
+
+/** Replaces a function of the file system. */
+function replaceOnDisk(changes: Partial<typeof fsPromises>): void {
+  const originals = { ...fsPromises };
+  Object.assign(fsPromises, changes);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fsPromises, originals);
+    syncBuiltinESMExports();
+  });
+}
+
+function diskError(code: string, syscall: string): Error {
+  return Object.assign(new Error(`${code}: broken`), { code, syscall });
+}
+
+/** A disk on which nothing can be written, from the given number of writes on. */
+function fillDisk(after = 0): void {
+  const { open } = fsPromises;
+  let writes = 0;
+  replaceOnDisk({
+    open: async (...parameters) => {
+      const file = await open(...parameters);
+      const write: unknown = Reflect.get(file, 'writeFile');
+      file.writeFile = async (...content) => {
+        writes += 1;
+        if (writes > after) throw diskError('ENOSPC', 'write');
+        if (typeof write === 'function') await Reflect.apply(write, file, content);
+      };
+      return file;
+    },
+  });
+}
+
+describe('claims that were taken over', () => {
+  test('one that turns out to have made no task leaves the later one alone', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    // A machine whose state nobody can see has claimed it, and somebody takes the risk.
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await moveAway(folder, 2);
+
+    // The first is refused after all; the second is still under way.
+    await ledger.finish('job', 'not_submitted');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+    await ledger.accept('job', ref);
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+
+  test('a task that the first one enters late is found, though a later claim is open', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await moveAway(folder, 2);
+
+    await ledger.accept('job', ref);
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+    expect(await readdir(folder)).toHaveLength(2);
+  });
+
+  test('a task that was entered cannot be given back', async () => {
+    const ledger = fileLedger(await temporaryFolder());
+    await ledger.claim('job', 'hash');
+    await ledger.accept('job', ref);
+
+    await ledger.finish('job', 'not_submitted');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+
+  test('a call that was refused a hundred times leaves one file', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      expect(await ledger.claim('job', 'hash')).toEqual({ status: 'claimed' });
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish('job', 'not_submitted');
+    }
+    await ledger.claim('job', 'hash');
+
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  test('a claim that comes while another is given back is the only one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    for (let round = 0; round < 20; round += 1) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      await ledger.claim('job', 'hash');
+      // eslint-disable-next-line no-await-in-loop
+      const claimId = await claimIdIn(ledger);
+      // eslint-disable-next-line no-await-in-loop
+      const [, ...claims] = await Promise.all([
+        ledger.finish('job', 'not_submitted'),
+        ledger.claim('job', 'hash', claimId),
+        ledger.claim('job', 'hash'),
+        ledger.claim('job', 'hash'),
+      ]);
+      expect(claims.filter(({ status }) => status === 'claimed').length).toBeLessThanOrEqual(1);
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish('job', 'not_submitted');
+    }
+  });
+
+  test('deleting the file of an older claim does not make the call a new one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    await ledger.accept('job', ref);
+    const first = (await readdir(folder)).find((name) => name.endsWith('.1.json')) ?? '';
+    await fsPromises.rm(join(folder, first));
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+});
+
+describe('where a runtime does not say which processes run', () => {
+  test('a claim of another process is not taken for that of a dead one', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('Requires run access'), { name: 'NotCapable' });
+    });
+    onTestFinished(() => kill.mockRestore());
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ isAlive: true });
+    const [name = ''] = await readdir(folder);
+    const entry = JSON.parse(await readFile(join(folder, name), 'utf8'));
+    const owner = { ...entry.owner, pid: process.ppid };
+    await writeFile(join(folder, name), JSON.stringify({ ...entry, owner }));
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ isAlive: undefined });
+  });
+});
+
+/** What a ledger says of a claim whose process has the id of another one now. */
+async function claimOf(owner: object, claimedAt: Date, error?: Error) {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  const [name = ''] = await readdir(folder);
+  const entry = JSON.parse(await readFile(join(folder, name), 'utf8'));
+  const changed = { ...entry, claimedAt, owner: { ...entry.owner, ...owner } };
+  await writeFile(join(folder, name), JSON.stringify(changed));
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    if (error !== undefined) throw error;
+    return true;
+  });
+  onTestFinished(() => kill.mockRestore());
+  return ledger.claim('job', 'hash');
+}
+
+describe('a process id that was given to another process', () => {
+  const now = new Date();
+  const earlier = new Date(Date.now() - 2 * 3_600_000);
+
+  test.skipIf(process.platform !== 'linux')('of another user, is seen by its start', async () => {
+    const error = diskError('EPERM', 'kill');
+    const claim = await claimOf({ pid: process.ppid, start: '1' }, now, error);
+
+    expect(claim).toMatchObject({ isAlive: false });
+  });
+
+  test.each([
+    ['another process', { pid: process.ppid, start: '' }],
+    ['this process', { start: '' }],
+  ])('is not believed for ever where no start is known: %s', async (_, owner) => {
+    expect(await claimOf(owner, now)).toMatchObject({ isAlive: true });
+    expect(await claimOf(owner, earlier)).toMatchObject({ isAlive: undefined });
+  });
+});
+
+describe('a disk that is full', () => {
+  test('keeps a call from being claimed, and so from being submitted', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const folder = await temporaryFolder();
+    const options = { ledger: fileLedger(folder), callId: 'job' };
+    fillDisk();
+
+    const error = await failureOf(videos.create(order, options));
+
+    expect(error).toMatchObject({ field: 'ledger', cause: { code: 'ENOSPC' } });
+    expect(emulator.requests).toHaveLength(0);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('keeps a call from being claimed where files cannot have two names, too', async () => {
+    const folder = await temporaryFolder();
+    replaceOnDisk({ link: () => Promise.reject(diskError('EPERM', 'link')) });
+    fillDisk(1);
+
+    expect(await failureOf(fileLedger(folder).claim('job', 'hash'))).toMatchObject({
+      code: 'ENOSPC',
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('while a task is entered gives the handle in the error, and nothing is paid twice', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const folder = await temporaryFolder();
+    const options = { ledger: fileLedger(folder), callId: 'job' };
+    fillDisk(1);
+
+    const error = await failureOf(videos.create(order, options));
+    const again = await failureOf(videos.create(order, options));
+
+    expect(error).toMatchObject({
+      name: 'VideoWaitError',
+      cause: { code: 'ENOSPC' },
+      ref: { id: emulator.videos.list[0]?.id },
+    });
+    expect(again).toMatchObject({ name: 'VideoSubmitUnknownError' });
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+});
+
+describe('a folder with other things in it', () => {
+  test('is left as it is', async () => {
+    const folder = await temporaryFolder();
+    const past = new Date(Date.now() - 48 * 3_600_000);
+    const names = ['report.tmp', 'a.json.tmp', 'notes.json', '.hidden', 'x.1.json'];
+    for (const name of names) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      await writeFile(join(folder, name), 'mine');
+      // eslint-disable-next-line no-await-in-loop
+      await utimes(join(folder, name), past, past);
+    }
+    await mkdir(join(folder, 'folder.tmp'));
+
+    await fileLedger(folder).claim('job', 'hash');
+
+    expect(await readdir(folder)).toEqual(expect.arrayContaining([...names, 'folder.tmp']));
+  });
+
+  test('a file of another call in the place of one counts as claimed by nobody knows whom', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.claim('other', 'hash');
+    await ledger.accept('other', ref);
+    const names = await readdir(folder);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+    const other = texts.findIndex((text) => JSON.parse(text).callId === 'other');
+    await writeFile(join(folder, names[1 - other] ?? ''), texts[other] ?? '');
+
+    const claim = await ledger.claim('job', 'hash');
+
+    expect(claim).toMatchObject({ status: 'submitting', inputHash: '' });
+  });
+
+  test('call ids that only differ in what no file can hold are different calls', async () => {
+    const ledger = fileLedger(await temporaryFolder());
+
+    expect(await ledger.claim('\uD800', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('\uD801', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('\uFFFD', 'hash')).toEqual({ status: 'claimed' });
+  });
+});
+
+test('a folder that was removed is made again', async () => {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  await rm(folder, { recursive: true });
+
+  expect(await ledger.claim('other', 'hash')).toEqual({ status: 'claimed' });
+  await rm(folder, { recursive: true });
+  await ledger.finish('other', 'unknown');
+  await ledger.accept('other', ref);
+  expect(await ledger.claim('other', 'hash')).toMatchObject({ status: 'accepted', ref });
+});
+
+test('a dangling link in the place of a call counts as claimed by nobody knows whom', async () => {
+  const folder = await temporaryFolder();
+  const ledger = fileLedger(folder);
+  await ledger.claim('job', 'hash');
+  const [name = ''] = await readdir(folder);
+  await rm(join(folder, name));
+  const elsewhere = join(await temporaryFolder(), 'elsewhere');
+  await symlink(elsewhere, join(folder, name));
+
+  const claim = await ledger.claim('job', 'hash');
+
+  expect(claim).toMatchObject({ status: 'submitting', inputHash: '', isAlive: undefined });
+  await ledger.accept('job', ref);
+  expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  expect(await fsPromises.readdir(dirname(elsewhere))).toEqual([]);
+});
+
+test('a new folder is on the disk before a call is claimed in it, with the folders above it', async () => {
+  const parent = await temporaryFolder();
+  const { open } = fsPromises;
+  const opened: string[] = [];
+  replaceOnDisk({
+    open: async (...parameters) => {
+      opened.push(String(parameters[0]));
+      return open(...parameters);
+    },
+  });
+  const folder = join(parent, 'var', 'ledger');
+
+  await fileLedger(folder).claim('job', 'hash');
+
+  expect(opened.slice(0, 2).toSorted()).toEqual([parent, join(parent, 'var')]);
+});
+
+describe.each<[string, () => Promise<SubmitLedger>]>([
+  ['memoryLedger()', async () => memoryLedger()],
+  ['fileLedger()', async () => fileLedger(await temporaryFolder())],
+])('%s refuses', (_, make) => {
+  test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
+    const ledger = await make();
+    const bad = untyped<string>(callId);
+
+    const errors = await Promise.all([
+      failureOf(ledger.claim(bad, 'hash')),
+      failureOf(ledger.accept(bad, ref)),
+      failureOf(ledger.finish(bad, 'unknown')),
+    ]);
+
+    expect(errors.every((error) => InvalidInputError.isInstance(error))).toBe(true);
+    expect(errors.map((error) => Reflect.get(Object(error), 'field'))).toEqual(
+      Array(3).fill('callId'),
+    );
+  });
+
+  test.each(['task_1', undefined, {}, { ...ref, v: 2 }])('the handle %j', async (handle) => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+
+    const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+  });
+
+  test('an end that is none', async () => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+
+    const error = await failureOf(ledger.finish('job', untyped<'unknown'>('done')));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'end' });
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+  });
+});
+
+/** Does something before the first use of a function of the file system, which may then find nothing. */
+function beforeFirst(
+  name: 'readFile' | 'readdir',
+  act: () => Promise<void>,
+  finds?: readonly unknown[],
+): void {
+  const original: unknown = Reflect.get(fsPromises, name);
+  let isFirst = true;
+  const replaced = async (...parameters: unknown[]): Promise<unknown> => {
+    if (isFirst) {
+      isFirst = false;
+      await act();
+      if (finds !== undefined) return finds;
+    }
+    if (typeof original !== 'function') throw new Error(`There is no ${name}().`);
+    return Reflect.apply(original, fsPromises, parameters);
+  };
+  replaceOnDisk(Object.fromEntries([[name, replaced]]));
+}
+
+describe('a ledger that is looked at while another claims a call that was given back', () => {
+  test.each([
+    ['is not given the call when the old claim vanishes under it', 'readFile', undefined],
+    ['is not given the call when the list of files misses both claims', 'readdir', []],
+  ] as const)('%s', async (_, name, finds) => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash');
+    await ledger.finish('job', 'not_submitted');
+    const rival = fileLedger(folder);
+    const answers: unknown[] = [];
+    beforeFirst(name, async () => void answers.push(await rival.claim('job', 'hash')), finds);
+
+    answers.push(await ledger.claim('job', 'hash'));
+
+    expect(answers).toMatchObject([{ status: 'claimed' }, { status: 'submitting' }]);
+    expect(await readdir(folder)).toHaveLength(1);
+  });
+});

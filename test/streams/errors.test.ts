@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { generateProtocol } from '../../src/generate/protocol.ts';
+import { imageGenProtocol } from '../../src/images/protocol.ts';
+import { createStream } from '../../src/streams/stream.ts';
+import {
+  chunk,
+  cutBytes,
+  encode,
+  openChat,
+  openResponse,
+  readStream,
+  respond,
+  textOf,
+  usage,
+  usageChunk,
+  watchedContext,
+} from '../helpers/sse.ts';
+
+describe('an error inside a stream', () => {
+  const shapes = [
+    ['an error object', encode({ error: { message: 'Too long', type: 'x', code: 'context' } })],
+    ['a null code', encode({ error: { message: 'Too long', type: '', param: null, code: null } })],
+    [
+      'a numeric code',
+      encode({ error: { message: 'Too long', code: 503, status: 'UNAVAILABLE' } }),
+    ],
+    ['an error string', encode({ error: 'Too long' })],
+    ['code and message', encode({ code: 'context', message: 'Too long' })],
+    ['message and type', encode({ message: 'Too long', type: 'x', param: '', code: '' })],
+    [
+      'a typed error',
+      encode({ type: 'error', error: { type: 'overloaded', message: 'Too long' } }),
+    ],
+    ['an event named error', 'event: error\ndata: {"message":"Too long"}\n\n'],
+    ['an event named error with text', 'event: error\ndata: Too long\n\n'],
+    ['an error in a list', encode([{ error: { code: 400, message: 'Too long' } }])],
+    ['an error next to choices', encode({ ...chunk({}), error: { message: 'Too long' } })],
+    ['success: false', encode({ success: false, message: 'Too long' })],
+    ['JSON in the message', encode({ error: { message: '{"error":{"message":"Too long"}}' } })],
+    ['data that is no JSON', 'data: Too long\n\n'],
+    ['data that is JSON text', 'data: "Too long"\n\n'],
+    ['a named object', encode({ object: 'error', message: 'Too long', type: 'BadRequestError' })],
+  ] as const;
+  const bare = [
+    ['bare JSON', '{"error":{"message":"Too long","code":null}}'],
+    ['bare JSON with a line end', '{"error":{"message":"Too long"}}\n'],
+    ['bare JSON over lines', JSON.stringify({ error: { message: 'Too long' } }, undefined, 2)],
+    ['bare JSON in a list', '[{"error":{"code":400,"message":"Too long"}}]'],
+    ['bare JSON between text', 'oops\n{"error":{"message":"Too long"}}\n'],
+  ] as const;
+  const before = encode(chunk({ content: 'Hel' }));
+  const after = encode(chunk({ content: 'lo' }), chunk({}, 'stop'));
+
+  test.each(shapes)('is thrown wherever it stands: %s', async (_, error) => {
+    for (const text of [
+      error,
+      `${error}data: [DONE]\n\n`,
+      before + error + after,
+      before + after + error,
+      `: PING\n\n${error}`,
+    ]) {
+      for (const size of [5, 65_536]) {
+        const watched = watchedContext();
+        const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
+
+        expect(result.error).toBeInstanceOf(StreamError);
+        expect(result.error).not.toBeInstanceOf(StreamTruncatedError);
+        expect(String(result.error)).toContain('Too long');
+        expect(result.verdict).toBe('truncated');
+        expect(watched.releases).toBe(1);
+      }
+    }
+  });
+
+  test.each(bare)('trap 5: is thrown wherever it stands: %s', async (_, error) => {
+    for (const text of [error, `: PING\n\n${error}`, before + error, `${before}${after}${error}`]) {
+      for (const size of [1, 5, 65_536]) {
+        const result = await readStream(openChat(respond(cutBytes(text, size))));
+
+        expect(result.error).toBeInstanceOf(StreamError);
+        expect(String(result.error)).toContain('Too long');
+      }
+    }
+  });
+
+  test.each(bare)(
+    'trap 5: is thrown between events, before those behind it: %s',
+    async (_, error) => {
+      const done = encode('[DONE]');
+      for (const [ahead, behind, given] of [
+        ['', before + after + done, ''],
+        [before, after + done, 'Hel'],
+        [before, after, 'Hel'],
+        [before + after, done, 'Hello'],
+      ] as const) {
+        for (const gap of ['\n', '\n\n', '\r\n\r\n', '\r']) {
+          for (const size of [1, 5, 65_536]) {
+            const watched = watchedContext({ onTruncated: 'allow' });
+            const text = ahead + error + gap + behind;
+
+            const result = await readStream(openChat(respond(cutBytes(text, size)), watched));
+
+            expect(result.error).toBeInstanceOf(StreamError);
+            expect(String(result.error)).toContain('Too long');
+            expect(textOf(result.items)).toBe(given);
+            expect(watched.releases).toBe(1);
+          }
+        }
+      }
+    },
+  );
+
+  test('is not made of text between events of a whole answer', async () => {
+    for (const text of ['oops\n', '{"ok":true}\n', '{"error":null}\n\n', '[1]\r\n']) {
+      const result = await readStream(openChat(before + text + after + encode('[DONE]')));
+
+      expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+      expect(textOf(result.items)).toBe('Hello');
+    }
+  });
+
+  test.each([
+    ['text', 'upstream connect error\n', 'upstream connect error'],
+    ['text without a line end', 'upstream connect error', 'upstream connect error'],
+    ['a page', '<html><title>502 Bad Gateway</title></html>', 'HTML page came (502 Bad Gateway)'],
+    ['a page without a title', '<html></html>', 'an HTML page came.'],
+    ['JSON that says nothing', '{"ok":false}', '{"ok":false}'],
+  ])('is made of %s in place of events', async (_, text, message) => {
+    for (const stream of [openChat(text), openChat(before + text)]) {
+      const { error } = await readStream(stream);
+
+      expect(error).toBeInstanceOf(StreamError);
+      expect(error).not.toBeInstanceOf(StreamTruncatedError);
+      expect(String(error)).toContain(message);
+    }
+  });
+
+  test('carries what the gateway said and what had arrived', async () => {
+    const error = { message: 'Too long', type: 'invalid', code: 429, param: 'messages' };
+
+    const result = await readStream(openChat(before + encode(usageChunk, { error })));
+
+    expect(result.error).toMatchObject({
+      code: '429',
+      type: 'invalid',
+      param: 'messages',
+      error,
+      outcome: 'unknown',
+      status: 200,
+      requestID: 'request-1',
+      usage,
+      partial: { choices: [{ message: { content: 'Hel' } }] },
+    });
+    expect(textOf(result.items)).toBe('Hel');
+  });
+
+  test('keeps the usage and the text that came with it', async () => {
+    const error = { message: 'Too long' };
+    for (const [event, content] of [
+      [{ error, usage }, 'Hel'],
+      [{ ...chunk({ content: 'lo' }, 'error'), error, usage }, 'Hello'],
+      [{ error, choices: [{ usage, delta: { content: 'lo' } }] }, 'Hello'],
+    ] as const) {
+      const { error: thrown } = await readStream(openChat(before + encode(event)));
+
+      expect(thrown).toMatchObject({ usage, partial: { choices: [{ message: { content } }] } });
+      expect(thrown).toMatchObject({ partial: expect.not.objectContaining({ error }) });
+    }
+  });
+
+  test('keeps the usage of a generation', async () => {
+    const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 1, totalTokenCount: 4 };
+    const text = encode({ error: { code: 503, message: 'Too long' }, usageMetadata });
+    const stream = createStream(respond(text), watchedContext().context, generateProtocol);
+
+    expect((await readStream(stream)).error).toMatchObject({ usage: usageMetadata });
+  });
+
+  test('makes no picture of an error in a stream of pictures', async () => {
+    const text = encode({ error: { message: 'Too long' }, usage: { total_tokens: 4 } });
+    const stream = createStream(respond(text), watchedContext().context, imageGenProtocol(1));
+
+    expect((await readStream(stream)).error).toMatchObject({
+      usage: { total_tokens: 4 },
+      partial: undefined,
+    });
+  });
+
+  test('is no proof of an end as a finish reason', async () => {
+    for (const [text, verdict] of [
+      [before + encode(chunk({}, 'error'), usageChunk, '[DONE]'), 'no_finish_reason'],
+      [before + encode(chunk({}, 'error')), 'no_terminator'],
+      [before + encode(chunk({}, 'stop'), chunk({}, 'error')), 'no_terminator'],
+    ] as const) {
+      const { error, partial } = await readStream(openChat(text));
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect(error).toMatchObject({ verdict });
+      expect(partial?.choices).toMatchObject([{ finish_reason: 'error' }]);
+    }
+  });
+
+  test('names the request by its message where headers cannot be read, as in browsers', async () => {
+    const event = encode({ error: { message: 'Too long (request id: r-7)' } });
+    const watched = watchedContext({ error: { operation: 'chat.completions.create' } });
+
+    const result = await readStream(openChat(event, watched));
+
+    expect(result.error).toMatchObject({ requestID: 'r-7' });
+  });
+
+  test('causes no unhandled rejection when nobody reads the stream', async () => {
+    const watched = watchedContext();
+
+    openChat(encode({ error: 'no' }), watched);
+    openChat(respond([], new TypeError('terminated')), watched);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+
+    expect(watched.releases).toBe(2);
+  });
+
+  test('is not made of news with a type and a message', async () => {
+    const news = { type: 'status', message: 'thinking' };
+
+    const result = await readStream(openChat(encode(news, chunk({ content: 'a' }, 'stop'))));
+
+    expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+  });
+
+  test('is not made of an error field with nothing in it', async () => {
+    for (const error of [null, '', {}]) {
+      const result = await readStream(openChat(encode({ ...chunk({}, 'stop'), error })));
+
+      expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+    }
+  });
+
+  test('that a gateway has emptied is an error when nothing follows it', async () => {
+    const hollow = {
+      id: '',
+      object: '',
+      created: 0,
+      model: '',
+      system_fingerprint: null,
+      choices: null,
+      usage: null,
+    };
+
+    const failed = await readStream(openChat(encode(chunk({ content: 'a' }), hollow, '[DONE]')));
+    const whole = await readStream(
+      openChat(encode(hollow, chunk({ content: 'a' }, 'stop'), '[DONE]')),
+    );
+
+    expect(failed.error).toBeInstanceOf(StreamError);
+    expect(failed.error).not.toBeInstanceOf(StreamTruncatedError);
+    expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
+  });
+
+  test('is thrown whatever onTruncated says', async () => {
+    const watched = watchedContext({ onTruncated: 'allow' });
+
+    const result = await readStream(openChat(encode({ error: 'no' }), watched));
+
+    expect(result.error).toBeInstanceOf(StreamError);
+  });
+
+  test('closes the connection', async () => {
+    const { response, send, isCancelled } = openResponse();
+    const watched = watchedContext();
+    send(encode({ error: 'no' }));
+
+    await readStream(openChat(response, watched));
+
+    await expect(isCancelled()).resolves.toBe(true);
+    expect(watched.context.controller.signal.aborted).toBe(true);
+  });
+
+  test('is an event that is larger than maxEventBytes', async () => {
+    const watched = watchedContext({ maxEventBytes: 1_024 });
+
+    const result = await readStream(
+      openChat(encode(chunk({ content: 'x'.repeat(2_000) })), watched),
+    );
+
+    expect(result.error).toBeInstanceOf(StreamError);
+    expect(String(result.error)).toContain('maxEventBytes');
+  });
+});

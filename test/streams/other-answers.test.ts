@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { chatProtocol, chatProtocolFor } from '../../src/chat/protocol.ts';
+import { collectStream } from '../../src/streams/open-source.ts';
+import { streamFromValues } from '../../src/streams/stream.ts';
+import {
+  chunk,
+  encode,
+  openChat,
+  readStream,
+  respond,
+  usage,
+  watchedContext,
+  wholeAnswer,
+  wholeText,
+} from '../helpers/sse.ts';
+
+const collectTwo = (text: string) =>
+  collectStream(respond(text), watchedContext().context, chatProtocolFor(2));
+
+describe('rule 25: answers of the other kind', () => {
+  const completion = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: 'Hi',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
+    usage,
+  };
+
+  test('a whole completion in the place of a stream is one chunk', async () => {
+    for (const stream of [
+      openChat(JSON.stringify(completion)),
+      openChat(JSON.stringify(completion, undefined, 2)),
+      streamFromValues(chatProtocol.fromAnswer(completion), watchedContext().context, chatProtocol),
+    ]) {
+      const result = await readStream(stream);
+
+      expect(result.items).toHaveLength(1);
+      expect(result.items[0]).toMatchObject({
+        object: 'chat.completion.chunk',
+        choices: [{ delta: { content: 'Hi', tool_calls: [{ index: 0, id: 'c1' }] } }],
+        usage,
+      });
+      expect(result.verdict).toBe('complete');
+      expect(result.partial).toMatchObject(completion);
+    }
+  });
+
+  test('a whole completion needs no finish reason', async () => {
+    const answer = { ...completion, choices: [{ message: { content: 'Hi' } }] };
+    const values = chatProtocol.fromAnswer(answer);
+
+    for (const stream of [
+      openChat(JSON.stringify(answer)),
+      streamFromValues(values, watchedContext().context, chatProtocol),
+    ]) {
+      expect(await readStream(stream)).toMatchObject({ error: undefined, verdict: 'complete' });
+    }
+  });
+
+  test('a value that is no completion gives no events', () => {
+    expect(chatProtocol.fromAnswer({ ok: true })).toEqual([]);
+  });
+
+  test('an event stream in the place of a completion is put together', async () => {
+    const watched = watchedContext();
+
+    const whole = await collectStream(respond(wholeAnswer), watched.context, chatProtocolFor(1));
+
+    expect(whole).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ message: { role: 'assistant', content: wholeText }, finish_reason: 'stop' }],
+      usage,
+    });
+    expect(watched.releases).toBe(1);
+  });
+
+  test('an event stream that is cut is an error', async () => {
+    const cut = encode(chunk({ content: 'Hel' }), '[DONE]');
+
+    await expect(
+      collectStream(respond(cut), watchedContext().context, chatProtocolFor(1)),
+    ).rejects.toMatchObject({ verdict: 'no_finish_reason' });
+    await expect(
+      collectStream(
+        respond(''),
+        watchedContext({ onTruncated: 'allow' }).context,
+        chatProtocolFor(1),
+      ),
+    ).rejects.toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('an event stream that is cut between two choices is an error', async () => {
+    const first = encode(chunk({ content: 'one' }, 'stop'));
+    const second = encode({
+      ...chunk({}),
+      choices: [{ index: 1, delta: { content: 'two' }, finish_reason: 'stop' }],
+    });
+    await expect(collectTwo(first)).rejects.toMatchObject({
+      verdict: 'no_terminator',
+      partial: { choices: [{ message: { content: 'one' } }] },
+    });
+    expect((await collectTwo(first + second)).choices).toHaveLength(2);
+    expect((await collectTwo(`${first}data: [DONE]\n\n`)).choices).toHaveLength(1);
+  });
+});

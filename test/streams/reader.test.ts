@@ -1,0 +1,353 @@
+import * as fc from 'fast-check';
+import * as z from 'zod/mini';
+import { describe, expect, test, vi } from 'vitest';
+import type { ResponseIssue } from '../../src/errors/response-error.ts';
+import { compileAccepts } from '../../src/answers/accepts.ts';
+import { chatChunkReader } from '../../src/chat/chunk-schema.ts';
+import { chatCompletionReader } from '../../src/chat/schema.ts';
+import { generateContentReader } from '../../src/generate/schema.ts';
+import { type Reader, readValue, ShapeMismatch } from '../../src/answers/reader.ts';
+
+function read<T>(
+  value: unknown,
+  reader: Reader<T>,
+  validation: 'tolerant' | 'strict' | 'off' = 'tolerant',
+) {
+  const issues: ResponseIssue[] = [];
+  const result = readValue(value, reader, { validation, onIssue: (issue) => issues.push(issue) });
+  return { result, issues };
+}
+
+const completion = {
+  id: 'chatcmpl-x1',
+  object: 'chat.completion',
+  created: 1_790_000_000,
+  model: 'm-large',
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_9', type: 'function', function: { name: 'find', arguments: '{"q":"tea"}' } },
+        ],
+      },
+      finish_reason: 'tool_calls',
+    },
+  ],
+  usage: {
+    prompt_tokens: 31,
+    completion_tokens: 12,
+    total_tokens: 43,
+    prompt_tokens_details: null,
+  },
+};
+
+describe('reading a completion', () => {
+  test('reports nothing about a usual one and keeps it', () => {
+    const { result, issues } = read(structuredClone(completion), chatCompletionReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result).toMatchObject({ ...completion, usage: { total_tokens: 43 } });
+    expect(result.choices[0]?.message.refusal).toBeNull();
+    expect(result.choices[0]?.logprobs).toBeNull();
+    expect(result.usage?.prompt_tokens_details).toBeUndefined();
+  });
+
+  test('rule 13: keeps unknown fields and unknown words', () => {
+    const answer = {
+      ...structuredClone(completion),
+      x_groq: { id: 1 },
+      service_tier: 'turbo',
+      choices: [{ message: { content: 'a', citations: [1] }, finish_reason: 'eos', extra: true }],
+    };
+
+    const { result, issues } = read(answer, chatCompletionReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result).toMatchObject({
+      x_groq: { id: 1 },
+      service_tier: 'turbo',
+      choices: [{ finish_reason: 'eos', extra: true, message: { citations: [1] } }],
+    });
+  });
+
+  test.each([{}, { choices: null }, { choices: [] }, { choices: [{}] }, { choices: [null] }])(
+    'rule 20: makes the typed promise true for %j',
+    (answer) => {
+      const { result } = read(structuredClone(answer), chatCompletionReader);
+
+      expect(Array.isArray(result.choices)).toBe(true);
+      expect(result).toMatchObject({ id: '', model: '', created: 0, object: 'chat.completion' });
+      expect(result.usage).toBeUndefined();
+      for (const { message, finish_reason: reason, index } of result.choices) {
+        expect(message).toEqual({ role: 'assistant', content: null, refusal: null });
+        expect([reason, index]).toEqual(['', 0]);
+      }
+    },
+  );
+
+  test.each([
+    [1_790_000_000.25, 1_790_000_000.25],
+    ['1790000000', 1_790_000_000],
+    [null, 0],
+  ])('reads the time %j', (created, expected) => {
+    const { result, issues } = read({ ...completion, created }, chatCompletionReader, 'strict');
+
+    expect(result.created).toBe(expected);
+    expect(issues).toEqual([]);
+  });
+
+  test('rule 22: makes text of parts and reasoning of thoughts, and keeps the parts', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hmm.' }] },
+      { type: 'text', text: 'Hel' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+      { type: 'text', text: 'lo' },
+    ];
+    const answer = { choices: [{ message: { content }, finish_reason: 'stop' }] };
+
+    const { result, issues } = read(answer, chatCompletionReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result.choices[0]?.message).toMatchObject({
+      content: 'Hello',
+      reasoning_content: 'Hmm.',
+      content_parts: content,
+    });
+  });
+
+  test('rule 23: makes text of arguments and fills what a tool call lacks', () => {
+    const calls = [{ type: null, function: { name: 'f', arguments: { a: 1 } } }, null];
+    const answer = { choices: [{ message: { tool_calls: calls } }] };
+
+    const { result } = read(answer, chatCompletionReader);
+
+    expect(result.choices[0]?.message.tool_calls).toEqual([
+      { id: '', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
+    ]);
+  });
+
+  test('reads annotations of files, and details that are null', () => {
+    const annotations = [{ type: 'file', file: { hash: 'a', name: 'a.pdf', content: [] } }];
+    const answer = {
+      choices: [{ message: { content: 'x', annotations }, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: 1,
+        completion_tokens: 1,
+        prompt_tokens_details: { cached_tokens: null, text_tokens: 1 },
+        completion_tokens_details: null,
+      },
+    };
+
+    const { result, issues } = read(answer, chatCompletionReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result.choices[0]?.message.annotations?.[0]?.file?.name).toBe('a.pdf');
+    expect(result.usage?.prompt_tokens_details).toEqual({ text_tokens: 1 });
+    expect(result.usage?.completion_tokens_details).toBeUndefined();
+  });
+
+  test('takes null for a piece of a tool call as no piece', () => {
+    const piece = { index: 0, id: null, type: null, function: { name: null, arguments: '{' } };
+
+    const { result, issues } = read(
+      { choices: [{ delta: { tool_calls: [piece] } }] },
+      chatChunkReader,
+      'strict',
+    );
+
+    expect(issues).toEqual([]);
+    expect(result.choices[0]?.delta.tool_calls).toEqual([
+      { index: 0, function: { arguments: '{' } },
+    ]);
+  });
+
+  test('reports what differs by place and kind, never by value', () => {
+    const secret = 'my prompt';
+    const { issues, result } = read(
+      {
+        id: 7,
+        choices: [{ index: secret, message: { content: 4, tool_calls: secret } }],
+        usage: [],
+      },
+      chatCompletionReader,
+    );
+
+    expect(issues).toEqual([
+      { path: 'id', expected: 'string', received: 'number' },
+      { path: 'choices[0].index', expected: 'number', received: 'string' },
+      { path: 'choices[0].message.content', expected: 'string or array', received: 'number' },
+      { path: 'choices[0].message.tool_calls', expected: 'array', received: 'string' },
+      { path: 'usage', expected: 'object', received: 'array' },
+    ]);
+    expect(JSON.stringify(issues)).not.toContain(secret);
+    expect(result).toMatchObject({ id: 7, choices: [{ message: { content: 4 } }], usage: [] });
+  });
+
+  test('strictly throws after all differences are reported', () => {
+    const issues: ResponseIssue[] = [];
+    const reading = () =>
+      readValue({ id: 7, model: 8 }, chatCompletionReader, {
+        validation: 'strict',
+        onIssue: (issue) => issues.push(issue),
+      });
+
+    expect(reading).toThrow(ShapeMismatch);
+    expect(issues).toHaveLength(2);
+  });
+
+  test('switched off reports nothing and still repairs', () => {
+    const { result, issues } = read({ id: 7, choices: null }, chatCompletionReader, 'off');
+
+    expect(issues).toEqual([]);
+    expect(result.choices).toEqual([]);
+  });
+
+  test.each([null, 'text', 3, [], undefined])('%j is no answer in any mode', (value) => {
+    for (const validation of ['tolerant', 'strict', 'off'] as const) {
+      expect(() => read(value, chatCompletionReader, validation)).toThrow(ShapeMismatch);
+    }
+  });
+});
+
+describe('reading a generation', () => {
+  test('accepts snake case and renames it, and keeps what is not known', () => {
+    const { result, issues } = read(
+      {
+        candidates: [
+          {
+            content: {
+              role: 'model',
+              parts: [
+                { text: 'A' },
+                { inline_data: { mime_type: 'image/png', data: 'AA==' }, thought_signature: 's' },
+                { function_call: { name: 'f', args: { snake_case: 1 }, will_continue: true } },
+              ],
+            },
+            finish_reason: 'STOP',
+            safety_ratings: null,
+          },
+        ],
+        usage_metadata: { prompt_token_count: 3, traffic_type: 'ON_DEMAND' },
+        prompt_feedback: null,
+        model_version: 'm-1',
+        other_field: 1,
+      },
+      generateContentReader,
+      'strict',
+    );
+
+    expect(issues).toEqual([]);
+    expect(JSON.parse(JSON.stringify(result))).toEqual({
+      candidates: [
+        {
+          content: {
+            role: 'model',
+            parts: [
+              { text: 'A' },
+              { inlineData: { mimeType: 'image/png', data: 'AA==' }, thoughtSignature: 's' },
+              { functionCall: { name: 'f', args: { snake_case: 1 }, willContinue: true } },
+            ],
+          },
+          finishReason: 'STOP',
+        },
+      ],
+      usageMetadata: { promptTokenCount: 3, traffic_type: 'ON_DEMAND' },
+      modelVersion: 'm-1',
+      other_field: 1,
+    });
+    expect(result.promptFeedback).toBeUndefined();
+  });
+
+  test('rule 28: gives text without thoughts, calls and block reasons', () => {
+    const parts = [
+      { text: 'Let me see.', thought: true },
+      { text: 'Hel' },
+      { functionCall: { name: 'f', args: {} } },
+      { text: 'lo' },
+    ];
+    const answer = { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+
+    const { result } = read(answer, generateContentReader);
+
+    expect(result.text).toBe('Hello');
+    expect(result.functionCalls).toEqual([{ name: 'f', args: {} }]);
+    expect(result.blockReason).toBeUndefined();
+    expect(Object.keys(result)).toEqual(['candidates']);
+    expect({ ...result }).toEqual(answer);
+  });
+
+  test.each([
+    [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, 'PROHIBITED_CONTENT'],
+    [{ candidates: [], promptFeedback: { blockReason: 'OTHER' } }, 'OTHER'],
+    [{ candidates: [{ finishReason: 'SAFETY' }] }, 'SAFETY'],
+    [{ candidates: [{ finishReason: 'IMAGE_SAFETY', content: null }] }, 'IMAGE_SAFETY'],
+    [{ candidates: [{ finishReason: 'RECITATION', content: {} }] }, 'RECITATION'],
+    [{ candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: null } }] }, undefined],
+    [{ candidates: null }, undefined],
+    [{ candidates: [{ finishReason: 'STOP' }], promptFeedback: { blockReason: '' } }, undefined],
+  ])('rule 28: tolerates %j', (answer, reason) => {
+    const { result, issues } = read(structuredClone(answer), generateContentReader, 'strict');
+
+    expect(issues).toEqual([]);
+    expect(result.blockReason).toBe(reason);
+    expect(result.text).toBeUndefined();
+    expect(result.functionCalls).toBeUndefined();
+  });
+});
+
+describe('the fast test of a schema', () => {
+  /** JSON that looks like answers: known keys with values of every kind. */
+  const known =
+    'id choices delta message content tool_calls index usage created arguments function ' +
+    'candidates parts text functionCall finishReason';
+  const keys = fc.constantFrom(...known.split(' '));
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      fc.constantFrom(null, 'text', '', 1, 1.5, true, Number.POSITIVE_INFINITY),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(keys, tie('value'), { maxKeys: 4 }),
+    ),
+  }));
+
+  test.each([
+    ['chunks', chatChunkReader.schema],
+    ['completions', chatCompletionReader.schema],
+    ['generations', generateContentReader.schema],
+  ])('answers what the schema answers, for %s', (_, schema) => {
+    if (!(schema instanceof z.ZodMiniType)) throw new TypeError('no schema');
+    const accepts = compileAccepts(schema);
+
+    fc.assert(
+      fc.property(value, (candidate) => {
+        expect(accepts(candidate)).toBe(z.safeParse(schema, candidate).success);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('asks the schema about kinds that it does not know', () => {
+    const accepts = compileAccepts(
+      z.object({ a: z.literal('x'), b: z.optional(z.string().check(z.minLength(2))) }),
+    );
+
+    expect([{ a: 'x' }, { a: 'x', b: 'yy' }].map(accepts)).toEqual([true, true]);
+    expect([{}, { a: 'y' }, { a: 'x', b: 'y' }, [], 'x'].some(accepts)).toBe(false);
+  });
+
+  test('needs no code made from text, which strict content security policies forbid', () => {
+    const forbidden = vi.fn(() => {
+      throw new EvalError('forbidden');
+    });
+    vi.stubGlobal('Function', forbidden);
+    vi.stubGlobal('eval', forbidden);
+
+    const { issues } = read({ id: 7 }, chatCompletionReader);
+
+    expect(issues).toHaveLength(1);
+    expect(forbidden).not.toHaveBeenCalled();
+  });
+});

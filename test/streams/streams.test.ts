@@ -1,0 +1,275 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../src/errors/gateway-error.ts';
+import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
+import { createStream } from '../../src/streams/stream.ts';
+import {
+  chunk,
+  cutBytes,
+  encode,
+  openChat,
+  openResponse,
+  readStream,
+  respond,
+  textOf,
+  usage,
+  usageChunk,
+  watchedContext,
+  wholeAnswer,
+  wholeText,
+} from '../helpers/sse.ts';
+
+describe('a stream that is whole', () => {
+  test.each([1, 2, 7, 4096])('gives every chunk, %d bytes at a time', async (size) => {
+    const watched = watchedContext();
+
+    const result = await readStream(openChat(respond(cutBytes(wholeAnswer, size)), watched));
+
+    expect(result.error).toBeUndefined();
+    expect(textOf(result.items)).toBe(wholeText);
+    expect(result.verdict).toBe('complete');
+    expect(result.usage).toEqual(usage);
+    expect(result.partial?.choices[0]?.message.content).toBe(wholeText);
+    expect(watched.releases).toBe(1);
+    expect(watched.warnings).toEqual([]);
+  });
+
+  test('trap 1: has chunks without choices', async () => {
+    const { items } = await readStream(openChat(wholeAnswer));
+
+    expect(items.at(-1)?.choices).toEqual([]);
+    expect(items.at(-1)?.usage).toEqual(usage);
+  });
+
+  test.each([
+    ['without a terminator', encode(chunk({ content: 'a' }), chunk({}, 'stop'))],
+    ['without a blank line', encode(chunk({ content: 'a' }, 'stop')).trimEnd()],
+    [
+      'with the terminator in two places',
+      encode('[DONE]', chunk({ content: 'a' }, 'stop'), '[DONE]'),
+    ],
+    ['with empty data', `data:\n\n${encode(chunk({ content: 'a' }, 'stop'))}data: \n\n`],
+    ['with pings', `event: ping\ndata: {}\n\n${encode({ type: 'ping' }, chunk({}, 'stop'))}`],
+    ['with a ping that is not JSON', `event: ping\ndata: now\n\n${encode(chunk({}, 'stop'))}`],
+    ['with data that says nothing', `data: null\n\ndata: 1\n\n${encode(chunk({}, 'stop'))}`],
+    ['with a late ping of text', `${encode(chunk({}, 'stop'))}OK\n`],
+    ['cut within its terminator', `${encode(chunk({}, 'stop'))}data: [DO`],
+  ])('rule 24: is complete %s', async (_, text) => {
+    const result = await readStream(openChat(text));
+
+    expect(result.error).toBeUndefined();
+    expect(result.verdict).toBe('complete');
+  });
+
+  test('is complete when the connection breaks behind its finish reason', async () => {
+    const pieces = cutBytes(encode(chunk({ content: 'a' }, 'stop')), 4096);
+
+    const result = await readStream(openChat(respond(pieces, new TypeError('terminated'))));
+
+    expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+  });
+
+  test('ends at its terminator, although the connection stays open', async () => {
+    const { response, send, isCancelled } = openResponse();
+    const watched = watchedContext();
+    send(wholeAnswer);
+
+    const result = await readStream(openChat(response, watched));
+
+    expect(result.verdict).toBe('complete');
+    expect(watched.releases).toBe(1);
+    await expect(isCancelled()).resolves.toBe(true);
+  });
+});
+
+describe('a stream that is not whole', () => {
+  const started = encode(chunk({ role: 'assistant' }), chunk({ content: 'Hello' }));
+  const endings = [
+    [
+      'trap 2: a terminator without a finish reason',
+      `${started}data: [DONE]\n\n`,
+      'no_finish_reason',
+    ],
+    ['no terminator', started, 'no_terminator'],
+    ['an event that is cut', `${started}data: {"choices":[{"ind`, 'truncated'],
+    ['an empty finish reason', started + encode(chunk({}, ''), '[DONE]'), 'no_finish_reason'],
+    ['only a terminator', 'data: [DONE]\n\n', 'truncated'],
+    ['only usage', encode(usageChunk, '[DONE]'), 'truncated'],
+    ['only heartbeats', ': PING\n\n: PING\n\n', 'truncated'],
+    ['nothing', '', 'truncated'],
+    [
+      'one of two choices',
+      encode(chunk({ content: 'a' }, 'stop'), {
+        ...chunk({}),
+        choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }],
+      }),
+      'no_terminator',
+    ],
+  ] as const;
+
+  test.each(endings)('throws: %s', async (_, text, verdict) => {
+    const watched = watchedContext();
+
+    const result = await readStream(openChat(text, watched));
+
+    expect(result.error).toBeInstanceOf(StreamTruncatedError);
+    expect(result.error).toMatchObject({
+      verdict,
+      outcome: 'unknown',
+      status: 200,
+      requestID: 'request-1',
+      callId: 'call-1',
+      partial: result.partial,
+      usage: result.usage,
+    });
+    expect(result.verdict).toBe(verdict);
+    expect(watched.releases).toBe(1);
+    // Nobody knows that it was cut when only the finish reason is missing.
+    const { message } = result.error instanceof Error ? result.error : new Error('none');
+    expect(message).toContain('(onTruncated)');
+    expect(message).not.toContain('was cut');
+  });
+
+  test.each(endings)('onTruncated "warn" warns: %s', async (_, text, verdict) => {
+    const watched = watchedContext({ onTruncated: 'warn' });
+
+    const result = await readStream(openChat(text, watched));
+
+    expect(result).toMatchObject({ error: undefined, verdict });
+    expect(watched.warnings).toHaveLength(1);
+  });
+
+  test.each(endings)('onTruncated "allow" is silent: %s', async (_, text, verdict) => {
+    const watched = watchedContext({ onTruncated: 'allow' });
+
+    const result = await readStream(openChat(text, watched));
+
+    expect(result).toMatchObject({ error: undefined, verdict });
+    expect(watched.warnings).toEqual([]);
+  });
+
+  test('gives what had arrived before it throws', async () => {
+    const result = await readStream(openChat(started));
+
+    expect(textOf(result.items)).toBe('Hello');
+    expect(result.error).toMatchObject({
+      partial: { choices: [{ message: { role: 'assistant', content: 'Hello' } }] },
+    });
+  });
+
+  test('throws with the cause when the connection breaks', async () => {
+    const failure = new TypeError('terminated');
+
+    const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
+
+    expect(result.verdict).toBe('truncated');
+    expect(result.error).toMatchObject({ verdict: 'truncated', cause: failure });
+    expect(textOf(result.items)).toBe('Hello');
+  });
+
+  test('passes an error of this package on as it is', async () => {
+    const failure = new GatewayError('Too slow.', { outcome: 'unknown' });
+
+    const result = await readStream(openChat(respond(cutBytes(started, 4096), failure)));
+
+    expect(result.error).toBe(failure);
+  });
+
+  test('with fewer choices than asked for and no terminator throws', async () => {
+    const protocol = chatProtocolFor(2);
+    const one = encode(chunk({ content: 'a' }, 'stop'));
+
+    const cut = await readStream(createStream(respond(one), watchedContext().context, protocol));
+    // Some gateways do not know `n`, and end what they gave all the same.
+    const whole = await readStream(
+      createStream(respond(`${one}data: [DONE]\n\n`), watchedContext().context, protocol),
+    );
+
+    expect(cut.verdict).toBe('no_terminator');
+    expect(cut.error).toBeInstanceOf(StreamTruncatedError);
+    expect(whole).toMatchObject({ error: undefined, verdict: 'complete' });
+  });
+
+  test('cut anywhere throws or gives the whole text', async () => {
+    const bytes = new TextEncoder().encode(wholeAnswer);
+    const finishEnds = new TextEncoder().encode(
+      wholeAnswer.slice(0, wholeAnswer.indexOf('"finish_reason":"stop"}]}') + 25),
+    ).length;
+
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = await readStream(openChat(respond([bytes.slice(0, length)])));
+      const broken = await readStream(
+        openChat(
+          respond(cutBytes(wholeAnswer, length || 1).slice(0, 1), new TypeError('terminated')),
+        ),
+      );
+
+      for (const result of length === 0 ? [cut] : [cut, broken]) {
+        if (length < finishEnds) {
+          expect(result.error, `cut at ${length}`).toBeInstanceOf(StreamTruncatedError);
+        } else {
+          expect(result.error, `cut at ${length}`).toBeUndefined();
+          expect(textOf(result.items)).toBe(wholeText);
+        }
+        expect(result.verdict === 'complete').toBe(length >= finishEnds);
+      }
+    }
+  });
+});
+
+describe('a stream of any kind', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const event = fc.oneof(
+    { weight: 8, arbitrary: text.map((content) => encode(chunk({ content }))) },
+    { weight: 1, arbitrary: fc.constant(': PING\n\n') },
+    { weight: 1, arbitrary: fc.constant('data:\n\n') },
+    { weight: 1, arbitrary: fc.constant(encode(usageChunk)) },
+    { weight: 1, arbitrary: fc.constant(encode({ id: '', choices: null })) },
+    { weight: 1, arbitrary: fc.constant(encode(chunk({ tool_calls: [{ id: 'c' }] }))) },
+  );
+  const ending = fc.constantFrom(
+    encode(chunk({}, 'stop'), usageChunk, '[DONE]'),
+    encode(chunk({}, 'stop')).trimEnd(),
+    encode('[DONE]'),
+    encode({ error: { message: 'no', code: null } }, '[DONE]'),
+    '{"error":{"message":"no"}}',
+    'upstream failed',
+    'data: {"choices":[{"del',
+    '',
+  );
+
+  test('reads the same wherever its bytes are cut', async () => {
+    const streams = fc.tuple(
+      fc.array(event, { maxLength: 6 }),
+      ending,
+      fc.constantFrom('\n', '\r\n'),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        streams,
+        fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 8 }),
+        async ([events, last, lineEnd], sizes) => {
+          const whole = (events.join('') + last).replaceAll('\n', lineEnd);
+          const bytes = new TextEncoder().encode(whole);
+          const pieces: Uint8Array[] = [];
+          for (let start = 0, turn = 0; start < bytes.length; turn++) {
+            const size = sizes[turn % sizes.length] ?? 1;
+            pieces.push(bytes.slice(start, start + size));
+            start += size;
+          }
+
+          const one = await readStream(openChat(respond([bytes])));
+          const many = await readStream(openChat(respond(pieces)));
+
+          expect(many.items).toEqual(one.items);
+          expect(many.verdict).toBe(one.verdict);
+          expect(many.partial).toEqual(one.partial);
+          expect(String(many.error)).toBe(String(one.error));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { chatProtocol } from '../../src/chat/protocol.ts';
+import type { StreamLimits } from '../../src/streams/protocol.ts';
+import { createStream } from '../../src/streams/stream.ts';
+import { monotonicNow } from '../../src/http/now.ts';
+import {
+  chunk,
+  encode,
+  openResponse,
+  readAll,
+  readStream,
+  watchedContext,
+} from '../helpers/sse.ts';
+
+const none: StreamLimits = {
+  firstByteTimeout: null,
+  idleTimeout: null,
+  chunkTimeout: null,
+  totalTimeout: null,
+};
+
+function openStream(limits: Partial<StreamLimits>, more: { startedAt?: number } = {}) {
+  const body = openResponse();
+  const watched = watchedContext({
+    limits: { ...none, ...limits },
+    startedAt: monotonicNow(),
+    ...more,
+  });
+  return { ...body, watched, stream: createStream(body.response, watched.context, chatProtocol) };
+}
+
+const piece = encode(chunk({ content: 'a' }));
+const end = encode(chunk({}, 'stop'), '[DONE]');
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('firstByteTimeout', () => {
+  test('ends a stream that gives no byte', async () => {
+    const { stream, watched, isCancelled } = openStream({ firstByteTimeout: 1_000 });
+    const reading = readStream(stream);
+
+    await vi.advanceTimersByTimeAsync(999);
+    expect(stream.verdict).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    const { error, verdict } = await reading;
+
+    expect(error).toBeInstanceOf(StreamTimeoutError);
+    expect(error).toMatchObject({
+      limit: 'firstByteTimeout',
+      timeout: 1_000,
+      outcome: 'unknown',
+      partial: undefined,
+      requestID: 'request-1',
+    });
+    expect(verdict).toBe('truncated');
+    await expect(isCancelled()).resolves.toBe(true);
+    expect(watched.releases).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('counts from the headers, not from the first read', async () => {
+    const { stream } = openStream({ firstByteTimeout: 1_000 });
+    await vi.advanceTimersByTimeAsync(900);
+    const reading = readAll(stream);
+
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect((await reading).error).toMatchObject({ limit: 'firstByteTimeout' });
+  });
+
+  test('is satisfied by a heartbeat', async () => {
+    const { stream, send, end: close } = openStream({ firstByteTimeout: 1_000 });
+    const reading = readAll(stream);
+    send(': PING\n\n');
+    await vi.advanceTimersByTimeAsync(5_000);
+    send(piece + end);
+    close();
+
+    expect((await reading).error).toBeUndefined();
+  });
+});
+
+describe('idleTimeout', () => {
+  test('ends a stream that falls silent, with what had arrived', async () => {
+    const { stream, send } = openStream({ idleTimeout: 1_000 });
+    const reading = readAll(stream);
+    send(piece);
+    await vi.advanceTimersByTimeAsync(900);
+    send(piece);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(stream.verdict).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+
+    const { items, error } = await reading;
+
+    expect(items).toHaveLength(2);
+    expect(error).toMatchObject({
+      limit: 'idleTimeout',
+      timeout: 1_000,
+      partial: { choices: [{ message: { content: 'aa' } }] },
+    });
+  });
+
+  test('counts heartbeats as life', async () => {
+    const { stream, send, end: close } = openStream({ idleTimeout: 1_000 });
+    const reading = readAll(stream);
+    send(piece);
+    for (let beat = 0; beat < 10; beat++) {
+      await vi.advanceTimersByTimeAsync(900);
+      send(': PING\n\n');
+    }
+    send(end);
+    close();
+
+    expect((await reading).error).toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('does not count while the reader is busy', async () => {
+    const { stream, send, end: close } = openStream({ idleTimeout: 1_000 });
+    send(piece);
+    const iterator = stream[Symbol.asyncIterator]();
+    await iterator.next();
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    const next = iterator.next();
+    await vi.advanceTimersByTimeAsync(900);
+    send(end);
+    close();
+
+    await expect(next).resolves.toMatchObject({ done: false });
+    await expect(iterator.next()).resolves.toMatchObject({ done: true });
+  });
+
+  test('completes a stream that has its finish reason', async () => {
+    const { stream, send } = openStream({ idleTimeout: 1_000 });
+    const reading = readStream(stream);
+    send(encode(chunk({ content: 'a' }, 'stop')));
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(await reading).toMatchObject({ error: undefined, verdict: 'complete' });
+  });
+
+  test('closes a stream that nobody reads, with a warning', async () => {
+    const { stream, send, watched, isCancelled } = openStream({ idleTimeout: 1_000 });
+    send(piece);
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    expect(watched.warnings).toHaveLength(1);
+    expect(watched.releases).toBe(1);
+    await expect(isCancelled()).resolves.toBe(true);
+    expect((await readAll(stream)).error).toMatchObject({ limit: 'idleTimeout' });
+  });
+});
+
+describe('chunkTimeout', () => {
+  test('ends a stream of heartbeats', async () => {
+    const { stream, send } = openStream({ chunkTimeout: 1_000, idleTimeout: 800 });
+    const reading = readAll(stream);
+    send(piece);
+    for (let beat = 0; beat < 4; beat++) {
+      await vi.advanceTimersByTimeAsync(300);
+      send(': PING\n\n');
+    }
+
+    expect((await reading).error).toMatchObject({ limit: 'chunkTimeout', timeout: 1_000 });
+  });
+
+  test('is satisfied by every event', async () => {
+    const { stream, send, end: close } = openStream({ chunkTimeout: 1_000 });
+    const reading = readAll(stream);
+    for (let count = 0; count < 5; count++) {
+      send(piece);
+      await vi.advanceTimersByTimeAsync(900);
+    }
+    send(end);
+    close();
+
+    expect((await reading).error).toBeUndefined();
+  });
+});
+
+describe('totalTimeout', () => {
+  test('counts from the beginning of the call', async () => {
+    const startedAt = monotonicNow() - 400;
+    const { stream, send } = openStream({ totalTimeout: 1_000 }, { startedAt });
+    const reading = readAll(stream);
+    for (let count = 0; count < 6; count++) {
+      send(piece);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+
+    const { items, error } = await reading;
+
+    expect(items).toHaveLength(6);
+    expect(error).toMatchObject({ limit: 'totalTimeout', timeout: 1_000 });
+  });
+
+  test('may have passed before the stream begins', async () => {
+    const startedAt = monotonicNow() - 2_000;
+    const { stream, watched } = openStream({ totalTimeout: 1_000 }, { startedAt });
+
+    expect((await readAll(stream)).error).toMatchObject({ limit: 'totalTimeout' });
+    expect(watched.releases).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('holds while the reader is busy', async () => {
+    const { stream, send, isCancelled } = openStream({ totalTimeout: 1_000 });
+    send(piece);
+    const iterator = stream[Symbol.asyncIterator]();
+    await iterator.next();
+
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    await expect(isCancelled()).resolves.toBe(true);
+    await expect(iterator.next()).rejects.toMatchObject({ limit: 'totalTimeout' });
+  });
+});
+
+describe('a terminator without a finish reason', () => {
+  test('is waited behind for late errors, but not for long', async () => {
+    const { stream, send } = openStream({});
+    const reading = readStream(stream);
+    send(`${piece}data: [DONE]\n\n`);
+    await vi.advanceTimersByTimeAsync(1_900);
+    expect(stream.verdict).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(100);
+
+    const { error, verdict } = await reading;
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(verdict).toBe('no_finish_reason');
+  });
+
+  test('gives way to an error behind it', async () => {
+    const { stream, send, end: close } = openStream({});
+    const reading = readAll(stream);
+    send(`${piece}data: [DONE]\n\n`);
+    await vi.advanceTimersByTimeAsync(500);
+    send('{"error":{"message":"upstream failed"}}');
+    close();
+
+    expect(String((await reading).error)).toContain('upstream failed');
+  });
+});
+
+test('a stream costs one timer, however many chunks it has', async () => {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const { stream, send, end: close } = openStream({ idleTimeout: 1_000, chunkTimeout: 900 });
+  const reading = readAll(stream);
+  for (let count = 0; count < 50; count++) {
+    send(piece);
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  const timers = set.mock.calls.length;
+  send(end);
+  close();
+  await reading;
+
+  expect(timers).toBe(1);
+});

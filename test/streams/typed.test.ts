@@ -1,0 +1,77 @@
+import * as z from 'zod/mini';
+import { describe, expect, test } from 'vitest';
+import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { isObject } from '../../src/answers/objects.ts';
+import { createStream, streamFromValues } from '../../src/streams/stream.ts';
+import { typedProtocol } from '../../src/streams/typed-protocol.ts';
+import type { ImageGenStreamEvent } from '../../src/images/stream-types.ts';
+import { encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
+
+const completed = {
+  type: 'image_generation.completed',
+  b64_json: 'AA==',
+  usage: { total_tokens: 9 },
+};
+const preview = { type: 'image_generation.partial_image', b64_json: 'A', partial_image_index: 0 };
+
+function protocolFor(expected?: number) {
+  return typedProtocol<ImageGenStreamEvent>({
+    reader: { schema: z.any() },
+    endType: completed.type,
+    expected,
+    fromAnswer: (answer) => (isObject(answer) && 'data' in answer ? [completed] : []),
+  });
+}
+
+function read(text: string, expected?: number) {
+  return readStream(createStream(respond(text), watchedContext().context, protocolFor(expected)));
+}
+
+describe('a stream of images', () => {
+  test.each([
+    ['at the end of the connection', encode(preview, completed)],
+    ['with a terminator', encode(preview, completed, '[DONE]')],
+    ['with heartbeats and event names', `: PING\n\nevent: image\n${encode(completed)}`],
+  ])('is complete %s', async (_, text) => {
+    const result = await read(text);
+
+    expect(result).toMatchObject({ error: undefined, verdict: 'complete' });
+    expect(result.usage).toEqual(completed.usage);
+    expect(result.partial).toEqual([completed]);
+  });
+
+  test('that is cut throws with the images that are finished', async () => {
+    const cut = await read(encode(completed, preview), 2);
+    const empty = await read(encode(preview, '[DONE]'));
+
+    expect(cut.error).toBeInstanceOf(StreamTruncatedError);
+    expect(cut.error).toMatchObject({ partial: [completed] });
+    expect(empty.verdict).toBe('no_finish_reason');
+  });
+
+  test('with a terminator may have fewer images than asked for', async () => {
+    expect((await read(encode(completed, '[DONE]'), 2)).verdict).toBe('complete');
+  });
+
+  test('throws a typed error', async () => {
+    const { error } = await read(
+      encode(preview, { type: 'error', error: { type: 'x', message: 'Refused' } }, '[DONE]'),
+    );
+
+    expect(error).toBeInstanceOf(StreamError);
+    expect(String(error)).toContain('Refused');
+  });
+
+  test('rule 25: may be answered in one piece', async () => {
+    const protocol = protocolFor();
+    const values = protocol.fromAnswer({ data: [] });
+
+    const whole = await readStream(streamFromValues(values, watchedContext().context, protocol));
+    const bare = await read('{"created":1,"data":[{"b64_json":"AA=="}]}');
+
+    for (const { items, verdict } of [whole, bare]) {
+      expect(items).toEqual([completed]);
+      expect(verdict).toBe('complete');
+    }
+  });
+});

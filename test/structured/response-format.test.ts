@@ -1,0 +1,388 @@
+import * as mini from 'zod/mini';
+import { z as z3 } from 'zod/v3';
+import * as z from 'zod';
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { zodFunction, zodResponseFormat } from '../../src/helpers/zod.ts';
+import { responseFormat, tool } from '../../src/index.ts';
+import { schemaOf } from '../helpers/schemas.ts';
+
+const place = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer' } },
+  required: ['city', 'days'],
+};
+
+function sent(schema: object): unknown {
+  return responseFormat(schema).json_schema;
+}
+
+describe('the schema that is sent', () => {
+  test('is closed and strict where providers can hold a model to it', () => {
+    expect(sent(place)).toEqual({
+      name: 'answer',
+      strict: true,
+      schema: { ...place, additionalProperties: false },
+    });
+  });
+
+  test('of a validator is that of what it takes, without its dialect', () => {
+    const schema = z.object({
+      days: z.string().transform(Number),
+      stops: z.array(z.object({ name: z.nullable(z.string()) })),
+    });
+
+    const format = responseFormat(schema, 'trip', { description: 'A trip.' });
+
+    expect(JSON.parse(JSON.stringify(format))).toEqual({
+      type: 'json_schema',
+      json_schema: {
+        name: 'trip',
+        description: 'A trip.',
+        strict: true,
+        schema: {
+          type: 'object',
+          properties: {
+            days: { type: 'string' },
+            stops: {
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: { name: { type: ['string', 'null'] } },
+                required: ['name'],
+                additionalProperties: false,
+              },
+            },
+          },
+          required: ['days', 'stops'],
+          additionalProperties: false,
+        },
+      },
+    });
+  });
+
+  test.each([
+    ['a property may be missing', { ...place, required: ['city'] }],
+    ['there may be more properties', { ...place, additionalProperties: true }],
+    ['a keyword is refused', { ...place, allOf: [{ type: 'object' }] }],
+    [
+      'an inner one may have more',
+      { ...place, properties: { days: {}, city: { type: 'object', minProperties: 1 } } },
+    ],
+    ['it is no object', { type: 'array', items: { type: 'string' } }],
+    [
+      'a reference says more',
+      { ...place, properties: { city: { $ref: '#', title: 'a' }, days: {} } },
+    ],
+  ])('stays as it is, and not strict, when %s', (_, schema) => {
+    expect(sent(schema)).toEqual({ name: 'answer', schema });
+  });
+
+  test('is strict or not as the caller says', () => {
+    const open = { ...place, required: [] };
+
+    expect(responseFormat(place, 'a', { strict: false }).json_schema).toEqual({
+      name: 'a',
+      strict: false,
+      schema: place,
+    });
+    expect(responseFormat(open, 'a', { strict: true }).json_schema).toMatchObject({
+      strict: true,
+      schema: open,
+    });
+  });
+
+  test('can be given apart from a validator that has none', () => {
+    const { schema } = schemaOf((value) => ({ value }));
+
+    expect(responseFormat(schema, 'a', { jsonSchema: place }).json_schema.schema).toMatchObject(
+      place,
+    );
+    expect(() => responseFormat(schema)).toThrow(InvalidInputError);
+    expect(() => responseFormat(schema)).toThrow('schema: ours gives no JSON Schema of it');
+    expect(() => responseFormat(z.object({ at: z.date() }))).toThrow('pass one in jsonSchema');
+    expect(() => responseFormat(z3.string())).toThrow('or use model-gateway/helpers/zod');
+  });
+
+  test('does not change the schema of the caller', () => {
+    const mine = structuredClone(place);
+
+    responseFormat(mine);
+
+    expect(mine).toEqual(place);
+  });
+
+  test.each(['', 'with space', 'a'.repeat(65), 'ä'])(
+    'needs a name that providers take: %j',
+    (name) => {
+      expect(() => responseFormat(place, name)).toThrow('name: must be 1 to 64 letters');
+      expect(() => tool({ name, execute: () => 1 })).toThrow('name: must be 1 to 64 letters');
+    },
+  );
+});
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+describe('the parser of a format', () => {
+  test('checks with a validator, and gives what it makes', async () => {
+    const format = responseFormat(z.object({ days: z.string().transform(Number) }));
+
+    await expect(format.$parseRaw('{"days":"3","more":1}')).resolves.toEqual({ days: 3 });
+    await expect(format.$parseRaw('{"days":3}')).rejects.toMatchObject({
+      issues: [{ path: 'days', message: expect.stringContaining('string') }],
+    });
+  });
+
+  test('names the place of a problem', async () => {
+    const format = responseFormat(z.object({ stops: z.array(z.object({ name: z.string() })) }));
+    const { schema } = schemaOf(() => ({
+      issues: [{ message: 'no', path: [{ key: 'a' }, Symbol('b')] }, { message: 'never' }],
+    }));
+
+    await expect(format.$parseRaw('{"stops":[{"name":"a"},{}]}')).rejects.toThrow(
+      /^stops\[1\]\.name: .*string/,
+    );
+    await expect(responseFormat(schema, 'a', { jsonSchema: {} }).$parseRaw('1')).rejects.toThrow(
+      'a.Symbol(b): no; never',
+    );
+  });
+
+  test('waits for a validator', async () => {
+    const pause = new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    const { schema } = schemaOf((value) => ({ value }), { jsonSchema: place, pause });
+
+    await expect(responseFormat(schema).$parseRaw('[1]')).resolves.toEqual([1]);
+  });
+
+  test('only parses with a plain JSON Schema, unless it is given validate', async () => {
+    await expect(responseFormat(place).$parseRaw('"anything"')).resolves.toBe('anything');
+    const checked = responseFormat(place, 'a', { validate: isText });
+    await expect(checked.$parseRaw('"text"')).resolves.toBe('text');
+    await expect(checked.$parseRaw('1')).rejects.toThrow('it was refused by validate');
+  });
+
+  test.each(['```json\n{"a":1}\n```', '<think>So {…</think>{"a":1}', ' {"a":1}\n'])(
+    'finds the JSON in %j',
+    async (text) => {
+      await expect(responseFormat(place).$parseRaw(text)).resolves.toEqual({ a: 1 });
+    },
+  );
+
+  test.each(['', 'Sure! {"a":1}', '{"a":', 'undefined'])('refuses %j', async (text) => {
+    await expect(responseFormat(place).$parseRaw(text)).rejects.toThrow('it is not valid JSON');
+  });
+});
+
+describe('tool()', () => {
+  test('describes a function, and checks its arguments', async () => {
+    const weather = tool({
+      name: 'get_weather',
+      description: 'The weather.',
+      schema: z.object({ city: z.string() }),
+      execute: ({ city }) => city.length,
+    });
+
+    expect(JSON.parse(JSON.stringify(weather))).toEqual({
+      type: 'function',
+      function: {
+        name: 'get_weather',
+        description: 'The weather.',
+        strict: true,
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+          additionalProperties: false,
+        },
+      },
+    });
+    await expect(weather.$parseRaw('{"city":"Rome"}')).resolves.toEqual({ city: 'Rome' });
+    await expect(weather.$parseRaw('{}')).rejects.toThrow('city: ');
+  });
+
+  test('needs no schema for a function without arguments, and takes arguments that are missing', async () => {
+    const now = tool({ name: 'now', execute: () => 'noon' });
+
+    expect(now.function.parameters).toMatchObject({ type: 'object', properties: {} });
+    await expect(now.$parseRaw('')).resolves.toEqual({});
+  });
+
+  test('without execute can only be parsed', () => {
+    expect(tool({ name: 'now' })).not.toHaveProperty('$callback');
+  });
+});
+
+const v4 = z.object({
+  city: z.string(),
+  days: z.int().optional(),
+  kind: z.enum(['a', 'b']).default('a'),
+});
+const v3 = z3.object({
+  city: z3.string(),
+  days: z3.number().int().optional(),
+  kind: z3.enum(['a', 'b']).default('a'),
+});
+const tiny = mini.object({
+  city: mini.string(),
+  days: mini.optional(mini.int()),
+  kind: mini.prefault(mini.enum(['a', 'b']), 'a'),
+});
+
+describe('the helpers for zod', () => {
+  test.each([
+    ['4', v4],
+    ['3', v3],
+    ['mini', tiny],
+  ])('take schemas of zod %s', async (_, schema) => {
+    const format = zodResponseFormat(schema, 'place');
+
+    expect(format.json_schema).toMatchObject({
+      name: 'place',
+      schema: {
+        type: 'object',
+        properties: {
+          city: { type: 'string' },
+          days: { type: 'integer' },
+          kind: { enum: ['a', 'b'] },
+        },
+        required: ['city'],
+      },
+    });
+    await expect(format.$parseRaw('{"city":"Rome"}')).resolves.toEqual({ city: 'Rome', kind: 'a' });
+    await expect(format.$parseRaw('{"city":1}')).rejects.toThrow(/^city: /);
+  });
+
+  test('take functions for tools', async () => {
+    const find = zodFunction({
+      name: 'find',
+      description: 'Finds.',
+      parameters: z3.object({ id: z3.string() }),
+      function: ({ id }) => id,
+    });
+
+    expect(find.function).toMatchObject({ name: 'find', description: 'Finds.', strict: true });
+    await expect(find.$parseRaw('{"id":"1"}')).resolves.toEqual({ id: '1' });
+    expect(zodFunction({ name: 'find', parameters: v4 })).not.toHaveProperty('$callback');
+  });
+
+  test('say which part has no JSON Schema', () => {
+    expect(() => zodResponseFormat(z.object({ at: z.date() }), 'a')).toThrow(InvalidInputError);
+    expect(() => zodResponseFormat(z3.object({ at: z3.date() }), 'a')).toThrow(
+      'ZodDate has no JSON',
+    );
+    const { schema } = schemaOf((value) => ({ value }));
+    expect(() => zodResponseFormat(schema, 'a')).toThrow('must be a schema of zod 3 or 4');
+  });
+});
+
+describe('a schema of zod 3 as JSON Schema', () => {
+  test.each([
+    [
+      z3.string().min(2).max(5).email(),
+      { type: 'string', minLength: 2, maxLength: 5, format: 'email' },
+    ],
+    [
+      z3.string().length(3).regex(/^a/),
+      { type: 'string', minLength: 3, maxLength: 3, pattern: '^a' },
+    ],
+    [z3.string().datetime(), { type: 'string', format: 'date-time' }],
+    [
+      z3.number().gt(1).lte(9).multipleOf(2),
+      { type: 'number', exclusiveMinimum: 1, maximum: 9, multipleOf: 2 },
+    ],
+    [z3.number().int().min(0), { type: 'integer', minimum: 0 }],
+    [z3.boolean().describe('Yes?'), { type: 'boolean', description: 'Yes?' }],
+    [z3.null(), { type: 'null' }],
+    [z3.unknown(), {}],
+    [z3.literal('a'), { const: 'a' }],
+    [z3.enum(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
+    [
+      z3.array(z3.string()).min(1).max(2),
+      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 2 },
+    ],
+    [
+      z3.array(z3.string()).length(2),
+      { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
+    ],
+    [z3.tuple([z3.string()]), { type: 'array', prefixItems: [{ type: 'string' }], items: false }],
+    [
+      z3.tuple([z3.string()]).rest(z3.null()),
+      { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' } },
+    ],
+    [z3.record(z3.number()), { type: 'object', additionalProperties: { type: 'number' } }],
+    [z3.union([z3.string(), z3.null()]), { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+    [z3.string().nullable(), { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+    [z3.string().transform(Number).pipe(z3.number()), { type: 'string' }],
+    [z3.string().catch('a').readonly().brand('id'), { type: 'string' }],
+    [
+      z3.object({ a: z3.null() }).and(z3.object({})),
+      {
+        allOf: [
+          { type: 'object', properties: { a: { type: 'null' } }, required: ['a'] },
+          { type: 'object', properties: {}, required: [] },
+        ],
+      },
+    ],
+    [
+      z3.object({}).strict(),
+      { type: 'object', properties: {}, required: [], additionalProperties: false },
+    ],
+    [
+      z3.object({}).catchall(z3.string()),
+      { type: 'object', properties: {}, required: [], additionalProperties: { type: 'string' } },
+    ],
+    [
+      z3.discriminatedUnion('t', [z3.object({ t: z3.literal(1) })]),
+      {
+        anyOf: [{ type: 'object', properties: { t: { const: 1 } }, required: ['t'] }],
+      },
+    ],
+  ])('case %#', (schema, expected) => {
+    expect(zodResponseFormat(schema, 'a', { strict: false }).json_schema.schema).toEqual(expected);
+  });
+
+  test('lists the values of an enum of TypeScript', () => {
+    const level = { low: 0, high: 1, 0: 'low', 1: 'high' } as const;
+
+    expect(zodResponseFormat(z3.nativeEnum(level), 'a').json_schema.schema).toEqual({
+      enum: [0, 1],
+    });
+  });
+
+  test('knows which properties may be missing', () => {
+    const schema = z3.object({
+      a: z3.string().optional().describe('x'),
+      b: z3.string().default('b').transform(String),
+      c: z3.array(z3.string().optional()),
+      d: z3.any(),
+    });
+
+    expect(zodResponseFormat(schema, 'a').json_schema.schema).toMatchObject({ required: ['c'] });
+  });
+
+  test('may contain itself', () => {
+    interface Tree {
+      name: string;
+      children: Tree[];
+    }
+    const tree: z3.ZodType<Tree> = z3.lazy(() =>
+      z3.object({ name: z3.string(), children: z3.array(tree) }),
+    );
+    const node = {
+      type: 'object',
+      properties: {
+        name: { type: 'string' },
+        children: { type: 'array', items: { $ref: '#/$defs/schema0' } },
+      },
+      required: ['name', 'children'],
+    };
+
+    expect(zodResponseFormat(tree, 'tree', { strict: false }).json_schema.schema).toEqual({
+      ...node,
+      $defs: { schema0: node },
+    });
+    expect(zodResponseFormat(tree, 'tree').json_schema.strict).toBe(true);
+  });
+});

@@ -1,0 +1,69 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test, vi } from 'vitest';
+import { createEmulator } from '../../src/testing/index.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: unknown = runInNewContext('gc');
+
+/** Collects what only a promise that never settles would still hold. */
+async function collect(): Promise<void> {
+  if (typeof collectGarbage !== 'function') throw new TypeError('There is no gc');
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    Reflect.apply(collectGarbage, undefined, []);
+  }
+}
+
+test('the server notices that a client has gone, however much was collected meanwhile', async () => {
+  await using emulator = createEmulator();
+  const server = await emulator.listen();
+  emulator.fail({ fault: { type: 'hang' } });
+  const controller = new AbortController();
+  const call = fetch(`${server.url}/v1/models`, {
+    headers: { authorization: `Bearer ${emulator.apiKey}` },
+    signal: controller.signal,
+  });
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+  await collect();
+
+  controller.abort();
+
+  await expect(call).rejects.toThrow('aborted');
+  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true));
+});
+
+test('an abort ends a call of the fetch function, however much was collected meanwhile', async () => {
+  const emulator = createEmulator();
+  emulator.fail({ fault: { type: 'hang' } });
+  const controller = new AbortController();
+  const call = emulator.fetch('/v1/models', {
+    headers: { authorization: `Bearer ${emulator.apiKey}` },
+    signal: controller.signal,
+  });
+  await collect();
+
+  controller.abort(new Error('Enough'));
+
+  await expect(call).rejects.toThrow('Enough');
+});
+
+test('an abort ends a body of the fetch function, however much was collected meanwhile', async () => {
+  const emulator = createEmulator();
+  emulator.fail({ fault: { type: 'stall', bytes: 5 } });
+  const controller = new AbortController();
+  const response = await emulator.fetch('/v1/models', {
+    headers: { authorization: `Bearer ${emulator.apiKey}` },
+    signal: controller.signal,
+  });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  const next = reader?.read();
+  await collect();
+
+  controller.abort(new Error('Enough'));
+
+  await expect(next).rejects.toThrow('Enough');
+});

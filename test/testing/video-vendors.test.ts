@@ -1,0 +1,386 @@
+import { describe, expect, test } from 'vitest';
+import { markers, type EmulatorOptions, type Fault } from '../../src/testing/index.ts';
+import { newClient } from '../helpers/emulator-client.ts';
+
+function formOf(fields: Readonly<Record<string, string | Blob>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  return form;
+}
+
+/** A task of one model, submitted to an emulator whose time stands still. */
+async function submittedTo(model: string, prompt = 'A boat', options: EmulatorOptions = {}) {
+  const client = newClient(options);
+  client.emulator.clock.hold();
+  await client.post('/v1/videos', { model, prompt });
+  const id = client.emulator.videos.list[0]?.id ?? '';
+  const read = async (path: string) => Object(await (await client.get(path)).json());
+  return {
+    ...client,
+    id,
+    status: () => read(`/v1/videos/${id}`),
+    vendor: () => read(`/kling/v1/videos/text2video/${id}`),
+  };
+}
+
+describe('seconds of a submission', () => {
+  test.each([
+    ['kling-v1', '10', '5', 5000],
+    ['viduq1', '10', '5', 5000],
+    ['MiniMax-Hailuo-02', '10', '6', 6000],
+    ['jimeng_v30', '10', '5', 5000],
+    ['veo-3.0-generate-001', '10', '8', 10_000],
+    ['sora-2', '8', '8', 8000],
+    ['wan2.5-t2v-preview', '10', '10', 10_000],
+    ['m-video', '10', '10', 10_000],
+  ])(
+    '%s: %s in JSON are %s made and %i paid; a form is heard',
+    async (model, seconds, made, paid) => {
+      const { emulator, post } = newClient();
+
+      await post('/v1/videos', { model, prompt: 'A boat', seconds });
+      await post('/v1/videos', formOf({ model, prompt: 'A boat', seconds }));
+
+      expect(emulator.videos.list.map((video) => video.seconds)).toEqual([made, seconds]);
+      expect(emulator.charges.map(({ amount }) => amount)).toEqual([paid, Number(seconds) * 1000]);
+    },
+  );
+
+  test('a number in JSON is refused where it is read and ignored elsewhere; duration is heard', async () => {
+    const { emulator, post, ask } = newClient();
+
+    const refused = await post('/v1/videos', { model: 'sora-2', prompt: 'A boat', seconds: 8 });
+    await post('/v1/videos', { model: 'kling-v1', prompt: 'A boat', seconds: 10 });
+    await ask('/v1/videos', { model: 'kling-v1', prompt: 'A boat', duration: 10 });
+
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ code: 'invalid_json', data: null });
+    expect(emulator.videos.list.map(({ seconds }) => seconds)).toEqual(['5', '10']);
+  });
+});
+
+test.each([
+  ['sora-2', { input_reference: 'https://a.test/a.png' }, ['input_reference']],
+  ['kling-v1', { input_reference: 'https://a.test/a.png' }, []],
+  ['kling-v1', { image: 'https://a.test/a.png' }, ['image']],
+  ['kling-v1', { input_reference: new File(['x'], 'a.png') }, []],
+  ['veo-3.0-generate-001', { input_reference: new File(['x'], 'a.png') }, ['file']],
+  ['veo-3.0-generate-001', { input_reference: 'https://a.test/a.png' }, []],
+  ['jimeng_v30', { input_reference: new File(['x'], 'a.png') }, ['file']],
+  ['wan2.5-t2v-preview', { input_reference: 'https://a.test/a.png' }, ['input_reference']],
+])('%s drops references that its vendor does not read: %j', async (model, fields, references) => {
+  const { emulator, post } = newClient();
+
+  await post('/v1/videos', formOf({ model, prompt: 'A boat', ...fields }));
+
+  expect(emulator.videos.list).toMatchObject([{ references }]);
+});
+
+test.each([
+  ['kling-v1', { metadata: { duration: { a: 1 } } }, 500, 'build_request_failed'],
+  ['wan2.5-t2v-preview', { size: '1x1' }, 500, 'build_request_failed'],
+  ['sora-2', { size: '1x1' }, 400, 'invalid_size'],
+  ['doubao-seedance-1-0-pro-250528', {}, 400, 'invalid_request'],
+])('%s refuses %j before a vendor is asked', async (model, fields, status, code) => {
+  const { emulator, post } = newClient();
+
+  const response = await post('/v1/videos', { model, prompt: 'A boat', ...fields });
+
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ code, data: null });
+  expect(emulator.charges).toEqual([]);
+});
+
+test('metadata that is text, or no JSON in a form, is passed over', async () => {
+  const { post } = newClient();
+  const order = { model: 'kling-v1', prompt: 'A boat' };
+
+  expect((await post('/v1/videos', { ...order, metadata: 'x' })).status).toBe(200);
+  expect((await post('/v1/videos', formOf({ ...order, metadata: '{x' }))).status).toBe(200);
+});
+
+describe('a task in the words of its vendor', () => {
+  test.each([
+    ['sora-2', { status: 'queued', error: null, prompt: 'A boat', seconds: '4', size: '720x1280' }],
+    ['kling-v1', { status: 'unknown', model: '', completed_at: expect.any(Number) }],
+    ['wan2.5-t2v-preview', { status: 'queued', metadata: { url: '' } }],
+    ['viduq1', { status: 'unknown', model: '' }],
+    ['veo-3.0-generate-001', { status: 'in_progress' }],
+  ])('%s at first', async (model, body) => {
+    const { id, status } = await submittedTo(model);
+
+    const task = await status();
+
+    expect(task).toMatchObject({ ...body, id });
+    expect(task).not.toHaveProperty('task_id');
+  });
+
+  test.each([
+    ['sora-2', 'moderation_blocked', undefined],
+    ['kling-v1', '', undefined],
+    ['MiniMax-Hailuo-02', '1027', 'the generated video involves sensitive content'],
+    ['jimeng_v30', '50512', ''],
+  ])('%s when it failed', async (model, code, url) => {
+    const { emulator, id, status } = await submittedTo(model);
+
+    emulator.videos.fail(id);
+    const task = await status();
+
+    expect(task).toMatchObject({ status: 'failed', error: { code } });
+    expect(task.metadata?.url).toBe(url);
+  });
+
+  test('Sora and Veo have no address of a result; the vendor route leads to the content route', async () => {
+    for (const model of ['sora-2', 'veo-3.0-generate-001']) {
+      const { emulator, id, status, vendor, get } = await submittedTo(model);
+
+      emulator.videos.complete(id);
+      const task = await status();
+      const { data } = await vendor();
+
+      expect(task).toMatchObject({ status: 'completed' });
+      expect(JSON.stringify(task)).not.toContain('http');
+      expect((data.result_url ?? data.url).endsWith(`/v1/videos/${id}/content`)).toBe(true);
+      expect((await get(`/v1/videos/${id}/content`)).status).toBe(200);
+    }
+  });
+
+  test('a remix is a 404 of Sora, and a new charged video of Kling', async () => {
+    for (const [model, status, charges] of [
+      ['sora-2', 404, 1],
+      ['kling-v1', 200, 2],
+    ] as const) {
+      const { emulator, id, post } = await submittedTo(model);
+
+      const response = await post(`/v1/videos/${id}/remix`, { prompt: 'At night' });
+
+      expect(response.status).toBe(status);
+      expect(emulator.charges).toHaveLength(charges);
+    }
+  });
+
+  test('a quirk that is set wins over the vendor', async () => {
+    const quirks = { videoUrl: 'video_url', videoRemix: 'new' } as const;
+    const { emulator, id, status, post } = await submittedTo('sora-2', 'A boat', { quirks });
+
+    emulator.videos.complete(id);
+
+    expect(await status()).toMatchObject({ video_url: expect.stringMatching(/\.mp4$/) });
+    expect((await post(`/v1/videos/${id}/remix`, { prompt: 'x' })).status).toBe(200);
+  });
+});
+
+test('the list of models can name the vendor of any', async () => {
+  const models = [{ id: 'm-clips', vendor: 'kling' } as const];
+  const { emulator, post } = newClient({ models });
+
+  await post('/v1/videos', { model: 'm-clips', prompt: 'A boat', seconds: '10' });
+
+  expect(emulator.videos.list).toMatchObject([{ seconds: '5' }]);
+});
+
+describe('a vendor that stumbles on the poll of the gateway', () => {
+  const prompt = `A boat ${markers.stumble}`;
+
+  test.each(['sora-2', 'm-video'])('%s: { error, id } for ever, and given back', async (model) => {
+    const { emulator, id, status, vendor } = await submittedTo(model, prompt);
+
+    expect((await status()).status).toEqual(expect.any(String));
+    emulator.clock.advance(3000);
+
+    for (const wait of [0, 60_000, 3_600_000]) {
+      emulator.clock.advance(wait);
+      expect(await status()).toEqual({
+        error: {
+          code: 'rate_limit_exceeded',
+          message: 'Rate limit reached',
+          param: null,
+          type: 'requests',
+        },
+        id,
+      });
+    }
+    expect((await vendor()).data).toMatchObject({
+      status: 'FAILURE',
+      fail_reason: 'upstream returned error',
+    });
+    expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
+  });
+
+  test('behind another gateway: unknown for ever, while the vendor route says FAILURE', async () => {
+    const quirks = { videoStumble: 'unknown' } as const;
+    const { emulator, status, vendor } = await submittedTo('m-video', prompt, { quirks });
+
+    emulator.clock.advance(3_600_000);
+
+    const task = await status();
+    expect(task).toMatchObject({ status: 'unknown', progress: 0 });
+    expect(task).not.toHaveProperty('error');
+    expect((await vendor()).data).toMatchObject({
+      status: 'FAILURE',
+      fail_reason: 'upstream returned unrecognized message',
+    });
+    expect(emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
+  });
+
+  test('Veo: failed, then in_progress, then completed, and charged', async () => {
+    const { emulator, status } = await submittedTo('veo-3.0-generate-001', prompt);
+
+    const seen = [await status(), await status()];
+    emulator.clock.advance(3000);
+    seen.push(await status());
+
+    expect(seen.map((task) => task.status)).toEqual(['failed', 'in_progress', 'completed']);
+    expect(emulator.charges[0]).not.toHaveProperty('refundedAt');
+  });
+
+  test('Jimeng fails, Kling goes on', async () => {
+    for (const [model, word] of [
+      ['jimeng_v30', 'failed'],
+      ['kling-v1', 'completed'],
+    ]) {
+      const { emulator, status } = await submittedTo(model ?? '', prompt);
+
+      emulator.clock.advance(3000);
+
+      expect(await status()).toMatchObject({ status: word });
+    }
+  });
+
+  test('by hand, on a task that runs', async () => {
+    const { emulator, id, status } = await submittedTo('m-video');
+
+    emulator.videos.stumble(id);
+
+    expect(Object.keys(await status()).toSorted()).toEqual(['error', 'id']);
+  });
+});
+
+test('a failed Veo task keeps its charge if a client polled it first', async () => {
+  const polled = await submittedTo('veo-3.0-generate-001', `A boat ${markers.fail}`);
+  const unseen = await submittedTo('veo-3.0-generate-001', `A boat ${markers.fail}`);
+  polled.emulator.clock.advance(3000);
+  unseen.emulator.clock.advance(3000);
+
+  expect(await polled.status()).not.toHaveProperty('error');
+
+  expect(polled.emulator.charges[0]).not.toHaveProperty('refundedAt');
+  expect(unseen.emulator.charges).toMatchObject([{ refundedAt: expect.any(Number) }]);
+});
+
+describe('the limit of downloads', () => {
+  test('the eleventh of a minute is an empty 429 without a hint; polls are not touched', async () => {
+    const { emulator, id, get, status } = await submittedTo('m-video');
+    const download = () => get(`/v1/videos/${id}/content`);
+    emulator.videos.complete(id);
+
+    for (let count = 0; count < 10; count += 1) expect((await download()).status).toBe(200);
+    const refused = await download();
+
+    expect(refused.status).toBe(429);
+    expect(refused.headers.has('retry-after')).toBe(false);
+    expect(await refused.text()).toBe('');
+    expect((await get('/v1/videos/task_nope/content')).status).toBe(429);
+    expect(await status()).toMatchObject({ status: 'completed' });
+
+    emulator.clock.advance(60_000);
+    expect((await download()).status).toBe(200);
+  });
+
+  test('can be set, or lifted', async () => {
+    for (const [contentLimit, status] of [
+      [1, 429],
+      [0, 404],
+    ] as const) {
+      const { get } = newClient({ quirks: { contentLimit } });
+
+      for (let count = 0; count < 20; count += 1) await get('/v1/videos/task_x/content');
+
+      expect((await get('/v1/videos/task_x/content')).status).toBe(status);
+    }
+  });
+
+  test('the content needs no key', async () => {
+    const { emulator, id } = await submittedTo('m-video');
+    emulator.videos.complete(id);
+
+    const response = await emulator.fetch(`${emulator.baseURL}/v1/videos/${id}/content`);
+
+    expect(response.status).toBe(200);
+  });
+});
+
+test.each([429, 201, 500])(
+  'a vendor refuses a submission with %i, in the task envelope',
+  async (status) => {
+    const { emulator, post } = newClient();
+    emulator.fail({ operation: 'videos.create', fault: { type: 'vendor-refusal', status } });
+
+    const response = await post('/v1/videos', { model: 'sora-2', prompt: 'A boat' });
+
+    expect(response.status).toBe(status);
+    expect(response.headers.has('retry-after')).toBe(false);
+    expect(await response.json()).toEqual({
+      code: 'fail_to_fetch_task',
+      message: expect.any(String),
+      data: null,
+    });
+    expect(emulator.charges).toEqual([]);
+  },
+);
+
+describe('an error inside of a 200', () => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  const typed: Fault = { type: 'error-in-200' };
+  const untyped: Fault = { type: 'error-in-200', typed: false };
+  const chat = '/v1/chat/completions';
+
+  test.each([
+    [chat, { model: 'm-large', messages }, typed, 0],
+    [chat, { model: 'm-large', messages }, untyped, 1],
+    ['/v1/embeddings', { model: 'm-embedding', input: 'x' }, typed, 0],
+    ['/v1/embeddings', { model: 'm-embedding', input: 'x' }, untyped, 1],
+    ['/v1/images/generations', { model: 'm-image', prompt: 'x' }, typed, 1],
+    ['/v1/images/generations', { model: 'gpt-image-1', prompt: 'x' }, typed, 0],
+    ['/v1/audio/speech', { model: 'm-speech', input: 'x', voice: 'alloy' }, typed, 1],
+    ['/v1beta/models/m-large:generateContent', { contents }, typed, 1],
+  ])('%s %j %j is charged %i times', async (path, body, fault, charges) => {
+    const { emulator, post } = newClient();
+    emulator.fail({ fault });
+
+    const response = await post(path, body);
+    const { error } = Object(await response.json());
+
+    expect(response.status).toBe(200);
+    expect(error.message).toBe('Provider returned error');
+    expect('type' in error).toBe(fault === typed);
+    expect(emulator.charges).toHaveLength(charges);
+  });
+
+  test('of a submission is in the task envelope, has no id, and is free', async () => {
+    const { emulator, ask } = newClient();
+    emulator.fail({ fault: typed });
+
+    const body = await ask('/v1/videos', { model: 'wan2.5-t2v-preview', prompt: 'x' });
+
+    expect(body).toEqual({ code: 'ali_api_error', message: expect.any(String), data: null });
+    expect(emulator.charges).toEqual([]);
+    expect(emulator.videos.list).toEqual([]);
+  });
+
+  test('of streams shows only usage, charged, or nothing at all, free', async () => {
+    const { emulator, post } = newClient();
+    emulator.fail({ fault: typed, times: 2 });
+
+    const streamed = await post(chat, { model: 'm-large', messages, stream: true });
+    const generated = await post('/v1beta/models/m-large:streamGenerateContent?alt=sse', {
+      contents,
+    });
+
+    expect(await streamed.text()).toMatch(/^data: \{.*"choices":\[\],.*\}\n\ndata: \[DONE\]\n\n$/);
+    expect(await generated.text()).toBe('');
+    expect(generated.headers.get('content-type')).toBe('text/event-stream');
+    expect(emulator.charges).toMatchObject([{ operation: 'chat.completions.create' }]);
+  });
+});

@@ -1,0 +1,408 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { describeFile } from '../../src/uploads/file-type.ts';
+import { nameFromDisposition } from '../../src/uploads/file-input.ts';
+import { audioExtensions, type FilePurpose } from '../../src/uploads/file-type.ts';
+import { isUploadable, toFile, toStreamingFile } from '../../src/uploads/multipart.ts';
+import { mediaHeads } from '../helpers/media.ts';
+
+const { png, jpeg, unknown } = mediaHeads;
+
+function named(purpose: FilePurpose, name?: string, type?: string, head: Uint8Array = unknown) {
+  const description = describeFile({ field: 'file', purpose, name, type, head });
+  return `${description.name} ${description.type}`;
+}
+
+async function* chunks(...values: (string | Uint8Array | ArrayBuffer | Blob)[]) {
+  for (const value of values) yield await Promise.resolve(value);
+}
+
+async function* broken(): AsyncGenerator<string> {
+  yield await Promise.resolve('a');
+  throw new Error('disk gone');
+}
+
+describe('describeFile()', () => {
+  test.each([
+    ['png', png, 'image.png image/png'],
+    ['jpeg', jpeg, 'image.jpg image/jpeg'],
+    ['webp', mediaHeads.webp, 'image.webp image/webp'],
+    ['gif', mediaHeads.gif, 'image.gif image/gif'],
+    ['avif', mediaHeads.avif, 'image.avif image/avif'],
+    ['heic', mediaHeads.heic, 'image.heic image/heic'],
+    ['tiff', mediaHeads.tiff, 'image.tiff image/tiff'],
+    ['a film', mediaHeads.mp4, 'image.mp4 video/mp4'],
+  ])('trap 22: names an image without a name by its bytes: %s', (_, head, expected) => {
+    const { name, type } = describeFile({
+      field: 'image',
+      purpose: 'image',
+      name: undefined,
+      type: '',
+      head,
+    });
+
+    expect(`${name} ${type}`).toBe(expected);
+  });
+
+  test.each([
+    ['ID3', mediaHeads.mp3, 'file.mp3 audio/mpeg'],
+    ['an MPEG frame', mediaHeads.mp3Frame, 'file.mp3 audio/mpeg'],
+    ['wav', mediaHeads.wav, 'file.wav audio/wav'],
+    ['flac', mediaHeads.flac, 'file.flac audio/flac'],
+    ['ogg', mediaHeads.ogg, 'file.ogg audio/ogg'],
+    ['adts', mediaHeads.aac, 'file.aac audio/aac'],
+    ['mp4', mediaHeads.mp4, 'file.mp4 video/mp4'],
+    ['quicktime', mediaHeads.mov, 'file.mp4 video/mp4'],
+    ['m4a', mediaHeads.m4a, 'file.m4a audio/mp4'],
+    ['webm', mediaHeads.webm, 'file.webm video/webm'],
+    ['aiff', mediaHeads.aiff, 'file.aiff audio/aiff'],
+  ])('rule 35: names audio without a name by its bytes: %s', (_, head, expected) => {
+    expect(named('audio', undefined, undefined, head)).toBe(expected);
+  });
+
+  test.each([
+    // A missing extension comes from the MIME type.
+    ['image', 'photo', 'image/jpeg', unknown, 'photo.jpg image/jpeg'],
+    ['audio', 'blob', 'audio/webm;codecs=opus', unknown, 'blob.webm audio/webm;codecs=opus'],
+    ['audio', undefined, 'audio/mp4', unknown, 'file.m4a audio/mp4'],
+    ['audio', undefined, 'audio/x-wav', unknown, 'file.wav audio/x-wav'],
+    ['image', 'unknown_file', '', png, 'unknown_file.png image/png'],
+    // Upper case becomes lower case.
+    ['image', 'PHOTO.JPEG', '', unknown, 'PHOTO.jpeg image/jpeg'],
+    ['audio', 'TALK.MP3', 'audio/mpeg', unknown, 'TALK.mp3 audio/mpeg'],
+    // Extensions that the gateway does not know.
+    ['audio', 'talk.mpga', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
+    ['audio', 'talk.mpeg', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
+    ['audio', 'clip.MOV', 'video/quicktime', mediaHeads.mov, 'clip.mp4 video/mp4'],
+    // Bytes of a format that is not looked for: the name is enough.
+    ['audio', 'talk.aifc', '', mediaHeads.aifc, 'talk.aifc audio/aiff'],
+    ['audio', 'talk.m4a', '', mediaHeads.unknownBrand, 'talk.m4a audio/mp4'],
+    ['any', 'clip', '', mediaHeads.unknownBrand, 'clip application/octet-stream'],
+    ['image', 'photo.jfif', '', jpeg, 'photo.jpg image/jpeg'],
+    // An extension that contradicts the bytes or the MIME type.
+    ['image', 'photo.png', 'image/png', jpeg, 'photo.jpg image/jpeg'],
+    ['image', 'photo.png', 'image/jpeg', unknown, 'photo.jpg image/jpeg'],
+    ['audio', 'talk.mp3', 'audio/mpeg', mediaHeads.wav, 'talk.wav audio/wav'],
+    ['any', 'photo.png', undefined, jpeg, 'photo.jpg image/jpeg'],
+    // Several extensions of one format: the given one stays.
+    ['audio', 'talk.m4a', '', mediaHeads.mp4, 'talk.m4a audio/mp4'],
+    ['audio', 'talk.opus', '', mediaHeads.ogg, 'talk.opus audio/ogg'],
+    ['audio', 'talk.oga', 'audio/ogg', mediaHeads.ogg, 'talk.oga audio/ogg'],
+    ['image', 'photo.jpeg', 'image/jpg', jpeg, 'photo.jpeg image/jpg'],
+    // Bytes that only look like a format do not outweigh a name.
+    ['audio', 'talk.flac', '', mediaHeads.mp3, 'talk.flac audio/flac'],
+    ['audio', 'talk.aac', '', mediaHeads.mp3Frame, 'talk.aac audio/aac'],
+    // A dot that starts no extension.
+    ['audio', 'talk.2026-01-31', '', mediaHeads.wav, 'talk.2026-01-31.wav audio/wav'],
+    ['image', '.hidden', '', png, '.hidden.png image/png'],
+    // A type that says nothing of the purpose, or nothing at all.
+    ['image', 'photo.webp', 'text/plain', unknown, 'photo.webp image/webp'],
+    ['image', 'photo.png', 'binary/octet-stream', unknown, 'photo.png image/png'],
+    ['audio', 'talk.mp3', 'image/png', png, 'talk.mp3 audio/mpeg'],
+    // Whatever is neither.
+    ['any', 'lines.jsonl', '', unknown, 'lines.jsonl application/octet-stream'],
+    ['any', 'lines.jsonl', 'application/jsonl', unknown, 'lines.jsonl application/jsonl'],
+    ['any', 'film.mpeg', 'video/mpeg', mediaHeads.mp3Frame, 'film.mpeg video/mpeg'],
+    ['any', 'picture.raw', '', png, 'picture.raw image/png'],
+    ['image', 'photo', '', unknown, 'photo application/octet-stream'],
+    // Folders.
+    ['image', 'C:\\pictures\\cat.png', '', unknown, 'cat.png image/png'],
+    ['image', '../../cat.png', '', unknown, 'cat.png image/png'],
+  ] as const)('rule 33: %s %j %j', (purpose, name, type, head, expected) => {
+    expect(named(purpose, name, type, head)).toBe(expected);
+  });
+
+  test('names a file of a list after its field, without the brackets', () => {
+    const facts = { purpose: 'image', name: undefined, type: undefined, head: png } as const;
+
+    expect(describeFile({ ...facts, field: 'image[2]' }).name).toBe('image.png');
+  });
+
+  test.each([
+    ['notes.txt', 'text/plain', unknown],
+    ['talk', '', unknown],
+    [undefined, undefined, unknown],
+    ['talk.mkv', 'video/x-matroska', mediaHeads.mkv],
+    [undefined, undefined, mediaHeads.aifc],
+    [undefined, undefined, mediaHeads.unknownBrand],
+    ['scan.png', 'image/png', png],
+    ['talk.amr', 'audio/amr', unknown],
+  ])('rule 35: refuses audio that nothing tells the format of: %j %j', (name, type, head) => {
+    expect(() => named('audio', name, type, head)).toThrow(InvalidInputError);
+    expect(() => named('audio', name, type, head)).toThrow(/^file: .*\.mp3 .*\.aac/);
+  });
+
+  test('drops a MIME type that would break out of its header', () => {
+    expect(named('image', 'a.png', 'image/png\r\nx-evil: 1')).toBe('a.png image/png');
+  });
+
+  test('rule 35: audio always ends in an extension that the gateway knows', () => {
+    const anyHead = fc.oneof(
+      fc.constantFrom(...Object.values(mediaHeads)),
+      fc.uint8Array({ minLength: 1 }),
+    );
+    const anyName = fc.oneof(
+      fc.string(),
+      fc
+        .tuple(fc.string(), fc.constantFrom('mp3', 'MP3', 'mpga', 'mov', 'png', 'wave', 'x', ''))
+        .map(([stem, extension]) => `${stem}.${extension}`),
+    );
+    const anyType = fc.option(fc.constantFrom('', 'audio/mpeg', 'audio/wave', 'video/mp4', 'x/y'), {
+      nil: undefined,
+    });
+    fc.assert(
+      fc.property(anyName, anyType, anyHead, (name, type, head) => {
+        try {
+          const description = describeFile({ field: 'file', purpose: 'audio', name, type, head });
+          expect(audioExtensions).toContain(description.name.split('.').pop());
+          expect(description.type).not.toBe('');
+        } catch (error) {
+          if (!InvalidInputError.isInstance(error)) throw error;
+        }
+      }),
+    );
+  });
+
+  test('settles on what it has settled on already', () => {
+    const anyHead = fc.constantFrom(...Object.values(mediaHeads));
+    const anyName = fc.constantFrom('a', 'a.PNG', 'a.mpga', 'a.b.jpe', 'a.mov', 'a.1', '.x', '');
+    const anyType = fc.constantFrom('', 'image/jpg', 'audio/mp3', 'video/quicktime', 'text/plain');
+    const purposes = fc.constantFrom<FilePurpose>('image', 'any');
+    fc.assert(
+      fc.property(anyName, anyType, anyHead, purposes, (name, type, head, purpose) => {
+        const once = describeFile({ field: 'f', purpose, name, type, head });
+
+        expect(describeFile({ field: 'f', purpose, head, ...once })).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe('toFile()', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'files-'));
+    await writeFile(join(folder, 'talk.mp3'), mediaHeads.mp3);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('returns a File as it is', async () => {
+    const file = new File(['x'], 'a.txt', { type: 'text/plain' });
+
+    expect(await toFile(file)).toBe(file);
+    expect(await toFile(file, 'a.txt', { type: 'text/plain' })).toBe(file);
+  });
+
+  test('renames a File and keeps its type and date', async () => {
+    const file = new File(['x'], 'a.txt', { type: 'text/plain', lastModified: 5 });
+
+    const renamed = await toFile(file, 'b.txt');
+
+    expect(renamed).toMatchObject({ name: 'b.txt', type: 'text/plain', lastModified: 5 });
+    expect((await toFile(file, null, { lastModified: 6 })).lastModified).toBe(6);
+  });
+
+  test.each([
+    ['a Blob', () => new Blob(['héllo'])],
+    ['a typed array', () => new TextEncoder().encode('héllo')],
+    ['a view into a larger buffer', () => new TextEncoder().encode('<héllo>').subarray(1, 7)],
+    ['a Buffer', () => Buffer.from('héllo')],
+    ['an ArrayBuffer', () => new TextEncoder().encode('héllo').buffer],
+    [
+      'shared memory',
+      () => {
+        const shared = new Uint8Array(new SharedArrayBuffer(6));
+        shared.set(new TextEncoder().encode('héllo'));
+        return shared;
+      },
+    ],
+    [
+      'an async iterable',
+      () => chunks('h', new Blob(['é']), new Uint8Array([108]).buffer, '', 'lo'),
+    ],
+    ['a Node stream', () => Readable.from(['hé', 'llo'])],
+    ['a web stream', () => new Blob(['héllo']).stream()],
+    ['a Response', () => new Response('héllo')],
+    ['{ data } with bytes', () => ({ data: Buffer.from('héllo') })],
+    ['{ data } with text', () => ({ data: 'héllo', filename: 'a.txt' })],
+    ['a promise', () => Promise.resolve(Buffer.from('héllo'))],
+    [
+      'a Blob of another implementation',
+      () => {
+        const blob = new Blob(['héllo']);
+        const { size, type } = blob;
+        return {
+          size,
+          type,
+          arrayBuffer: () => blob.arrayBuffer(),
+          bytes: () => blob.bytes(),
+          slice: () => blob,
+          stream: () => blob.stream(),
+          text: () => blob.text(),
+        };
+      },
+    ],
+  ])('reads %s', async (_, make) => {
+    const file = await toFile(make(), 'a.txt', { type: 'text/plain' });
+
+    expect(file).toBeInstanceOf(File);
+    expect(await file.text()).toBe('héllo');
+    expect(file).toMatchObject({ name: 'a.txt', type: 'text/plain', size: 6 });
+  });
+
+  test('reads an fs stream and takes its name', async () => {
+    const file = await toFile(createReadStream(join(folder, 'talk.mp3')));
+
+    expect(file).toMatchObject({ name: 'talk.mp3', type: 'audio/mpeg' });
+    expect(await file.bytes()).toEqual(mediaHeads.mp3);
+  });
+
+  test('says which file does not exist', async () => {
+    const file = toFile(createReadStream(join(folder, 'missing.mp3')));
+
+    await expect(file).rejects.toThrow(/^value: cannot be read: ENOENT.*missing\.mp3/);
+    await expect(file).rejects.toBeInstanceOf(InvalidInputError);
+  });
+
+  test.each([
+    ['https://example.com/a%20cat.png?size=2#top', undefined, 'a cat.png'],
+    ['https://example.com/', undefined, 'unknown_file'],
+    ['https://example.com/x%ZZ.png', undefined, 'x%ZZ.png'],
+    ['data:image/png;base64,aaaa', undefined, 'unknown_file'],
+    ['https://example.com/download', 'attachment; filename="cat \\"1\\".png"', 'cat "1".png'],
+    [
+      'https://example.com/download',
+      "inline; filename=x; filename*=UTF-8''k%C3%A4se.png",
+      'käse.png',
+    ],
+    ['https://example.com/download', 'attachment', 'download'],
+  ])('names a response by its header or its URL: %s %s', async (url, disposition, expected) => {
+    const headers = new Headers(
+      disposition === undefined ? {} : { 'content-disposition': disposition },
+    );
+    const response = new Response(png, { headers });
+    Object.defineProperty(response, 'url', { value: url });
+
+    const file = await toFile(response);
+
+    expect(file).toMatchObject({ name: expected, type: 'image/png' });
+  });
+
+  test('keeps folders out of a content-disposition', () => {
+    expect(nameFromDisposition('attachment; filename="../../etc/cat.png"')).toBe('cat.png');
+    expect(nameFromDisposition('attachment; filename=cat.png; size=3')).toBe('cat.png');
+  });
+
+  test('refuses a response that failed: its body is an error page', async () => {
+    const file = toFile(new Response('Not found', { status: 404 }));
+
+    await expect(file).rejects.toThrow('value: cannot be read: it is a response with status 404');
+  });
+
+  test('refuses a response that was read before', async () => {
+    const response = new Response('x');
+    await response.text();
+
+    await expect(toFile(response)).rejects.toBeInstanceOf(InvalidInputError);
+  });
+
+  test('takes the type from the name, then from the bytes', async () => {
+    expect((await toFile(Buffer.from('x'), 'a.wav')).type).toBe('audio/wav');
+    expect((await toFile(jpeg)).type).toBe('image/jpeg');
+    expect((await toFile(mediaHeads.m4a)).type).toBe('audio/mp4');
+    expect((await toFile(Buffer.from('x'))).type).toBe('');
+  });
+
+  test('calls a file without a name `unknown_file`', async () => {
+    expect((await toFile(Buffer.from('x'))).name).toBe('unknown_file');
+  });
+
+  test('prefers its own parameters to what { data } says', async () => {
+    const value = {
+      data: new Blob(['x'], { type: 'text/css' }),
+      filename: 'f/a.css',
+      type: 'text/x',
+    };
+
+    expect(await toFile(value)).toMatchObject({ name: 'a.css', type: 'text/x' });
+    expect(await toFile(value, 'b', { type: 'text/y' })).toMatchObject({
+      name: 'b',
+      type: 'text/y',
+    });
+  });
+
+  test('fails with the error of the stream', async () => {
+    await expect(toFile(broken())).rejects.toThrow('value: cannot be read: disk gone.');
+  });
+
+  test('refuses text, which may be a path', async () => {
+    const call: unknown = Reflect.apply(toFile, undefined, ['cat.png', 'cat.png']);
+
+    await expect(call).rejects.toThrow(/^value: cannot be read: it is text; open a path with/);
+  });
+
+  test.each([[null], [undefined], [5], [{}]])('refuses %j', async (value) => {
+    const call: unknown = Reflect.apply(toFile, undefined, [value]);
+
+    await expect(call).rejects.toThrow(/^value: cannot be read: it is (null|of type)/);
+  });
+});
+
+describe('toStreamingFile()', () => {
+  test('marks a stream and reads nothing', () => {
+    const stream = new Blob(['x']).stream();
+
+    const file = toStreamingFile(stream, 'a/b/talk.mp3', { type: 'audio/mpeg', size: 3 });
+
+    expect(file).toMatchObject({ name: 'talk.mp3', type: 'audio/mpeg', size: 3 });
+    expect(stream.locked).toBe(false);
+  });
+
+  test.each([
+    ['', {}, 'name'],
+    ['folder/', {}, 'name'],
+    ['a', { size: 0 }, 'size'],
+    ['a', { size: 1.5 }, 'size'],
+  ])('refuses the name %j with %j', (name, options, field) => {
+    const make = (): unknown => toStreamingFile(chunks('x'), name, options);
+
+    expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));
+  });
+});
+
+describe('isUploadable()', () => {
+  test.each([
+    ['a Blob', new Blob(['x'])],
+    ['a File', new File(['x'], 'a')],
+    ['bytes', new Uint8Array(1)],
+    ['an ArrayBuffer', new ArrayBuffer(1)],
+    ['a Response', new Response('x')],
+    ['a web stream', new Blob(['x']).stream()],
+    ['a Node stream', Readable.from(['x'])],
+    ['an async iterable', chunks('x')],
+    ['a streaming file', toStreamingFile(chunks('x'), 'a')],
+    ['{ data } with bytes', { data: new Uint8Array(1) }],
+    ['{ data, filename } with text', { data: 'x', filename: 'a.txt' }],
+  ])('knows %s', (_, value) => {
+    expect(isUploadable(value)).toBe(true);
+  });
+
+  test.each([
+    ['https://example.com/cat.png'],
+    ['data:image/png;base64,aaaa'],
+    [{ image_url: 'https://example.com/cat.png' }],
+    [{ data: 'not a file' }],
+    [[new Blob(['x'])]],
+    [5],
+    [null],
+    [undefined],
+  ])('leaves %j alone', (value) => {
+    expect(isUploadable(value)).toBe(false);
+  });
+});

@@ -1,0 +1,351 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  encodeMultipart,
+  toFile,
+  toStreamingFile,
+  type EncodedMultipart,
+  type FormFields,
+} from '../../src/uploads/multipart.ts';
+import { mediaHeads } from '../helpers/media.ts';
+import { parseMultipart } from '../helpers/parse-multipart.ts';
+
+const { mp3, jpeg } = mediaHeads;
+const mebibyte = 1024 * 1024;
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly length: number;
+  /** Whether the whole request came. */
+  readonly complete: boolean;
+}
+
+let server: Server;
+let url = '';
+let folder = '';
+/** Called when a request has ended, whole or not. */
+let onReceived: ((received: Received) => void) | undefined;
+/** Called whenever bytes have come. */
+let onBytes: (() => void) | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'multipart-wire-'));
+  await writeFile(join(folder, 'talk.mp3'), mp3);
+  server = createServer((request, response) => {
+    const kept: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      onBytes?.();
+      if (length < mebibyte) kept.push(chunk);
+    });
+    request.on('close', () => {
+      const { headers, complete } = request;
+      onReceived?.({ headers, body: Buffer.concat(kept), length, complete });
+    });
+    // Answers before it has read anything.
+    if (request.url === '/early') response.writeHead(413).end('too large');
+    else request.on('end', () => response.end('ok'));
+    request.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('No port');
+  url = `http://127.0.0.1:${address.port}`;
+});
+
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+interface NodeRequestInit extends RequestInit {
+  readonly duplex: 'half';
+}
+
+/** Sends a form as the transport does. */
+function post(form: EncodedMultipart, target = url, signal?: AbortSignal): Promise<Response> {
+  const init: NodeRequestInit = {
+    method: 'POST',
+    headers: { ...form.headers },
+    body: form.body,
+    duplex: 'half',
+    redirect: 'error',
+    window: null,
+    ...(signal === undefined ? {} : { signal }),
+  };
+  return fetch(target, init);
+}
+
+function nextRequest(): Promise<Received> {
+  return new Promise((resolve) => {
+    onReceived = resolve;
+  });
+}
+
+async function exchange(fields: FormFields): Promise<Received> {
+  const form = await encodeMultipart(fields);
+  const received = nextRequest();
+  const response = await post(form);
+  expect(await response.text()).toBe('ok');
+  form.release();
+  return received;
+}
+
+async function* chunks(...values: Uint8Array[]) {
+  for (const value of values) yield await Promise.resolve(value);
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
+
+/** Reads everything that it is sent, and answers how much that was. */
+const drainProgram = `
+  import { createServer } from 'node:http';
+  const server = createServer((request, response) => {
+    let length = 0;
+    request.on('data', (chunk) => { length += chunk.length; });
+    request.on('end', () => response.end(String(length)));
+  });
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
+
+async function* repeated(size: number): AsyncGenerator<Uint8Array> {
+  const chunk = new Uint8Array(64 * 1024);
+  for (let sent = 0; sent < size; sent += chunk.length) yield await Promise.resolve(chunk);
+}
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new Uint8Array(100_000));
+  throw new Error('disk gone');
+}
+
+describe('a form on the wire', () => {
+  const audio = { name: 'talk.mp3', type: 'audio/mpeg', data: mp3 };
+  const unnamed = { name: 'file.jpg', type: 'image/jpeg', data: jpeg };
+  const picture = { name: 'image.jpg', type: 'image/jpeg', data: jpeg };
+  test.each([
+    ['a Buffer', 'length', unnamed, () => Buffer.from(jpeg)],
+    ['an ArrayBuffer', 'length', unnamed, () => jpeg.slice().buffer],
+    ['a Blob', 'length', unnamed, () => new Blob([jpeg])],
+    ['a File', 'length', picture, () => new File([jpeg], 'photos/image.png')],
+    ['{ data }', 'length', picture, () => ({ data: jpeg, filename: 'image.jpg' })],
+    ['what toFile made', 'length', audio, () => toFile(mp3, 'talk.mp3')],
+    [
+      'a file behind a Blob',
+      'length',
+      audio,
+      async () => ({
+        data: await openAsBlob(join(folder, 'talk.mp3')),
+        filename: 'talk.mp3',
+      }),
+    ],
+    [
+      'a Response',
+      'length',
+      audio,
+      async () => {
+        const response = new Response(mp3);
+        Object.defineProperty(response, 'url', { value: 'https://example.com/talk.mp3?x=1' });
+        return Promise.resolve(response);
+      },
+    ],
+    ['an fs stream', 'length', audio, () => createReadStream(join(folder, 'talk.mp3'))],
+    [
+      'a Node stream',
+      'chunked',
+      audio,
+      () => toStreamingFile(Readable.from([mp3, new Uint8Array()]), 'talk.mp3'),
+    ],
+    ['a web stream', 'chunked', audio, () => toStreamingFile(new Blob([mp3]).stream(), 'talk.mp3')],
+    [
+      'a stream with a size',
+      'length',
+      audio,
+      () =>
+        toStreamingFile(chunks(mp3.slice(0, 70), mp3.slice(70)), 'talk.mp3', { size: mp3.length }),
+    ],
+  ] as const)('trap 22: exact bytes and headers of %s', async (_, framing, expected, make) => {
+    const value = await make();
+
+    const { headers, body, length } = await exchange([
+      ['model', 'm "1"'],
+      ['file', value, 'any'],
+      ['temperature', 0],
+    ]);
+
+    expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=[\w-]{20,70}$/);
+    if (framing === 'length') {
+      expect(headers['content-length']).toBe(String(length));
+      expect(headers['transfer-encoding']).toBeUndefined();
+    } else {
+      expect(headers['transfer-encoding']).toBe('chunked');
+      expect(headers['content-length']).toBeUndefined();
+    }
+    const boundary = headers['content-type']?.split('boundary=')[1] ?? '';
+    const text = [
+      `--${boundary}`,
+      'Content-Disposition: form-data; name="model"',
+      '',
+      'm "1"',
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="file"; filename="${expected.name}"`,
+      `Content-Type: ${expected.type}`,
+      '',
+      Buffer.from(expected.data).toString('latin1'),
+      `--${boundary}`,
+      'Content-Disposition: form-data; name="temperature"',
+      '',
+      '0',
+      `--${boundary}--`,
+      '',
+    ].join('\r\n');
+    expect(body.toString('latin1').trimEnd()).toBe(text.trimEnd());
+    expect(body.toString('latin1')).not.toContain('[object');
+  });
+
+  test('rule 33: several images beside text, in order', async () => {
+    const { headers, body } = await exchange([
+      ['image[]', [jpeg, createReadStream(join(folder, 'talk.mp3'))], 'any'],
+      ['prompt', 'two\nlines'],
+    ]);
+
+    const parts = parseMultipart(body, headers['content-type'] ?? '');
+    expect(parts.map(({ headers: [first] }) => first)).toEqual([
+      'Content-Disposition: form-data; name="image[]"; filename="image.jpg"',
+      'Content-Disposition: form-data; name="image[]"; filename="talk.mp3"',
+      'Content-Disposition: form-data; name="prompt"',
+    ]);
+    expect(String(parts[2]?.content)).toBe('two\r\nlines');
+  });
+});
+
+describe('an upload that fails', () => {
+  test('fails with the error of its source, and the server never sees a whole request', async () => {
+    const form = await encodeMultipart([['file', broken()]]);
+    const received = nextRequest();
+
+    const error: unknown = await post(form).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({ cause: { message: 'disk gone' } });
+    expect(form.sourceError()).toMatchObject({ message: 'disk gone' });
+    expect((await received).complete).toBe(false);
+  });
+
+  test('an abort destroys the source', async () => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.alloc(100_000));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const form = await encodeMultipart([['file', source]], signal);
+    const received = nextRequest();
+    onBytes = () => controller.abort();
+
+    const response = post(form, url, signal);
+
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    onBytes = undefined;
+    expect(source.destroyed).toBe(true);
+    expect((await received).complete).toBe(false);
+  });
+
+  test('a release destroys the source after an early answer', async () => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.alloc(100_000));
+    const form = await encodeMultipart([['file', source]]);
+
+    const response = await post(form, `${url}/early`);
+    expect(source.destroyed).toBe(false);
+    form.release();
+
+    expect(response.status).toBe(413);
+    expect(await response.text()).toBe('too large');
+    expect(source.destroyed).toBe(true);
+  });
+
+  test('a release frees a file that was never sent because nobody answered', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const address = closed.address();
+    const port = address === null || typeof address === 'string' ? 0 : address.port;
+    await new Promise((resolve) => closed.close(resolve));
+    const source = createReadStream(join(folder, 'talk.mp3'), { highWaterMark: 70 });
+    const { body, headers, release } = await encodeMultipart([['file', source]]);
+    const init = { method: 'POST', headers, body, duplex: 'half', redirect: 'error' } as const;
+
+    const error: unknown = await fetch(`http://127.0.0.1:${port}`, { ...init }).catch(
+      (thrown: unknown) => thrown,
+    );
+    release();
+
+    expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    expect(source.destroyed).toBe(true);
+  });
+});
+
+describe('memory', () => {
+  const size = 200 * mebibyte;
+  let largeFile = '';
+  // The server runs apart, so that what it receives does not count.
+  let drain: ChildProcess;
+  let drainURL = '';
+
+  beforeAll(async () => {
+    largeFile = join(folder, 'large.mp3');
+    const file = await open(largeFile, 'w');
+    await file.write(mp3);
+    await file.truncate(size);
+    await file.close();
+    drain = spawn(process.execPath, ['--input-type=module', '-e', drainProgram], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const port = await new Promise<string>((resolve) =>
+      drain.stdout?.once('data', (text: Buffer) => resolve(String(text))),
+    );
+    drainURL = `http://127.0.0.1:${port.trim()}`;
+  });
+  afterAll(() => drain.kill());
+
+  test.each([
+    ['an fs stream', () => createReadStream(largeFile)],
+    ['an async iterable', () => toStreamingFile(repeated(size), 'talk.mp3')],
+    ['a file behind a Blob', () => openAsBlob(largeFile)],
+  ])(
+    'stays flat while 200 MiB are uploaded from %s',
+    async (_, make) => {
+      const form = await encodeMultipart([['file', await make(), 'any']]);
+      collectGarbage();
+      const before = process.memoryUsage();
+      const growth = { resident: 0, held: 0 };
+      const sample = setInterval(() => {
+        // What can be collected is not held.
+        collectGarbage();
+        const { rss, arrayBuffers, heapUsed } = process.memoryUsage();
+        const held = arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed;
+        growth.resident = Math.max(growth.resident, rss - before.rss);
+        growth.held = Math.max(growth.held, held);
+      }, 100);
+
+      const response = await post(form, drainURL);
+      const received = Number(await response.text());
+      clearInterval(sample);
+
+      expect(received).toBeGreaterThan(size);
+      expect(growth.held).toBeLessThan(64 * mebibyte);
+      expect(growth.resident).toBeLessThan(64 * mebibyte);
+    },
+    30_000,
+  );
+});

@@ -1,0 +1,701 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { build } from 'esbuild';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import {
+  encodeMultipart,
+  isUploadable,
+  toFile,
+  toStreamingFile,
+  type EncodedMultipart,
+  type FormFields,
+} from '../../src/uploads/multipart.ts';
+import type { Uploadable } from '../../src/uploads/types.ts';
+import { mediaHeads } from '../helpers/media.ts';
+import { parseMultipart, type RawPart } from '../helpers/parse-multipart.ts';
+
+const { mp3, png, jpeg } = mediaHeads;
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'multipart-'));
+  await writeFile(join(folder, 'talk.mp3'), mp3);
+  await writeFile(join(folder, 'empty.mp3'), '');
+  await writeFile(join(folder, 'digits'), '0123456789'.repeat(20));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function* chunks(...values: (string | Uint8Array)[]) {
+  for (const value of values) yield await Promise.resolve(value);
+}
+
+async function* silent(): AsyncGenerator<string> {
+  await new Promise(() => {});
+  yield '';
+}
+
+const asBrowser = (value: string): string => value.replaceAll(/\r\n|\r|\n/g, '\r\n');
+const escaped = (value: string): string =>
+  value.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+
+function cut(data: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const points = [0, ...cuts.map((point) => Math.min(point, data.length)), data.length];
+  points.sort((first, second) => first - second);
+  return points.slice(1).map((end, index) => data.subarray(points[index], end));
+}
+
+/** The same answer that a gateway gives when it reads the body. */
+async function readForm({ body, headers }: EncodedMultipart): Promise<[string, string | File][]> {
+  return [...(await new Response(body, { headers }).formData())];
+}
+
+async function readRaw({ body, headers }: EncodedMultipart): Promise<RawPart[]> {
+  const response = new Response(body, { headers });
+  const contentType = response.headers.get('content-type') ?? '';
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const length = headers['content-length'];
+  if (length !== undefined) expect(bytes.byteLength).toBe(Number(length));
+  return parseMultipart(bytes, contentType);
+}
+
+async function rejection(fields: FormFields): Promise<unknown> {
+  return encodeMultipart(fields).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('encodeMultipart() with text', () => {
+  const fields: FormFields = [
+    ['model', 'm'],
+    ['n', 2],
+    ['temperature', 0.5],
+    ['watermark', false],
+    ['metadata', { negative_prompt: 'a "b"', nested: [1, null] }],
+    ['missing', undefined],
+    ['nothing', null],
+    ['tags', ['a', undefined, 3]],
+    ['content', [{ b: 1 }, 'c']],
+    ['tags', 'again'],
+    ['empty', ''],
+  ];
+  const expected = [
+    ['model', 'm'],
+    ['n', '2'],
+    ['temperature', '0.5'],
+    ['watermark', 'false'],
+    ['metadata', '{"negative_prompt":"a \\"b\\"","nested":[1,null]}'],
+    ['tags', 'a'],
+    ['tags', '3'],
+    ['content', '[{"b":1},"c"]'],
+    ['tags', 'again'],
+    ['empty', ''],
+  ];
+
+  test('rule 36: writes numbers, booleans, objects and lists as text, in order', async () => {
+    const form = await encodeMultipart(fields);
+
+    expect(form).toMatchObject({ replayable: true, headers: {} });
+    expect(await readForm(form)).toEqual(expected);
+  });
+
+  test('writes the same text beside a stream', async () => {
+    const form = await encodeMultipart([...fields, ['file', chunks('x')]]);
+
+    expect(form.replayable).toBe(false);
+    expect((await readForm(form)).slice(0, -1)).toEqual(expected);
+  });
+
+  test('rule 12: leaves the content type of a FormData to the runtime', async () => {
+    const { body, headers } = await encodeMultipart([['file', png]]);
+
+    expect(body).toBeInstanceOf(FormData);
+    expect(headers).toEqual({});
+  });
+
+  const cycle: Record<string, unknown> = {};
+  cycle['self'] = cycle;
+  test.each([
+    ['n', NaN],
+    ['n', Infinity],
+    ['metadata', cycle],
+    ['metadata', { n: 1n }],
+    ['callback', () => {}],
+    ['mark', Symbol('x')],
+  ])('refuses %s when it cannot be written', async (name, value) => {
+    expect(await rejection([[name, value]])).toMatchObject({
+      name: 'InvalidInputError',
+      field: name,
+    });
+  });
+
+  test('refuses what is not a file in a field for files', async () => {
+    const error = await rejection([['image', { image_url: 'x' }, 'image']]);
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'image' });
+  });
+
+  test('sends text in a field for files as text: a URL or a data URL', async () => {
+    const form = await encodeMultipart([['input_reference', 'https://example.com/a.png', 'any']]);
+
+    expect(await readForm(form)).toEqual([['input_reference', 'https://example.com/a.png']]);
+  });
+});
+
+describe('encodeMultipart() with files in memory', () => {
+  test.each([
+    ['a Blob', () => new Blob([png])],
+    ['a File', () => new File([png], 'image.png')],
+    ['a Buffer', () => Buffer.from(png)],
+    ['an ArrayBuffer', () => png.slice().buffer],
+    ['{ data }', () => ({ data: png })],
+    ['a Response', () => new Response(png, { headers: { 'content-type': 'image/png' } })],
+  ])('trap 22: gives %s a name and a type', async (_, make) => {
+    const form = await encodeMultipart([['image', make(), 'image']]);
+
+    const [[field, file] = []] = await readForm(form);
+    expect(field).toBe('image');
+    expect(file).toMatchObject({ name: 'image.png', type: 'image/png', size: png.length });
+    expect(form.replayable).toBe(true);
+  });
+
+  test('can be sent twice', async () => {
+    const form = await encodeMultipart([['image', png, 'image']]);
+
+    expect(await readRaw(form)).toHaveLength(1);
+    expect(await readRaw(form)).toHaveLength(1);
+  });
+
+  test('rule 33: sends several files under one name, each with its own name', async () => {
+    const second = { data: jpeg, filename: 'cat.PNG' };
+
+    const form = await encodeMultipart([['image[]', [png, second], 'image']]);
+
+    expect(
+      (await readForm(form)).map(([name, file]) => [name, file instanceof File && file.name]),
+    ).toEqual([
+      ['image[]', 'image.png'],
+      ['image[]', 'cat.jpg'],
+    ]);
+  });
+
+  test('keeps the bytes of a file that it renames', async () => {
+    const form = await encodeMultipart([['image', new File([jpeg], 'a.png'), 'image']]);
+
+    const [part] = await readRaw(form);
+    expect(part?.headers).toEqual([
+      'Content-Disposition: form-data; name="image"; filename="a.jpg"',
+      'Content-Type: image/jpeg',
+    ]);
+    expect(new Uint8Array(part?.content ?? [])).toEqual(jpeg);
+  });
+
+  test('names the field and the position of a file that cannot be sent', async () => {
+    expect(await rejection([['image[]', [png, new Blob([])], 'image']])).toMatchObject({
+      name: 'InvalidInputError',
+      message: expect.stringMatching(/^image\[1\]: is empty \(0 bytes\)/),
+      field: 'image[1]',
+      outcome: 'not_sent',
+    });
+  });
+
+  test('names the field of a response that failed', async () => {
+    expect(await rejection([['image', new Response('', { status: 500 })]])).toMatchObject({
+      field: 'image',
+      message: expect.stringContaining('response with status 500'),
+    });
+  });
+});
+
+describe('encodeMultipart() with streams', () => {
+  test('has a boundary that nobody can guess', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+
+    const first = await encodeMultipart([['file', chunks('x')]]);
+    const second = await encodeMultipart([['file', chunks('x')]]);
+
+    expect(first.headers['content-type']).toMatch(/boundary=.{20,}/);
+    expect(first.headers['content-type']).not.toBe(second.headers['content-type']);
+  });
+
+  test.each([
+    ['an fs stream', () => createReadStream(join(folder, 'talk.mp3'))],
+    ['a Node stream', () => Readable.from([Buffer.from(mp3)])],
+    ['a web stream', () => new Blob([mp3]).stream()],
+    ['an async iterable', () => chunks(mp3.slice(0, 2), mp3.slice(2))],
+    ['a streaming file', () => toStreamingFile(chunks(mp3), 'talk')],
+  ])('streams %s, with a name and a type', async (_, make) => {
+    const form = await encodeMultipart([
+      ['file', make(), 'audio'],
+      ['model', 'm'],
+    ]);
+
+    expect(form.body).toBeInstanceOf(ReadableStream);
+    expect(form.replayable).toBe(false);
+    const [file, model] = await readRaw(form);
+    expect(file?.headers[0]).toMatch(/name="file"; filename="(talk|file)\.mp3"$/);
+    expect(file?.headers[1]).toBe('Content-Type: audio/mpeg');
+    expect(new Uint8Array(file?.content ?? [])).toEqual(mp3);
+    expect(String(model?.content)).toBe('m');
+    expect(form.sourceError()).toBeUndefined();
+  });
+
+  test.each([
+    ['the whole file', {}, 200],
+    ['from a start', { start: 50 }, 150],
+    ['a range', { start: 50, end: 59 }, 10],
+    ['up to an end', { end: 9 }, 10],
+    ['up to an end, beyond what is looked at first', { end: 149 }, 150],
+    ['an end behind the end of the file', { start: 190, end: 5000 }, 10],
+  ])('knows the length of an fs stream: %s', async (_, range, length) => {
+    const form = await encodeMultipart([['file', createReadStream(join(folder, 'digits'), range)]]);
+
+    expect(form.headers['content-length']).toBeDefined();
+    const [part] = await readRaw(form);
+    expect(part?.content).toHaveLength(length);
+  });
+
+  test('knows the length of a stream that says it', async () => {
+    const file = toStreamingFile(chunks('a'.repeat(50), 'b'.repeat(50)), 'a.txt', { size: 100 });
+
+    const form = await encodeMultipart([
+      ['file', file],
+      ['image', png],
+    ]);
+
+    expect(form.headers['content-length']).toBeDefined();
+    expect(await readRaw(form)).toHaveLength(2);
+  });
+
+  test('says no length when one part has none', async () => {
+    const long = 'a'.repeat(100);
+
+    const form = await encodeMultipart([
+      ['file', toStreamingFile(chunks(long), 'a.txt', { size: 100 })],
+      ['other', chunks(long, long)],
+    ]);
+
+    expect(Object.keys(form.headers)).toEqual(['content-type']);
+    expect(await readRaw(form)).toHaveLength(2);
+  });
+
+  test('reads nothing but the beginning before the body is read', async () => {
+    let pulls = 0;
+    async function* counted(): AsyncGenerator<Uint8Array> {
+      for (; pulls < 100; pulls += 1) yield await Promise.resolve(new Uint8Array(1024));
+    }
+
+    const form = await encodeMultipart([['file', counted()]]);
+
+    expect(pulls).toBe(0);
+    await readRaw(form);
+    expect(pulls).toBe(100);
+  });
+
+  test('stops reading while nobody takes the bytes', async () => {
+    let pulls = 0;
+    const endless = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          pulls += 1;
+          controller.enqueue(new Uint8Array(1024));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const form = await encodeMultipart([['file', endless]]);
+    if (!(form.body instanceof ReadableStream)) throw new Error('Expected a stream');
+    const reader = form.body.getReader();
+
+    for (let reads = 0; reads < 10; reads += 1) {
+      await reader.read();
+      await new Promise(setImmediate);
+    }
+
+    expect(pulls).toBeLessThan(15);
+    await reader.cancel();
+  });
+
+  test.each([
+    ['an fs stream', 'file', () => createReadStream(join(folder, 'empty.mp3'))],
+    ['an async iterable', 'file', () => chunks('', new Uint8Array())],
+    ['a web stream', 'file', () => new Blob([]).stream()],
+    ['a streaming file', 'file', () => toStreamingFile(chunks(), 'a.mp3')],
+  ])('refuses %s of zero bytes', async (_, field, make) => {
+    expect(await rejection([[field, make(), 'audio']])).toMatchObject({
+      name: 'InvalidInputError',
+      field,
+      message: expect.stringContaining('is empty (0 bytes)'),
+    });
+  });
+
+  test('names the field of an fs stream that does not exist', async () => {
+    const error = await rejection([
+      ['model', 'm'],
+      ['file', createReadStream(join(folder, 'missing.mp3')), 'audio'],
+    ]);
+
+    expect(error).toBeInstanceOf(InvalidInputError);
+    expect(error).toMatchObject({ field: 'file', outcome: 'not_sent' });
+    expect(String(error)).toMatch(/file: cannot be read: ENOENT.*missing\.mp3'\.$/);
+  });
+
+  test('names the field of a stream that someone else reads', async () => {
+    const stream = new Blob(['x']).stream();
+    stream.getReader();
+
+    expect(await rejection([['file', stream]])).toMatchObject({ field: 'file' });
+  });
+
+  test('closes every stream when one of them cannot be used', async () => {
+    const streams = [0, 1, 2].map(() => createReadStream(join(folder, 'talk.mp3')));
+    const locked = new Blob(['x']).stream();
+    locked.getReader();
+
+    expect(await rejection([['image[]', [streams[0], locked, streams[1]]]])).toMatchObject({
+      field: 'image[1]',
+    });
+    expect(await rejection([['image[]', [new Blob([]), streams[2]]]])).toMatchObject({
+      field: 'image[0]',
+    });
+
+    expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
+  });
+
+  test('fails with the error of a stream that breaks off', async () => {
+    const broken = new Error('disk gone');
+    async function* source(): AsyncGenerator<Uint8Array> {
+      yield await Promise.resolve(new Uint8Array(1024));
+      throw broken;
+    }
+    const other = createReadStream(join(folder, 'talk.mp3'));
+    const form = await encodeMultipart([
+      ['file', source()],
+      ['other', other],
+    ]);
+
+    await expect(new Response(form.body).arrayBuffer()).rejects.toBe(broken);
+
+    expect(form.sourceError()).toBe(broken);
+    expect(other.destroyed).toBe(true);
+  });
+
+  test('fails when a Node stream is destroyed before its end', async () => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.alloc(1024));
+    const form = await encodeMultipart([['file', source]]);
+    const read = new Response(form.body).arrayBuffer();
+
+    source.destroy();
+
+    await expect(read).rejects.toThrow('Premature close');
+    expect(form.sourceError()).toBeInstanceOf(Error);
+  });
+
+  test.each([
+    ['shorter', 200, /^file: was announced with 200 bytes and ended after 100\./],
+    ['longer', 99, /^file: was announced with 99 bytes and turned out longer\./],
+  ])('fails when a stream is %s than it said', async (_, size, message) => {
+    const source = toStreamingFile(chunks('a'.repeat(70), 'b'.repeat(30)), 'a.txt', { size });
+    const form = await encodeMultipart([['file', source]]);
+
+    await expect(new Response(form.body).arrayBuffer()).rejects.toThrow(message);
+
+    expect(form.sourceError()).toBeInstanceOf(InvalidInputError);
+  });
+
+  test('refuses a stream that yields something else than bytes', async () => {
+    expect(await rejection([['file', Readable.from([{ not: 'bytes' }])]])).toMatchObject({
+      field: 'file',
+      message: expect.stringContaining('must yield bytes, text or Blobs'),
+    });
+  });
+
+  test('a release destroys the source, and half a file does not look whole', async () => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.alloc(1024));
+    const form = await encodeMultipart([['file', source]]);
+    const read = new Response(form.body).arrayBuffer();
+
+    form.release(new Error('answered already'));
+
+    await expect(read).rejects.toThrow('answered already');
+    expect(source.destroyed).toBe(true);
+    expect(form.sourceError()).toBeUndefined();
+  });
+
+  test('a web stream that is stopped does not look like one that ended', async () => {
+    const first = new Uint8Array(1024);
+    const source = new ReadableStream({ start: (controller) => controller.enqueue(first) });
+    const form = await encodeMultipart([['file', source]]);
+    const read = new Response(form.body).arrayBuffer();
+    await new Promise(setImmediate);
+
+    form.release(new Error('stopped'));
+
+    await expect(read).rejects.toThrow('stopped');
+  });
+
+  test('a release also stops files whose turn has not come', async () => {
+    const form = await encodeMultipart([
+      ['file', chunks('x')],
+      ['image', png],
+    ]);
+
+    form.release(new Error('stopped'));
+
+    await expect(new Response(form.body).arrayBuffer()).rejects.toThrow('stopped');
+  });
+
+  test('a release after the end changes nothing', async () => {
+    const form = await encodeMultipart([['file', chunks('x')]]);
+    const parts = await readRaw(form);
+
+    form.release();
+    form.release(new Error('again'));
+
+    expect(parts).toHaveLength(1);
+    expect(form.sourceError()).toBeUndefined();
+  });
+
+  test('a reader that goes away closes the source', async () => {
+    const cancelled = vi.fn<(reason: unknown) => void>();
+    const source = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1024)),
+      cancel: cancelled,
+    });
+    const form = await encodeMultipart([['file', source]]);
+    if (!(form.body instanceof ReadableStream)) throw new Error('Expected a stream');
+    const reader = form.body.getReader();
+    await reader.read();
+
+    await reader.cancel('enough');
+
+    expect(cancelled).toHaveBeenCalledWith('enough');
+    expect(form.sourceError()).toBeUndefined();
+  });
+});
+
+test('everything that can be read is typed as uploadable', () => {
+  const uploadable = [
+    new Blob([png]),
+    new File([png], 'a.png'),
+    Buffer.from(png),
+    png.buffer,
+    new DataView(png.buffer),
+    new Response(png),
+    { data: png, filename: 'a.png', type: 'image/png' },
+    { data: 'text', filename: 'a.txt' },
+    Readable.from([png]),
+    Readable.toWeb(Readable.from([png])),
+    new Blob([png]).stream(),
+    chunks('x'),
+    toStreamingFile(chunks('x'), 'a.txt'),
+  ] satisfies readonly Uploadable[];
+
+  expect(uploadable.every((value) => isUploadable(value))).toBe(true);
+});
+
+describe('encodeMultipart() with a signal', () => {
+  test('rejects with the reason and destroys a source that never speaks', async () => {
+    const source = new Readable({ read() {} });
+    const controller = new AbortController();
+    const form = encodeMultipart([['file', source]], controller.signal);
+
+    controller.abort(new Error('stopped'));
+
+    await expect(form).rejects.toThrow('stopped');
+    expect(source.destroyed).toBe(true);
+  });
+
+  test('does not wait for an iterable that cannot be stopped', async () => {
+    const controller = new AbortController();
+    const form = encodeMultipart([['file', silent()]], controller.signal);
+
+    controller.abort(new Error('stopped'));
+
+    await expect(form).rejects.toThrow('stopped');
+  });
+
+  test('reads nothing when it is aborted already', async () => {
+    const source = createReadStream(join(folder, 'talk.mp3'));
+    const signal = AbortSignal.abort(new Error('stopped'));
+
+    await expect(encodeMultipart([['file', source]], signal)).rejects.toThrow('stopped');
+
+    expect(source.destroyed).toBe(true);
+  });
+
+  test('destroys the source while the body is being read', async () => {
+    const source = new Readable({ read() {} });
+    source.push(Buffer.alloc(1024));
+    const controller = new AbortController();
+    const form = await encodeMultipart([['file', source]], controller.signal);
+    const read = new Response(form.body).arrayBuffer();
+
+    controller.abort(new Error('stopped'));
+
+    await expect(read).rejects.toThrow('stopped');
+    expect(source.destroyed).toBe(true);
+  });
+
+  test('leaves no listener on a long-lived signal', async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    const form = await encodeMultipart([['file', chunks('x')]], signal);
+
+    form.release();
+
+    const listeners = added.mock.calls.map(([, listener]) => listener);
+    expect(listeners).not.toHaveLength(0);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      expect.arrayContaining(listeners),
+    );
+  });
+});
+
+describe('encodeMultipart() where uploads cannot be streamed', () => {
+  test.each([
+    ['a web stream', () => new Blob([mp3]).stream()],
+    ['an async iterable', () => chunks(mp3.slice(0, 2), mp3.slice(2))],
+    ['a streaming file', () => toStreamingFile(chunks(mp3), 'talk.mp3')],
+  ])('reads %s into memory', async (_, make) => {
+    vi.stubGlobal('process', undefined);
+
+    const form = await encodeMultipart([['file', make(), 'audio']]);
+
+    expect(form).toMatchObject({ replayable: true, headers: {} });
+    expect(form.body).toBeInstanceOf(FormData);
+    const [part] = await readRaw(form);
+    expect(part?.headers[0]).toMatch(/filename="(talk|file)\.mp3"$/);
+    expect(new Uint8Array(part?.content ?? [])).toEqual(mp3);
+  });
+
+  test('reads into memory in a bundle for browsers', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: "export { encodeMultipart } from '../src/http/multipart.ts';",
+        resolveDir: process.cwd(),
+      },
+      bundle: true,
+      platform: 'browser',
+      format: 'esm',
+      write: false,
+    });
+    const code = outputFiles[0]?.text ?? '';
+    expect(code).not.toMatch(/(from|import|require)\s*\(?\s*["'](node:|form-data)/);
+    vi.stubGlobal('self', globalThis);
+    const bundle: unknown = await import(
+      /* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`
+    );
+    const encode = Reflect.get(Object(bundle), 'encodeMultipart');
+
+    const form = await encode([['file', chunks(mp3), 'audio']]);
+
+    expect(form).toMatchObject({ replayable: true });
+    expect(form.body).toBeInstanceOf(FormData);
+  });
+});
+
+describe('what is encoded is what is read', () => {
+  // `%22` is how a quote travels, so a name that holds the text `%22` reads as a quote.
+  const name = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 20 })
+    .filter((text) => !/%(22|0A|0D)/i.test(text));
+  // The other parser takes a byte order mark off the front of a name.
+  const fileName = name.map((text) => `f${text.replaceAll(/[/\\]/g, '_')}.dat`);
+  const content = fc
+    .uint8Array({ minLength: 1, maxLength: 500 })
+    .map((data) => Uint8Array.from(data));
+  const text = fc.string({ unit: 'binary' });
+  const field = fc.oneof(
+    fc.record({ name, text }),
+    fc.record({ name, fileName, content, cuts: fc.array(fc.nat(500), { maxLength: 4 }) }),
+  );
+  const fields = fc.array(field, { minLength: 1, maxLength: 5 });
+  type Field = typeof fields extends fc.Arbitrary<(infer Item)[]> ? Item : never;
+
+  function expectParts(parts: readonly RawPart[], sent: readonly Field[]): void {
+    expect(parts).toHaveLength(sent.length);
+    for (const [index, value] of sent.entries()) {
+      const part = parts[index];
+      const start = `Content-Disposition: form-data; name="${escaped(asBrowser(value.name))}"`;
+      if ('text' in value) {
+        expect(part?.headers).toEqual([start]);
+        expect(String(part?.content)).toBe(asBrowser(value.text));
+        continue;
+      }
+      expect(part?.headers[0]).toBe(`${start}; filename="${escaped(value.fileName)}"`);
+      expect(part?.headers).toHaveLength(2);
+      expect(Buffer.compare(part?.content ?? Buffer.of(), value.content)).toBe(0);
+    }
+  }
+
+  test('as a FormData, read by a parser of another hand', () =>
+    fc.assert(
+      fc.asyncProperty(fields, async (sent) => {
+        const form = await encodeMultipart(
+          sent.map((value) =>
+            'text' in value
+              ? [value.name, value.text]
+              : [value.name, { data: value.content, filename: value.fileName }],
+          ),
+        );
+
+        const read = await readForm(form);
+
+        expect(read.map(([key]) => key)).toEqual(sent.map((value) => asBrowser(value.name)));
+        for (const [index, value] of sent.entries()) {
+          const found = read[index]?.[1];
+          if ('text' in value) {
+            expect(found).toBe(asBrowser(value.text));
+            continue;
+          }
+          if (!(found instanceof File)) throw new Error('Expected a file');
+          expect(found.name).toBe(value.fileName);
+          expect(await found.bytes()).toEqual(value.content);
+        }
+        expectParts(await readRaw(form), sent);
+      }),
+    ));
+
+  test('as a stream, in any pieces', () =>
+    fc.assert(
+      fc.asyncProperty(fields, fileName, content, async (sent, lastName, last) => {
+        const form = await encodeMultipart([
+          ...sent.map((value) => {
+            if ('text' in value) return [value.name, value.text] as const;
+            const pieces = cut(value.content, value.cuts);
+            return [value.name, toStreamingFile(chunks(...pieces), value.fileName)] as const;
+          }),
+          ['last', toStreamingFile(chunks(last), lastName, { size: last.length })],
+        ]);
+
+        const parts = await readRaw(form);
+
+        const all = [...sent, { name: 'last', fileName: lastName, content: last, cuts: [] }];
+        expectParts(parts, all);
+      }),
+    ));
+
+  test('both forms make the same parts', () =>
+    fc.assert(
+      fc.asyncProperty(name, text, fileName, content, async (key, value, filename, data) => {
+        const inMemory = await encodeMultipart([
+          [key, value],
+          ['file', await toFile(data, filename)],
+        ]);
+        const streamed = await encodeMultipart([
+          [key, value],
+          ['file', toStreamingFile(chunks(data), filename)],
+        ]);
+
+        expect(await readRaw(streamed)).toEqual(await readRaw(inMemory));
+      }),
+    ));
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import type { Videos } from '../../src/videos/videos.ts';
+import { emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+
+/** Calls a method as JavaScript may, and what generators give first. */
+async function call(videos: Videos, method: string, parameters: readonly unknown[]) {
+  const called: unknown = Reflect.get(videos, method);
+  if (typeof called !== 'function') throw new Error(`There is no ${method}().`);
+  const result: unknown = Reflect.apply(called, videos, parameters);
+  if (typeof result !== 'object' || result === null || !('next' in result)) return result;
+  const { next } = result;
+  return typeof next === 'function' ? Reflect.apply(next, result, []) : undefined;
+}
+
+/** The options of a method, bad and good, behind what comes before them. */
+const before: Readonly<Record<string, readonly unknown[]>> = {
+  create: [order],
+  retrieve: ['task_1'],
+  retrieveFromVendor: [{ vendorPrefix: 'kling', taskId: 'task_1' }],
+  downloadContent: ['task_1'],
+  remix: ['task_1', { prompt: 'At night' }],
+  wait: ['task_1'],
+  watch: ['task_1'],
+  waitAll: [['task_1']],
+  step: ['task_1', undefined],
+  createAndWait: [order],
+  remixAndWait: ['task_1', { prompt: 'At night' }],
+};
+const everyMethod = Object.keys(before);
+const waits = ['wait', 'watch', 'waitAll', 'step', 'createAndWait', 'remixAndWait'];
+const submissions = ['create', 'remix', 'createAndWait', 'remixAndWait'];
+const ledger = memoryLedger();
+
+/** Each with the field that is named, the options, and the methods that refuse them. */
+const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
+  ['options', 7, everyMethod],
+  ['options', 'task_1', everyMethod],
+  ['options', [], everyMethod],
+  ['signal', { signal: 7 }, everyMethod],
+  ['signal', { signal: new AbortController() }, everyMethod],
+  ['maxRetries', { maxRetries: -1 }, everyMethod],
+  ['maxRetries', { maxRetries: Number.NaN }, everyMethod],
+  ['headers', { headers: 7 }, everyMethod],
+  ['headers', { headers: { 'a b': 'c' } }, everyMethod],
+  ['query', { query: 'a=b' }, everyMethod],
+  ['query', { query: { a: {} } }, everyMethod],
+  ['fetchOptions', { fetchOptions: 'no-store' }, everyMethod],
+  ['validation', { validation: 'loose' }, everyMethod],
+  ['variant', { variant: 7 }, ['downloadContent']],
+  ['variant', { variant: '' }, ['downloadContent']],
+  ['interval', { interval: null }, waits],
+  ['interval', { interval: [] }, waits],
+  ['interval.min', { interval: { min: '5' } }, waits],
+  ['timeout', { timeout: Infinity }, waits],
+  ['timeout', { timeout: '60' }, waits],
+  ['pollTimeout', { pollTimeout: null }, waits],
+  ['notFoundGrace', { notFoundGrace: Number.NaN }, waits],
+  ['maxConsecutiveErrors', { maxConsecutiveErrors: Infinity }, waits],
+  ['unknownStatus', { unknownStatus: ['fail'] }, waits],
+  ['onUpdate', { onUpdate: 'log' }, waits],
+  ['limiter', { limiter: {} }, waits],
+  ['allowOtherBaseURL', { allowOtherBaseURL: 'false' }, waits],
+  ['maxPollsPerSecond', { maxPollsPerSecond: '5' }, ['waitAll']],
+  ['onSubmitted', { onSubmitted: true }, ['createAndWait', 'remixAndWait']],
+  ['callId', { callId: null }, submissions],
+  ['callId', { ledger }, submissions],
+  ['callId', { ledger, callId: ' ' }, submissions],
+  ['ledger', { ledger: null, callId: 'a' }, submissions],
+  ['ledger', { ledger: {}, callId: 'a' }, submissions],
+  ['ledger', { ledger: { claim: () => ledger.claim('a', '') }, callId: 'a' }, submissions],
+  ['onUnknown', { onUnknown: 'always' }, submissions],
+  ['onUnknown', { onUnknown: true, ledger, callId: 'a' }, submissions],
+  ['extraBody', { extraBody: 7 }, submissions],
+  ['bodyFormat', { bodyFormat: 'multipart' }, submissions],
+  ['bodyFormat', { bodyFormat: null }, submissions],
+];
+
+describe('bad options are refused before anything is sent', () => {
+  const each = cases.flatMap(([field, options, methods]) =>
+    methods.map((method) => [method, field, options] as const),
+  );
+
+  test.each(each)('%s() names %s in %o', async (method, field, options) => {
+    const { emulator, videos } = emulatedVideos();
+
+    const error = await failureOf(call(videos, method, [...(before[method] ?? []), options]));
+
+    expect(InvalidInputError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ field, outcome: 'not_sent' });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('a call that was refused is not claimed', async () => {
+    const { videos } = emulatedVideos();
+    const own = memoryLedger();
+    const options = { ledger: own, callId: 'a', maxRetries: -1 };
+
+    await failureOf(videos.create(order, options));
+    await failureOf(videos.createAndWait(order, options));
+
+    expect(await own.claim('a', '')).toEqual({ status: 'claimed' });
+  });
+
+  test.each(everyMethod)('%s() takes null for no options', async (method) => {
+    const { emulator, videos } = emulatedVideos({}, { videoDuration: 0 });
+
+    const result = call(videos, method, [...(before[method] ?? []), null]);
+    const error = await Promise.race([
+      failureOf(Promise.resolve(result)).catch(() => undefined),
+      new Promise((resolve) => {
+        setTimeout(resolve, 100);
+      }),
+    ]);
+
+    expect(InvalidInputError.isInstance(error)).toBe(false);
+    expect(error).not.toBeInstanceOf(TypeError);
+    if (method !== 'watch') expect(emulator.requests).not.toHaveLength(0);
+  });
+});
+
+describe('bad tasks are refused before anything is sent', () => {
+  const withTask = ['retrieve', 'downloadContent', 'wait', 'watch', 'step'];
+  const bad = [undefined, null, 7, '', ' ', '..', {}, { id: 7 }, [], { kind: 'image' }, ['task_1']];
+
+  test.each(withTask.flatMap((method) => bad.map((task) => [method, task] as const)))(
+    '%s(%j)',
+    async (method, task) => {
+      const { emulator, videos } = emulatedVideos();
+
+      const error = await failureOf(call(videos, method, [task]));
+
+      expect(InvalidInputError.isInstance(error)).toBe(true);
+      expect(emulator.requests).toHaveLength(0);
+    },
+  );
+
+  test.each([undefined, null, 7, 'task_1', {}, { id: 'task_1' }])(
+    'waitAll(%j) wants something to loop over',
+    async (tasks) => {
+      const { emulator, videos } = emulatedVideos();
+
+      const error = await failureOf(call(videos, 'waitAll', [tasks]));
+
+      expect(InvalidInputError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ field: 'tasks' });
+      expect(emulator.requests).toHaveLength(0);
+    },
+  );
+
+  test('waitAll() says that an async list is to be collected first', async () => {
+    const { videos } = emulatedVideos();
+    const tasks = (async function* () {
+      yield 'task_1';
+    })();
+
+    expect(String(await failureOf(call(videos, 'waitAll', [tasks])))).toMatch(
+      /tasks: .*Array\.fromAsync/,
+    );
+  });
+
+  test('a handle that is still JSON text, and a task that is still to come, are told apart', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const task = await videos.create(order);
+    const sent = emulator.requests.length;
+
+    const text = await failureOf(videos.wait(JSON.stringify(task.ref)));
+    const promise = await failureOf(call(videos, 'wait', [Promise.resolve(task)]));
+    const stored = await failureOf(videos.remix(JSON.stringify(task), { prompt: 'At night' }));
+
+    expect(String(text)).toMatch(/^InvalidInputError: id: .*JSON\.parse\(\)/);
+    expect(String(stored)).toMatch(/^InvalidInputError: id: .*JSON\.parse\(\)/);
+    expect(String(promise)).toMatch(/^InvalidInputError: id: is a promise; put "await" before it/);
+    expect(emulator.requests).toHaveLength(sent);
+  });
+
+  test('an id that is no text for a URL is refused', async () => {
+    const { emulator, videos } = emulatedVideos();
+
+    expect(await failureOf(call(videos, 'wait', ['\uD800']))).toMatchObject({
+      name: 'InvalidInputError',
+    });
+    expect(emulator.requests).toHaveLength(0);
+  });
+});
+
+test('parameters that cannot be written as JSON are refused before they are claimed', async () => {
+  const { emulator, videos } = emulatedVideos();
+  const own = memoryLedger();
+  const metadata: Record<string, unknown> = { size: 1n };
+
+  const error = await failureOf(
+    videos.create({ ...order, metadata }, { ledger: own, callId: 'a' }),
+  );
+
+  expect(InvalidInputError.isInstance(error)).toBe(true);
+  expect(error).toMatchObject({ field: 'body' });
+  expect(await own.claim('a', '')).toEqual({ status: 'claimed' });
+  expect(emulator.requests).toHaveLength(0);
+});

@@ -1,0 +1,378 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { errorPause, nextInterval, respect, vary } from '../../src/videos/pauses.ts';
+import { begin, decide, hasChanged, type Moment, type Observation } from '../../src/videos/step.ts';
+import type { VideoWaitOptions, VideoWaitState } from '../../src/videos/wait-options.ts';
+import { resolveWait } from '../../src/videos/wait-settings.ts';
+import { checkState } from '../../src/videos/wait-state.ts';
+import type { VideoStatus } from '../../src/videos/types.ts';
+
+const settings = resolveWait({});
+const fresh: VideoWaitState = { v: 1, since: 0, polls: 0, errors: 0, missing: 0 };
+const early: Moment = { started: 1_000, elapsed: 1_100, age: 1_100 };
+const late: Moment = { started: 60_000, elapsed: 60_100, age: 60_100 };
+
+function sees(status: VideoStatus, rest: { progress?: number; rawStatus?: string } = {}) {
+  return { type: 'task', status, rawStatus: status, progress: undefined, ...rest } as const;
+}
+
+/** Takes several observations into account, at one moment and without chance. */
+function run(seen: readonly Observation[], moment = early, options: VideoWaitOptions = {}) {
+  let state = fresh;
+  const chosen = resolveWait(options);
+  return seen.map((observation) => {
+    const before = state;
+    const result = decide(before, observation, moment, chosen, 0.5);
+    state = result.state;
+    return { ...result, changed: hasChanged(before, state) };
+  });
+}
+
+/** What steps ask for when they come late. */
+function typesOf(seen: readonly Observation[]) {
+  return run(seen, late).map(({ next }) => next.type);
+}
+
+describe('pauses', () => {
+  test('rule 42: grow from 5 to 10 seconds', () => {
+    const pauses: number[] = [];
+    let pause: number | undefined;
+    for (let poll = 0; poll < 6; poll += 1) {
+      pause = nextInterval(pause, settings.interval);
+      pauses.push(vary(pause, settings.interval, 0.5));
+    }
+
+    expect(pauses).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
+  });
+
+  test('rule 42: vary by a fifth, and stay between 5 and 10 seconds', () => {
+    expect(vary(7_000, settings.interval, 0)).toBe(5_600);
+    expect(vary(7_000, settings.interval, 1)).toBe(8_400);
+    expect(vary(5_000, settings.interval, 0)).toBe(5_000);
+    expect(vary(10_000, settings.interval, 1)).toBe(10_000);
+  });
+
+  test('double after errors, up to 30 seconds', () => {
+    const pauses = [1, 2, 3, 4, 9].map((errors) => errorPause(errors, settings.interval, 0.5));
+
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 30_000, 30_000]);
+  });
+
+  test('are as long as the server asks, but at most five minutes', () => {
+    expect(respect(5_000, 7_000)).toBe(7_000);
+    expect(respect(5_000, 1_000)).toBe(5_000);
+    expect(respect(5_000, undefined)).toBe(5_000);
+    expect(respect(5_000, 86_400_000)).toBe(300_000);
+  });
+});
+
+describe('the beginning of a wait', () => {
+  test.each([
+    ['just submitted', 0, 5_000],
+    ['submitted two seconds ago', 2_000, 3_000],
+    ['submitted long ago', 5_000, 0],
+    ['submitted nobody knows when', undefined, 0],
+    ['submitted in the future, by a wrong clock', -60_000, 5_000],
+  ])('a task that was %s', (_, age, delay) => {
+    expect(begin(0, age, settings, 0.5).delay).toBe(delay);
+  });
+
+  test('the first pause ends with the time limit', () => {
+    expect(begin(0, 0, resolveWait({ timeout: 1_000 }), 0.5).delay).toBe(1_000);
+  });
+});
+
+describe('a decision', () => {
+  test('a task that has ended ends the wait, a failure when it was seen twice or is final', () => {
+    expect(run([sees('completed')])[0]?.next).toEqual({ type: 'completed' });
+    expect(run([sees('failed')])[0]?.next.type).toBe('poll');
+    expect(run([sees('failed'), sees('failed')])[1]?.next).toEqual({ type: 'failed' });
+    expect(run([{ ...sees('failed'), isFinal: true }])[0]?.next).toEqual({ type: 'failed' });
+    const error = { type: 'transient' } as const;
+    expect(run([sees('failed'), error, sees('failed')])[2]?.next).toEqual({ type: 'failed' });
+    expect(run([sees('failed'), sees('queued'), sees('failed')])[2]?.next.type).toBe('poll');
+  });
+
+  test('rule 42: a change of status goes back to the first pause', () => {
+    const seen = [sees('queued'), sees('queued'), sees('queued'), sees('in_progress')];
+    const pauses = run(seen).map(({ next }) => (next.type === 'poll' ? next.delayMs : next.type));
+
+    expect(pauses).toEqual([5_000, 6_250, 7_813, 5_000]);
+  });
+
+  test('tells what has changed', () => {
+    const seen = [
+      sees('queued'),
+      sees('queued'),
+      sees('queued', { progress: 10 }),
+      sees('queued', { progress: 10, rawStatus: 'baking' }),
+      sees('in_progress'),
+      { type: 'transient' } as const,
+      sees('in_progress'),
+    ];
+
+    expect(run(seen).map(({ changed }) => changed)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('rule 42: errors are tolerated up to a bound, and a poll that succeeds resets it', () => {
+    const error = { type: 'transient' } as const;
+    const options = { maxConsecutiveErrors: 2 };
+
+    expect(run([error, error, error], early, options).map(({ next }) => next.type)).toEqual([
+      'poll',
+      'poll',
+      'stopped',
+    ]);
+    const interrupted = run([error, error, sees('queued'), error, error], early, options);
+    expect(interrupted.every(({ next }) => next.type === 'poll')).toBe(true);
+  });
+
+  test('rule 42: a new task may be missing for 30 seconds', () => {
+    const missing = { type: 'missing' } as const;
+
+    expect(run([missing, missing, missing, missing]).at(-1)?.next.type).toBe('poll');
+    expect(run([missing], late)[0]?.next).toEqual({ type: 'stopped', reason: 'missing' });
+    expect(run([missing], { ...early, age: 86_400_000 })[0]?.next.type).toBe('stopped');
+    expect(run([missing], { ...early, age: undefined })[0]?.next.type).toBe('poll');
+    expect(run([missing], { ...late, age: 0 })[0]?.next.type).toBe('stopped');
+  });
+
+  test('a task that was seen may be missing twice in a row', () => {
+    const missing = { type: 'missing' } as const;
+
+    expect(typesOf([sees('queued'), missing, missing, sees('queued'), missing, missing])).toEqual([
+      'poll',
+      'poll',
+      'poll',
+      'poll',
+      'poll',
+      'poll',
+    ]);
+    expect(typesOf([sees('queued'), missing, missing, missing]).at(-1)).toBe('stopped');
+  });
+
+  test('Retry-After lengthens the pause, and holds for a tab that wakes up too', () => {
+    const [{ next } = { next: undefined }] = run([{ ...sees('queued'), retryAfter: 7_000 }]);
+
+    expect(next).toEqual({ type: 'poll', delayMs: 7_000, earliestMs: 7_000 });
+  });
+
+  test('the time is up only after a poll that began at the limit', () => {
+    const options = { timeout: 60_000 };
+    const before = { started: 58_000, elapsed: 58_000, age: undefined };
+    const slept = { started: 58_000, elapsed: 3_600_000, age: undefined };
+    const at = { started: 60_000, elapsed: 60_200, age: undefined };
+
+    expect(run([sees('queued')], before, options)[0]?.next).toMatchObject({ delayMs: 2_000 });
+    expect(run([sees('queued')], slept, options)[0]?.next).toMatchObject({ delayMs: 0 });
+    expect(run([sees('queued')], at, options)[0]?.next).toEqual({
+      type: 'stopped',
+      reason: 'timeout',
+    });
+    expect(run([sees('completed')], at, options)[0]?.next.type).toBe('completed');
+  });
+
+  const observation: fc.Arbitrary<Observation> = fc.oneof(
+    fc.record({
+      type: fc.constant('task' as const),
+      status: fc.constantFrom<VideoStatus>('queued', 'in_progress'),
+      rawStatus: fc.option(fc.string(), { nil: undefined }),
+      progress: fc.option(fc.nat(100), { nil: undefined }),
+      retryAfter: fc.option(fc.nat(600_000), { nil: undefined }),
+    }),
+    fc.record({
+      type: fc.constantFrom('missing' as const, 'transient' as const),
+      retryAfter: fc.option(fc.nat(600_000), { nil: undefined }),
+    }),
+  );
+
+  test('property: a wait always ends in time, with pauses in range, and its state is plain JSON', () => {
+    fc.assert(
+      fc.property(
+        fc.array(observation, { minLength: 1, maxLength: 400 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1 }),
+        fc.integer({ min: 1, max: 600_000 }),
+        (seen, chances, timeout) => {
+          const chosen = resolveWait({ timeout, maxConsecutiveErrors: 1_000 });
+          let state = fresh;
+          let now = begin(0, 0, chosen, chances[0] ?? 0.5).delay;
+          for (let poll = 0; ; poll += 1) {
+            const next = seen[poll % seen.length] ?? sees('queued');
+            const moment = { started: now, elapsed: now + 50, age: now };
+            const chance = chances[poll % chances.length] ?? 0.5;
+            const result = decide(state, next, moment, chosen, chance);
+            expect(result.state.polls).toBe(state.polls + 1);
+            expect(JSON.parse(JSON.stringify(result.state))).toEqual(result.state);
+            state = result.state;
+            if (result.next.type !== 'poll') {
+              expect(result.next.type).toBe('stopped');
+              return;
+            }
+            const { delayMs: delay, earliestMs: earliest } = result.next;
+            expect(delay).toBeGreaterThanOrEqual(Math.min(5_000, Math.max(0, timeout - now - 50)));
+            expect(delay).toBeLessThanOrEqual(300_000);
+            expect(earliest).toBeLessThanOrEqual(delay);
+            now = moment.elapsed + delay;
+            expect(now).toBeLessThanOrEqual(timeout + 100);
+          }
+        },
+      ),
+    );
+  });
+});
+
+/** Takes observations into account until one ends the wait, and says which were of a task. */
+function play(seen: readonly Observation[], pauses: readonly number[], timeout: number | null) {
+  const chosen = resolveWait({ timeout, maxConsecutiveErrors: 5 });
+  let state = fresh;
+  let now = 0;
+  const tasks: (Extract<Observation, { type: 'task' }> & { at: number })[] = [];
+  for (const [index, each] of seen.entries()) {
+    now += pauses[index % pauses.length] ?? 0;
+    if (each.type === 'task') tasks.push({ ...each, at: now });
+    const moment = { started: now, elapsed: now, age: undefined };
+    const step = decide(state, each, moment, chosen, 0.5);
+    // What a database stores and gives back changes no decision.
+    ({ state } = step);
+    state = checkState(JSON.parse(JSON.stringify(state)), now);
+    if (step.next.type !== 'poll') return { ended: step.next, tasks, last: each, now };
+  }
+  return { ended: undefined, tasks, last: seen.at(-1), now };
+}
+
+describe('property: a failure', () => {
+  const failure = fc.constantFrom(
+    { message: 'one' },
+    { message: 'two' },
+    { message: 'two', code: '2' },
+  );
+  const anything: fc.Arbitrary<Observation> = fc.oneof(
+    fc.record({
+      type: fc.constant('task' as const),
+      status: fc.constantFrom<VideoStatus>('queued', 'in_progress', 'failed'),
+      rawStatus: fc.constantFrom('a', 'unknown', undefined),
+      progress: fc.constantFrom(0, undefined),
+      failure: fc.option(failure, { nil: undefined }),
+      isFinal: fc.constantFrom(false, false, false, true),
+      hasAskedVendor: fc.constantFrom(true as const, undefined),
+    }),
+    fc.record({ type: fc.constantFrom('missing' as const, 'transient' as const) }),
+    // Random answers are hardly ever the same three times.
+    failure.map((complaint) => ({
+      ...sees('queued'),
+      rawStatus: undefined,
+      failure: complaint,
+    })),
+  );
+
+  const plays = [
+    fc.array(anything, { minLength: 1, maxLength: 40 }),
+    fc.array(fc.integer({ min: 5_000, max: 20_000 }), { minLength: 1 }),
+    fc.option(fc.integer({ min: 1, max: 300_000 })),
+  ] as const;
+
+  test('never ends a wait that was not told of it twice, for good, or at its end', () => {
+    fc.assert(
+      fc.property(...plays, (seen, pauses, timeout) => {
+        const { ended, tasks, last, now } = play(seen, pauses, timeout);
+        if (ended?.type !== 'failed') return;
+        const [final, before] = tasks.toReversed();
+        if (final === undefined) throw new Error('No poll told of it.');
+        if (final.status === 'failed') {
+          const isOver = last?.type !== 'task' || (timeout !== null && now >= timeout - 10);
+          expect(final.isFinal || before?.status === 'failed' || isOver).toBe(true);
+          return;
+        }
+        const complains = ({ status, rawStatus, progress, failure: error }: typeof final) =>
+          JSON.stringify([status, rawStatus, rawStatus && progress, error]);
+        const other = tasks.findLastIndex((each) => complains(each) !== complains(final));
+        const same = tasks.slice(other + 1);
+        expect(final.failure).toBeDefined();
+        expect(same.length).toBeGreaterThanOrEqual(3);
+        expect(now - (same[0]?.at ?? now)).toBeGreaterThanOrEqual(30_000);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('that was the last word on a task is never called anything else', () => {
+    fc.assert(
+      fc.property(...plays, (seen, pauses, timeout) => {
+        const { ended, tasks } = play(seen, pauses, timeout);
+        if (ended === undefined || tasks.at(-1)?.status !== 'failed') return;
+        expect(ended).toEqual({ type: 'failed' });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the options of a wait', () => {
+  test('have documented defaults', () => {
+    expect(settings).toEqual({
+      interval: { first: 5_000, min: 5_000, max: 10_000, factor: 1.25, jitter: 0.2 },
+      timeout: 1_800_000,
+      pollTimeout: 30_000,
+      notFoundGrace: 30_000,
+      maxConsecutiveErrors: 10,
+      unknownStatus: 'keep-waiting',
+    });
+  });
+
+  test.each<[VideoWaitOptions['interval'], object]>([
+    [1_000, { first: 1_000, min: 1_000, max: 1_000 }],
+    [
+      { min: 250, first: 250 },
+      { first: 250, min: 250, max: 10_000 },
+    ],
+    [{ min: 20_000 }, { first: 20_000, min: 20_000, max: 20_000 }],
+    [
+      { min: 1_000, max: 2_000 },
+      { first: 2_000, min: 1_000, max: 2_000 },
+    ],
+  ])('interval %j becomes %j', (interval, expected) => {
+    expect(resolveWait({ interval }).interval).toMatchObject(expected);
+  });
+
+  test('no limit has to be written', () => {
+    expect(resolveWait({ timeout: null }).timeout).toBeNull();
+    expect(resolveWait({ timeout: undefined }).timeout).toBe(1_800_000);
+  });
+
+  test.each<[string, VideoWaitOptions]>([
+    ['interval', { interval: 249 }],
+    ['interval', { interval: Number.NaN }],
+    ['interval.min', { interval: { min: 249 } }],
+    ['interval.max', { interval: { max: 1_000 } }],
+    ['interval.first', { interval: { first: 20_000 } }],
+    ['interval.factor', { interval: { factor: 0.5 } }],
+    ['interval.jitter', { interval: { jitter: 2 } }],
+    ['timeout', { timeout: 0 }],
+    ['timeout', { timeout: 2 ** 31 }],
+    ['pollTimeout', { pollTimeout: 0 }],
+    ['notFoundGrace', { notFoundGrace: -1 }],
+    ['maxConsecutiveErrors', { maxConsecutiveErrors: Number.NaN }],
+  ])('%s is refused in %j', (field, options) => {
+    expect(() => resolveWait(options)).toThrow(InvalidInputError);
+    expect(() => resolveWait(options)).toThrow(new RegExp(`^${field.replace('.', '\\.')}: `));
+  });
+
+  test.each<[string, object]>([
+    ['interval', { interval: '5s' }],
+    ['unknownStatus', { unknownStatus: 'ignore' }],
+    ['onUpdate', { onUpdate: true }],
+    ['onSubmitted', { onSubmitted: 'save' }],
+    ['limiter', { limiter: 5 }],
+  ])('%s of a wrong type is refused', (field, options) => {
+    expect(() => resolveWait(options)).toThrow(new RegExp(`^${field}: `));
+  });
+});

@@ -1,0 +1,128 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { makeRef, nameTask, parseVideoTaskRef } from '../../src/videos/task-ref.ts';
+
+const ref = {
+  v: 1,
+  kind: 'video',
+  id: 'task_1',
+  route: { type: 'openai' },
+  baseURL: 'https://gateway.test',
+  createdAt: 1_790_000_123_000,
+};
+
+describe('parseVideoTaskRef()', () => {
+  test('reads what makeRef gave, after a trip through JSON', () => {
+    const made = makeRef({
+      id: 'task_2',
+      baseURL: 'https://gateway.test/api',
+      createdAt: 5,
+      route: { type: 'vendor', vendorPrefix: 'kling' },
+      model: 'm',
+      callId: 'call_1',
+      remixOf: 'task_1',
+    });
+
+    expect(parseVideoTaskRef(JSON.parse(JSON.stringify(made)))).toEqual(made);
+  });
+
+  test('keeps nothing that it does not know', () => {
+    expect(parseVideoTaskRef({ ...ref, apiKey: 'sk-secret', model: null })).toStrictEqual(ref);
+  });
+
+  test('takes a trailing slash off the base URL', () => {
+    expect(parseVideoTaskRef({ ...ref, baseURL: 'https://GATEWAY.test/' })).toEqual(ref);
+  });
+
+  test.each<[string, unknown]>([
+    ['ref', JSON.stringify(ref)],
+    ['ref', null],
+    ['ref', [ref]],
+    ['ref.kind', {}],
+    ['ref.v', { ...ref, v: 2 }],
+    ['ref.v', { ...ref, v: undefined }],
+    ['ref.id', { ...ref, id: '' }],
+    ['ref.id', { ...ref, id: 7 }],
+    ['ref.id', { ...ref, id: '..' }],
+    ['ref.route', { ...ref, route: undefined }],
+    ['ref.route', { ...ref, route: { type: 'other' } }],
+    ['ref.route.vendorPrefix', { ...ref, route: { type: 'vendor', vendorPrefix: '../v1' } }],
+    ['ref.baseURL', { ...ref, baseURL: 'gateway.test' }],
+    ['ref.baseURL', { ...ref, baseURL: 'file:///etc/passwd' }],
+    ['ref.baseURL', { ...ref, baseURL: 'https://user:secret@gateway.test' }],
+    ['ref.baseURL', { ...ref, baseURL: 'https://gateway.test/?key=secret' }],
+    ['ref.createdAt', { ...ref, createdAt: '2026-01-01' }],
+    ['ref.createdAt', { ...ref, createdAt: -1 }],
+    ['ref.callId', { ...ref, callId: 1 }],
+  ])('names %s in %j', (field, value) => {
+    expect(() => parseVideoTaskRef(value)).toThrow(InvalidInputError);
+    expect(() => parseVideoTaskRef(value)).toThrow(new RegExp(`^${field.replace('.', '\\.')}: `));
+  });
+
+  test('a refusal does not repeat what it was given', () => {
+    expect(() => parseVideoTaskRef({ ...ref, baseURL: 'https://u:secret@h' })).not.toThrow(
+      /secret/,
+    );
+  });
+
+  test('property: whatever it accepts is plain JSON that it accepts again', () => {
+    const part = fc.oneof(fc.string(), fc.jsonValue());
+    const near = fc.record(
+      {
+        v: fc.constantFrom(1, 2),
+        kind: fc.constantFrom('video', 'image'),
+        id: part,
+        route: fc.oneof(fc.constant(ref.route), fc.jsonValue()),
+        baseURL: fc.oneof(
+          fc.constantFrom('https://a.test/', 'http://b.test:8080/api', 'ftp://c.test'),
+          part,
+        ),
+        createdAt: fc.oneof(fc.nat(), part),
+        model: part,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(near, (value) => {
+        try {
+          const parsed = parseVideoTaskRef(value);
+          expect(parseVideoTaskRef(JSON.parse(JSON.stringify(parsed)))).toEqual(parsed);
+        } catch (error) {
+          expect(InvalidInputError.isInstance(error)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('what stands for a task', () => {
+  test('an id, a handle, a task, and a task that went through JSON', () => {
+    const handle = parseVideoTaskRef(ref);
+    const route = handle.route;
+    const task = {
+      id: 'task_1',
+      task_id: 'task_1',
+      status: 'queued',
+      ref: handle,
+      raw: {},
+    } as const;
+
+    expect(nameTask('task_1')).toEqual({ id: 'task_1', route, ref: undefined });
+    expect(nameTask(handle)).toEqual({ id: 'task_1', route, ref: handle });
+    expect(nameTask(task)).toEqual({ id: 'task_1', route, ref: handle });
+    const { ref: _ref, ...plain } = task;
+    expect(Reflect.apply(nameTask, undefined, [plain])).toEqual({
+      id: 'task_1',
+      route,
+      ref: undefined,
+    });
+  });
+
+  test.each([undefined, null, 7, '', '  ', '.', '..', {}, { id: 7 }, []])(
+    '%j is refused',
+    (value) => {
+      expect(() => Reflect.apply(nameTask, undefined, [value])).toThrow(InvalidInputError);
+    },
+  );
+});

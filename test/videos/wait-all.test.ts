@@ -1,0 +1,210 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { VideoWaitAllOptions, VideoWaitResult } from '../../src/videos/wait-options.ts';
+import type { VideoTaskLike } from '../../src/videos/types.ts';
+import type { Videos } from '../../src/videos/videos.ts';
+import { untyped } from '../helpers/untyped.ts';
+import {
+  answeredVideos,
+  countRequests,
+  emulatedVideos,
+  failing,
+  giving,
+  minute,
+  order,
+} from '../helpers/videos.ts';
+import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+
+fakeWaitingTime();
+
+async function resultsOf(
+  videos: Videos,
+  tasks: Iterable<VideoTaskLike>,
+  options: VideoWaitAllOptions = {},
+) {
+  const results: (VideoWaitResult & { at: number })[] = [];
+  const begun = Date.now();
+  for await (const result of videos.waitAll(tasks, options)) {
+    results.push({ ...result, at: Date.now() - begun });
+  }
+  return results;
+}
+
+/** Videos whose every task is done after so many seconds, counted from now. */
+function timedVideos(seconds: (id: string) => number) {
+  const begun = Date.now();
+  const times: number[] = [];
+  const { videos, requests } = answeredVideos((request) => {
+    const id = new URL(request.url).pathname.split('/').at(-1) ?? '';
+    times.push(Date.now() - begun);
+    const isDone = Date.now() - begun >= seconds(id) * 1_000;
+    return Response.json({ id, status: isDone ? 'done' : 'running' });
+  });
+  return { videos, requests, times };
+}
+
+describe('videos.waitAll()', () => {
+  test('gives every task as soon as it has ended', async () => {
+    const { videos } = timedVideos(Number);
+
+    const results = await giving(resultsOf(videos, ['60', '20', '40', '1']));
+
+    expect(results.map(({ task }) => task)).toEqual(['1', '20', '40', '60']);
+    expect(results.map(({ index }) => index)).toEqual([3, 1, 2, 0]);
+    expect(results.map(({ video }) => video?.status)).toEqual(Array(4).fill('completed'));
+    for (const { task, at } of results) {
+      expect(at).toBeGreaterThanOrEqual(Number(task) * 1_000);
+      expect(at).toBeLessThan(Number(task) * 1_000 + 11_000);
+    }
+  });
+
+  test('an error of one task is its result, and the others go on', async () => {
+    const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
+    const [failed, gone, fine] = await Promise.all([1, 2, 3].map(() => videos.create(order)));
+    if (failed === undefined || gone === undefined || fine === undefined) throw new Error('none');
+    emulator.videos.fail(failed.id, 'No.');
+    emulator.videos.forget(gone.id);
+    const foreign = { ...fine.ref, baseURL: 'https://other.test' };
+    const tasks = [failed, gone, fine.ref, '..', untyped<string>(7), foreign];
+
+    const results = await giving(resultsOf(videos, tasks));
+
+    const byIndex = results.toSorted((one, other) => one.index - other.index);
+    expect(byIndex).toMatchObject([
+      { error: { name: 'VideoFailedError', reason: 'No.' } },
+      { error: { name: 'VideoWaitError', ref: gone.ref } },
+      { video: { id: fine.id, status: 'completed' }, task: fine.ref },
+      { error: { field: 'id' } },
+      { error: { field: 'id' } },
+      { error: { field: 'ref.baseURL' } },
+    ]);
+    expect(countRequests(emulator).posts).toBe(3);
+  });
+
+  test('never begins more polls in a second than it may, and asks everybody in turn', async () => {
+    const { videos, times, requests } = timedVideos(() => 100);
+    const tasks = Array.from({ length: 200 }, (_, index) => `${index}`);
+
+    await giving(resultsOf(videos, tasks, { maxPollsPerSecond: 5 }));
+
+    const perSecond = new Map<number, number>();
+    for (const time of times) {
+      const second = Math.floor(time / 1_000);
+      perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+    }
+    expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(5);
+    const first = requests.slice(0, 200).map(({ url }) => url);
+    expect(new Set(first).size).toBe(200);
+  });
+
+  test('10 polls in a second are the default', async () => {
+    const { videos, times } = timedVideos(() => 0);
+
+    await giving(resultsOf(videos, Array(50).fill('a')));
+
+    expect(times.slice(0, 3)).toEqual([0, 100, 200]);
+    expect(times.at(-1)).toBe(4_900);
+  });
+
+  test('the time limit holds for each, and everybody is looked at once more', async () => {
+    const { videos, requests } = timedVideos((id) => (id === 'late' ? 61 : 10_000));
+
+    const results = await giving(
+      resultsOf(videos, ['late', 'a', 'b'], { timeout: minute, interval: 50_000 }),
+    );
+
+    expect(results.filter(({ error }) => error !== undefined)).toHaveLength(3);
+    expect(results[0]).toMatchObject({ error: { name: 'VideoWaitTimeoutError' } });
+    expect(requests).toHaveLength(9);
+  });
+
+  test('an abort is the result of everybody who has not ended', async () => {
+    const { videos } = timedVideos((id) => (id === 'quick' ? 0 : 10_000));
+    const controller = new AbortController();
+    const { signal } = controller;
+    setTimeout(() => controller.abort(), 20_000);
+
+    const results = await giving(resultsOf(videos, ['quick', 'a', 'b'], { signal }));
+
+    expect(results).toMatchObject([
+      { video: { id: 'quick' } },
+      { error: { name: 'VideoWaitAbortedError', ref: { id: 'a' } } },
+      { error: { name: 'VideoWaitAbortedError', ref: { id: 'b' } } },
+    ]);
+  });
+
+  test('puts one listener on the signal however many tasks there are, and leaves none', async () => {
+    const { videos } = timedVideos(() => 10);
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    const warnings = vi.spyOn(process, 'emitWarning');
+    const tasks = Array.from({ length: 100 }, (_, index) => `${index}`);
+
+    await giving(resultsOf(videos, tasks, { signal, maxPollsPerSecond: 1_000 }));
+
+    expect(added).toHaveBeenCalledTimes(1);
+    expect(removed).toHaveBeenCalledTimes(1);
+    expect(warnings).not.toHaveBeenCalled();
+  });
+
+  test('leaving the loop stops all waits', async () => {
+    const { videos, requests } = timedVideos((id) => (id === 'quick' ? 0 : 10_000));
+
+    const leave = async () => {
+      for await (const { video } of videos.waitAll(['a', 'quick', 'b'])) {
+        if (video !== undefined) break;
+      }
+    };
+    await giving(leave());
+    const sent = requests.length;
+    await vi.advanceTimersByTimeAsync(minute);
+
+    expect(requests).toHaveLength(sent);
+  });
+
+  test('return() ends it at once', async () => {
+    const { videos } = timedVideos(() => 10_000);
+    const results = videos.waitAll(['a', 'b']);
+    const next = results.next();
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    // The clock stands still from here on.
+    expect(await results.return()).toEqual({ done: true, value: undefined });
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  test('no tasks are no results', async () => {
+    const { videos } = emulatedVideos();
+
+    expect(await giving(resultsOf(videos, []))).toEqual([]);
+  });
+
+  test('takes whatever can be looped over, once', async () => {
+    const { videos } = timedVideos(() => 0);
+
+    const results = await giving(resultsOf(videos, new Set(['a', 'b'])));
+
+    expect(results.map(({ task }) => task)).toEqual(['a', 'b']);
+  });
+
+  test.each([
+    ['maxPollsPerSecond', { maxPollsPerSecond: 0 }],
+    ['maxPollsPerSecond', { maxPollsPerSecond: Number.NaN }],
+    ['timeout', { timeout: -1 }],
+  ])('%s of %j is refused', async (field, options) => {
+    const { emulator, videos } = emulatedVideos();
+
+    expect(await failing(resultsOf(videos, ['a'], options))).toMatchObject({ field });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('onUpdate is told of every task', async () => {
+    const { videos } = timedVideos(() => 0);
+    const seen: string[] = [];
+    const onUpdate: VideoWaitAllOptions['onUpdate'] = ({ task }) => void seen.push(task.ref.id);
+
+    await giving(resultsOf(videos, ['a', 'b'], { onUpdate }));
+
+    expect(seen).toEqual(['a', 'b']);
+  });
+});

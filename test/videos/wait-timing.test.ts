@@ -1,0 +1,146 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { VideoWaitResult } from '../../src/videos/wait-options.ts';
+import type { VideoTaskLike } from '../../src/videos/types.ts';
+import {
+  answeredVideos,
+  countRequests,
+  failing,
+  giving,
+  inTurn,
+  minute,
+  submitted,
+} from '../helpers/videos.ts';
+import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+
+fakeWaitingTime();
+
+/** When polls arrive at a gateway that asks to wait, in milliseconds from the first one. */
+async function pollsAfter(makeHeader: () => string, status: number): Promise<number[]> {
+  const times: number[] = [];
+  const { videos } = answeredVideos((_, position) => {
+    times.push(Date.now());
+    if (position > 0) return Response.json({ id: 'a', status: 'done' });
+    const headers = { 'retry-after': makeHeader() };
+    return Response.json({ id: 'a', status: 'queued' }, { status, headers });
+  });
+  await giving(videos.wait('a', { maxRetries: 0 }));
+  return times.map((time) => time - (times[0] ?? 0));
+}
+
+/** A date so many seconds from when it is asked for. */
+function inSeconds(seconds: number): () => string {
+  return () => new Date(Date.now() + seconds * 1_000).toUTCString();
+}
+
+describe.each([200, 429, 503])('rule 8: Retry-After of an answer with status %i', (status) => {
+  test.each<[string, () => string, number]>([
+    ['seconds', () => '42', 42_000],
+    ['a date', inSeconds(60), 60_000],
+    ['a date that has passed', inSeconds(-60), 5_000],
+    ['far too many seconds', () => '86400000', 300_000],
+    ['a date in a hundred years', () => 'Fri, 31 Dec 2126 23:59:59 GMT', 300_000],
+    ['zero', () => '0', 5_000],
+    ['a negative number', () => '-30', 5_000],
+    ['no number at all', () => 'soon', 5_000],
+  ])('as %s', async (_, makeHeader, pause) => {
+    vi.setSystemTime(new Date('2026-11-21T12:00:00.000Z'));
+
+    expect(await pollsAfter(makeHeader, status)).toEqual([0, pause]);
+  });
+});
+
+describe('a clock that jumps', () => {
+  const day = 24 * 60 * minute;
+
+  test.each([
+    ['forward', day],
+    ['back', -day],
+  ])('a wall clock that is set %s while a wait runs changes nothing', async (_, jump) => {
+    const { requests, videos } = answeredVideos((__, position) =>
+      Response.json({ id: 'a', status: position < 6 ? 'queued' : 'done' }),
+    );
+    const waiting = giving(videos.wait('a', { timeout: 10 * minute }));
+    await vi.advanceTimersByTimeAsync(12_000);
+    vi.setSystemTime(Date.now() + jump);
+
+    expect((await waiting).status).toBe('completed');
+    expect(requests).toHaveLength(7);
+  });
+
+  test.each([
+    ['the future', day],
+    ['the past', -day],
+  ])(
+    'a handle whose clock was in %s is waited for, and the time limit holds',
+    async (_, offset) => {
+      const { videos, task } = await submitted(60 * minute);
+      const ref = { ...task.ref, createdAt: Math.max(0, task.ref.createdAt + offset) };
+
+      const error = await failing(videos.wait(ref, { timeout: minute }));
+
+      expect(error).toMatchObject({ name: 'VideoWaitTimeoutError', elapsed: minute });
+    },
+  );
+
+  test('a handle from the future still has its grace, and no more than that', async () => {
+    const { emulator, videos, task } = await submitted(minute);
+    emulator.videos.forget(task.id);
+    const ref = { ...task.ref, createdAt: task.ref.createdAt + 365 * day };
+
+    const error = await failing(videos.wait(ref));
+
+    expect(error).toMatchObject({ name: 'VideoWaitError', elapsed: 30_000 });
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+});
+
+async function resultsOf(tasks: Iterable<VideoTaskLike>) {
+  const { videos, requests } = answeredVideos((request) => {
+    const id = new URL(request.url).pathname.split('/').at(-1);
+    return Response.json({ id, status: 'done' });
+  });
+  const results: VideoWaitResult[] = [];
+  const collect = async (): Promise<void> => {
+    for await (const result of videos.waitAll(tasks, { maxPollsPerSecond: 1_000 })) {
+      results.push(result);
+    }
+  };
+  await giving(collect());
+  return { results, requests };
+}
+
+describe('videos.waitAll() of odd lists', () => {
+  test('a task that is named twice has two results, with its places', async () => {
+    const { results } = await resultsOf(['a', 'b', 'a']);
+
+    expect(results.map(({ index, video }) => [index, video?.id])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'a'],
+    ]);
+  });
+
+  test('one whose iterator throws ends with that error, and stops what has begun', async () => {
+    const problem = new Error('the cursor was closed');
+    const tasks = function* () {
+      yield 'a';
+      throw problem;
+    };
+
+    await expect(resultsOf(tasks())).rejects.toBe(problem);
+  });
+});
+
+test('a poll that finds the task again after a time-out never submits', async () => {
+  const { requests, videos } = answeredVideos(
+    inTurn(...Array.from({ length: 12 }, () => ({ id: 'a', status: 'queued' })), {
+      id: 'a',
+      status: 'done',
+    }),
+  );
+
+  await failing(videos.wait('a', { timeout: minute }));
+  expect((await giving(videos.wait('a'))).status).toBe('completed');
+
+  expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test, vi } from 'vitest';
+import {
+  VideoFailedError,
+  VideoWaitError,
+  VideoWaitTimeoutError,
+} from '../../src/videos/errors.ts';
+import type { Quirks } from '../../src/testing/index.ts';
+import {
+  answeredVideos,
+  countRequests,
+  emulatedVideos,
+  failing,
+  giving,
+  inTurn,
+  loosely,
+  minute,
+  order,
+} from '../helpers/videos.ts';
+import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+
+function broken(): never {
+  throw new Error('broken');
+}
+
+fakeWaitingTime();
+
+describe('a wait tolerates what gateways say', () => {
+  test.each<[string, Partial<Quirks>]>([
+    ['ids in data', { videoId: 'data.task_id' }],
+    ["the provider's own id in later bodies", { videoForeignId: true }],
+    ['status in data', { videoNesting: 'data' }],
+    ['percent signs', { videoProgress: 'percent' }],
+    ['no progress', { videoProgress: 'missing' }],
+    ['milliseconds', { videoTimes: 'milliseconds' }],
+    ['no result URL', { videoUrl: 'missing' }],
+    ['a data URL', { videoUrl: 'data-url' }],
+    ['an empty URL while it runs', { videoUrlBefore: 'empty' }],
+    ['an error while it runs', { videoError: 'always' }],
+    ['completed_at while it runs', { videoEarlyEnd: true }],
+    ['words in capitals', { videoWords: { queued: 'QUEUED', completed: 'SUCCESS' } }],
+    ['trap 9: succeed', { videoWords: { in_progress: 'processing', completed: 'succeed' } }],
+    ['trap 9: NOT_START', { videoWords: { unknown: 'NOT_START', queued: 'SUBMITTED' } }],
+    ['trap 10: a word of its own', { videoWords: { queued: 'baking', in_progress: 'frosting' } }],
+  ])('%s', async (_, quirks) => {
+    const onDrift = vi.fn();
+    const { emulator, videos } = emulatedVideos({ onDrift }, { videoDuration: 40_000, quirks });
+
+    const task = await giving(videos.createAndWait(order));
+
+    expect(onDrift).not.toHaveBeenCalled();
+    expect(task.status).toBe('completed');
+    expect(emulator.videos.list.map(({ id }) => id)).toEqual([task.id]);
+    expect(countRequests(emulator).posts).toBe(1);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each(['unknown', 'UNKNOWN', '', ' ', 'baking', 'null', '待机中'])(
+    'trap 10: the status %j is waited for, and the time-out names it',
+    async (word) => {
+      const { requests, videos } = answeredVideos(inTurn({ id: 'a', status: word }));
+      const onUpdate = vi.fn();
+
+      const error = await failing(videos.wait('a', { onUpdate, timeout: minute }));
+
+      expect(VideoWaitTimeoutError.isInstance(error)).toBe(true);
+      const lastStatus = word.trim() === '' ? 'queued' : word;
+      expect(error).toMatchObject({ lastStatus });
+      expect(String(error)).toContain(`last status "${lastStatus}"`);
+      expect(onUpdate).toHaveBeenCalledTimes(1);
+      expect(requests.every(({ method }) => method === 'GET')).toBe(true);
+    },
+  );
+
+  test.each(['tolerant', 'strict'] as const)(
+    'a poll answered with a list has failed, and the next one counts (%s)',
+    async (validation) => {
+      const onUpdate = vi.fn();
+      const done = { id: 'a', status: 'completed' };
+      const { requests, videos } = answeredVideos(inTurn([], [], done));
+
+      const task = await giving(videos.wait('a', { validation, onUpdate }));
+
+      expect(task.status).toBe('completed');
+      expect(onUpdate).toHaveBeenCalledTimes(1);
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  test('polls that only ever answer with a list end the wait', async () => {
+    const { requests, videos } = answeredVideos(inTurn([]));
+
+    const error = await failing(videos.wait('a', { maxConsecutiveErrors: 2 }));
+
+    expect(error).toMatchObject({ name: 'VideoWaitError', cause: { data: [] } });
+    expect(requests).toHaveLength(3);
+  });
+
+  test('unknownStatus: "fail" stops at a word that is not known, and only there', async () => {
+    const answers = inTurn({ id: 'a', status: 'unknown' }, { id: 'a', status: 'baking' });
+    const { requests, videos } = answeredVideos(answers);
+
+    const error = await failing(videos.wait('a', { unknownStatus: 'fail' }));
+
+    expect(VideoWaitError.isInstance(error)).toBe(true);
+    expect(VideoFailedError.isInstance(error)).toBe(false);
+    expect(error).toMatchObject({ lastStatus: 'baking', polls: 2 });
+    expect(requests).toHaveLength(2);
+  });
+
+  test('unknownStatus as a function says what a word means', async () => {
+    const url = 'https://cdn.example/v.mp4';
+    const answers = inTurn(
+      { id: 'a', status: 'unknown' },
+      { id: 'a', status: 'baking', url: '' },
+      { id: 'a', status: 'baked', fail_reason: url },
+    );
+    const { videos } = answeredVideos(answers);
+    const unknownStatus = vi.fn((word: string) =>
+      word === 'baked' ? ('completed' as const) : ('in_progress' as const),
+    );
+
+    const task = await giving(videos.wait('a', { unknownStatus }));
+
+    expect(task).toMatchObject({ status: 'completed', raw_status: 'baked', url });
+    expect(unknownStatus.mock.calls).toEqual([['baking'], ['baked']]);
+  });
+
+  test('unknownStatus that says a word is a failure gives the reason', async () => {
+    const { videos } = answeredVideos(inTurn({ id: 'a', status: 'burnt', fail_reason: 'Too hot' }));
+
+    const error = await failing(videos.wait('a', { unknownStatus: () => 'failed' }));
+
+    expect(error).toMatchObject({ name: 'VideoFailedError', reason: 'Too hot' });
+  });
+
+  test.each([broken, () => 'baked'])(
+    'unknownStatus that does not work ends the wait with the handle',
+    async (unknownStatus) => {
+      const { videos } = answeredVideos(inTurn({ id: 'a', status: 'baking' }));
+
+      const error = await failing(loosely(videos, 'wait', 'a', { unknownStatus }));
+
+      expect(VideoWaitError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ ref: { id: 'a' }, cause: expect.any(Error) });
+    },
+  );
+
+  test('a result next to a word that says nothing is a completed task', async () => {
+    const url = 'https://cdn.example/v.mp4';
+    const { videos } = answeredVideos(inTurn({ id: 'a', status: 'ok?', metadata: { url } }));
+
+    const task = await giving(videos.wait('a', { unknownStatus: 'fail' }));
+
+    expect(task).toMatchObject({ status: 'completed', inferred: true, url });
+  });
+
+  test.each([['85%'], [85], [0.85]])('rule 41: progress %j is reported as 85', async (progress) => {
+    const { videos } = answeredVideos(
+      inTurn({ id: 'a', status: 'running', progress }, { id: 'a', status: 'done' }),
+    );
+    const updates: (number | undefined)[] = [];
+
+    await giving(videos.wait('a', { onUpdate: (update) => void updates.push(update.progress) }));
+
+    expect(updates).toEqual([85, undefined]);
+  });
+});
