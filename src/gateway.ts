@@ -8,12 +8,10 @@ import {
   PermissionDeniedError,
   RateLimitError,
   UnprocessableEntityError,
-} from './errors/api-error.ts';
-import {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
-} from './errors/connection-error.ts';
+} from './errors/api-errors.ts';
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';

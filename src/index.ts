@@ -11,13 +11,15 @@ export {
   RateLimitError,
   RequestTooLargeError,
   UnprocessableEntityError,
-} from './errors/api-error.ts';
-export {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
   UnexpectedRedirectError,
-} from './errors/connection-error.ts';
+  ContentExpiredError,
+  ContentNotReadyError,
+  UnexpectedResponseError,
+  type ResponseIssue,
+} from './errors/api-errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
 export {
   GatewayError,
@@ -34,12 +36,6 @@ export {
   OutputError,
   type OutputIssue,
 } from './structured/errors.ts';
-export {
-  ContentExpiredError,
-  ContentNotReadyError,
-  UnexpectedResponseError,
-  type ResponseIssue,
-} from './errors/response-error.ts';
 export {
   StreamError,
   StreamTimeoutError,

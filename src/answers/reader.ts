@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ResponseIssue } from '../errors/response-error.ts';
+import type { ResponseIssue } from '../errors/api-errors.ts';
 import type { JsonObject } from '../types.ts';
 import { type Accepts, compileAccepts } from './accepts.ts';
 import { isObject } from './objects.ts';

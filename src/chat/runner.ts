@@ -1,4 +1,4 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
+import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import { giveUpAfterAbort } from '../http/give-up.ts';

@@ -1,4 +1,4 @@
-import type { APIUserAbortError } from '../errors/connection-error.ts';
+import type { APIUserAbortError } from '../errors/api-errors.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './messages.ts';
 import type { ParsedChatCompletion, ParsedChatCompletionMessage } from './parsed-types.ts';
 import type { ChatCompletionChunk } from './chunk-types.ts';

@@ -1,5 +1,4 @@
-import type { APIError } from '../errors/api-error.ts';
-import { ContentExpiredError, ContentNotReadyError } from '../errors/response-error.ts';
+import { type APIError, ContentExpiredError, ContentNotReadyError } from '../errors/api-errors.ts';
 
 /** What an error answer means for one operation, beyond its status. */
 export interface SpecialError {

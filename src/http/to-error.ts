@@ -1,13 +1,16 @@
 import type { ChargeClass } from '../endpoints.ts';
-import { errorClassForStatus, type APIError, type APIErrorInit } from '../errors/api-error.ts';
 import {
+  errorClassForStatus,
+  type APIError,
+  type APIErrorInit,
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
   UnexpectedRedirectError,
-} from '../errors/connection-error.ts';
+  UnexpectedResponseError,
+  type ResponseIssue,
+} from '../errors/api-errors.ts';
 import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError, type ResponseIssue } from '../errors/response-error.ts';
 import { VideoSubmitUnknownError } from '../videos/errors.ts';
 import type { ErrorBody } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';

@@ -1,6 +1,5 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
+import { APIUserAbortError, ContentExpiredError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { ContentExpiredError } from '../errors/response-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
 import { checkBaseURL, nameTask } from '../videos/task-ref.ts';
 import type { VideoTaskLike } from '../videos/types.ts';

@@ -1,10 +1,11 @@
-import { APIError } from '../errors/api-error.ts';
-import { APIConnectionError, UnexpectedRedirectError } from '../errors/connection-error.ts';
 import {
+  APIError,
+  APIConnectionError,
+  UnexpectedRedirectError,
   ContentExpiredError,
   ContentNotReadyError,
   UnexpectedResponseError,
-} from '../errors/response-error.ts';
+} from '../errors/api-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/videos.ts';
 import { isCompleted } from '../videos/task-ref.ts';

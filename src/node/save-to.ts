@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { checkObject } from '../check.ts';
 import { hasDigest } from './digests.ts';
 import { explainFileError } from './file-error.ts';

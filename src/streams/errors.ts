@@ -1,4 +1,4 @@
-import { APIError, type APIErrorInit } from '../errors/api-error.ts';
+import { APIError, type APIErrorInit } from '../errors/api-errors.ts';
 
 /**
  * How a stream ended.

@@ -1,4 +1,4 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
+import { APIUserAbortError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import {
   StreamError,
   type StreamErrorInit,
@@ -6,7 +6,6 @@ import {
   StreamTruncatedError,
   type StreamVerdict,
 } from './errors.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
 import type { ErrorBody } from '../answers/error-body.ts';
 import { ownCause } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';

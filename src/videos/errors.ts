@@ -1,10 +1,11 @@
 import type { VideoTaskRef } from './types.ts';
-import { APIError, type APIErrorInit } from '../errors/api-error.ts';
-import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import {
+  APIError,
+  type APIErrorInit,
   UnexpectedResponseError,
   type UnexpectedResponseErrorInit,
-} from '../errors/response-error.ts';
+} from '../errors/api-errors.ts';
+import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 
 /** What a {@link VideoFailedError} is made from. */
 export interface VideoFailedErrorInit extends GatewayErrorInit {

@@ -1,7 +1,5 @@
-import { APIError } from '../errors/api-error.ts';
-import { APIConnectionError } from '../errors/connection-error.ts';
+import { APIError, APIConnectionError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError, type Outcome } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
 import { isObject } from '../answers/objects.ts';
 import { findComplaint, isCausedByInput } from './failure.ts';
 import { restateVideo } from './schema.ts';

@@ -1,4 +1,4 @@
-import { APIError } from '../errors/api-error.ts';
+import { APIError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { retryAfterFrom } from '../http/backoff.ts';
 import { checkBoolean, checkObject } from '../check.ts';

@@ -1,4 +1,4 @@
-import { ContentNotReadyError } from '../errors/response-error.ts';
+import { ContentNotReadyError } from '../errors/api-errors.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { checkObject } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';

@@ -1,4 +1,4 @@
-import { APIUserAbortError } from '../errors/connection-error.ts';
+import { APIUserAbortError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { VideoSubmitUnknownError, VideoWaitAbortedError } from './errors.ts';
 import { checkWord } from '../check.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../errors/response-error.ts';
+import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { VideoSubmitAnswerError } from './errors.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { checkObject, checkWord } from '../check.ts';

@@ -1,4 +1,4 @@
-import { APIError } from '../errors/api-error.ts';
+import { APIError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import {
   VideoFailedError,

@@ -1,7 +1,7 @@
 // What comes with a success status and is no answer, however it says so; and what looks empty and is one.
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { Stream } from '../../src/streams/stream.ts';

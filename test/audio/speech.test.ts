@@ -1,8 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
-import { UnexpectedRedirectError } from '../../src/errors/connection-error.ts';
+import {
+  APIError,
+  UnexpectedRedirectError,
+  UnexpectedResponseError,
+} from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
 import {
   bodyOf,

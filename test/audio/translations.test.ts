@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
+import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { toStreamingFile } from '../../src/uploads/multipart.ts';
 import type { Translation, TranslationVerbose } from '../../src/audio/types.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { type ChatCalls, startStream } from '../../src/chat/runs.ts';

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
+import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PartialEmbeddingsError } from '../../src/embeddings/errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { UnexpectedResponseError, APIUserAbortError } from '../../src/errors/api-errors.ts';
 import type { EmbeddingsCreateManyParams, ManyEmbeddings } from '../../src/embeddings/types.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 

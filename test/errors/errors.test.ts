@@ -5,12 +5,10 @@ import {
   BadRequestError,
   errorClassForStatus,
   RateLimitError,
-} from '../../src/errors/api-error.ts';
-import type * as connectionErrors from '../../src/errors/connection-error.ts';
-import {
   APIConnectionError,
   APIConnectionTimeoutError,
-} from '../../src/errors/connection-error.ts';
+} from '../../src/errors/api-errors.ts';
+import type * as connectionErrors from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 
@@ -130,7 +128,7 @@ describe('isInstance()', () => {
 
     beforeAll(async () => {
       vi.resetModules();
-      other = await import('../../src/errors/connection-error.ts');
+      other = await import('../../src/errors/api-errors.ts');
     });
 
     test('knows its errors, which instanceof does not', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BadRequestError } from '../../src/errors/api-error.ts';
+import { BadRequestError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
 import { markers } from '../../src/testing/index.ts';

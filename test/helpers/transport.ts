@@ -1,4 +1,4 @@
-import { APIError } from '../../src/errors/api-error.ts';
+import { APIError } from '../../src/errors/api-errors.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from './clients.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { BadRequestError } from '../../src/errors/api-error.ts';
+import { BadRequestError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';

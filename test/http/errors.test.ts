@@ -1,6 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
-import { BadRequestError, InternalServerError } from '../../src/errors/api-error.ts';
-import { APIConnectionError } from '../../src/errors/connection-error.ts';
+import {
+  BadRequestError,
+  InternalServerError,
+  APIConnectionError,
+} from '../../src/errors/api-errors.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
 import { collect, eventStream, json, scripted } from '../helpers/clients.ts';
 import { fetchFailure, settled } from '../helpers/failures.ts';

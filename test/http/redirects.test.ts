@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
-import { UnexpectedRedirectError } from '../../src/errors/connection-error.ts';
+import { APIError, UnexpectedRedirectError } from '../../src/errors/api-errors.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { AuthenticationError } from '../../src/errors/api-error.ts';
+import { AuthenticationError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { bodyOf, failureOf, json, scripted } from '../helpers/clients.ts';
 import { settled } from '../helpers/failures.ts';
 import {

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIError, InternalServerError, RateLimitError } from '../../src/errors/api-error.ts';
-import { APIConnectionTimeoutError } from '../../src/errors/connection-error.ts';
+import {
+  APIError,
+  InternalServerError,
+  RateLimitError,
+  APIConnectionTimeoutError,
+} from '../../src/errors/api-errors.ts';
 import { type Outcome } from '../../src/errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
 import { bodyOf, json, scripted } from '../helpers/clients.ts';

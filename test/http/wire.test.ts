@@ -2,13 +2,13 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
 import {
+  APIError,
   APIConnectionError,
   APIConnectionTimeoutError,
-} from '../../src/errors/connection-error.ts';
+  UnexpectedResponseError,
+} from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { failureOf } from '../helpers/clients.ts';

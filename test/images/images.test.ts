@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
+import { APIError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
 import { toFile, toStreamingFile } from '../../src/uploads/multipart.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { ModelsPage } from '../../src/models/models.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { downloadVideo, FileError, fileFromPath, saveTo } from '../../src/node/index.ts';
 import { makeRef } from '../../src/videos/task-ref.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';

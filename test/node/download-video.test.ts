@@ -4,13 +4,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import {
+  APIUserAbortError,
   ContentExpiredError,
   ContentNotReadyError,
   UnexpectedResponseError,
-} from '../../src/errors/response-error.ts';
+} from '../../src/errors/api-errors.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import { downloadVideo, FileError, saveTo, type SaveProgress } from '../../src/node/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';

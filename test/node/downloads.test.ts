@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIError, BadRequestError } from '../../src/errors/api-error.ts';
-import { APIConnectionTimeoutError } from '../../src/errors/connection-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import {
+  APIError,
+  BadRequestError,
+  APIConnectionTimeoutError,
+  UnexpectedResponseError,
+} from '../../src/errors/api-errors.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { RequestOptions } from '../../src/options.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { Gateway } from '../../src/gateway.ts';
 import { FileError, fileFromPath, saveTo, type SaveProgress } from '../../src/node/index.ts';
 import { emulated } from '../helpers/clients.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { APIUserAbortError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
 import { StreamError } from '../../src/streams/errors.ts';
 import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';

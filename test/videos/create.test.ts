@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { APIError, APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
 import { parseVideoTaskRef } from '../../src/videos/task-ref.ts';

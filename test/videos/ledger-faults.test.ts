@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { APIUserAbortError } from '../../src/errors/connection-error.ts';
+import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoWaitAbortedError } from '../../src/videos/errors.ts';
 import { memoryLedger } from '../../src/videos/memory-ledger.ts';

@@ -2,7 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../../src/errors/response-error.ts';
+import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import {
   VideoSubmitAnswerError,
   VideoSubmitUnknownError,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { APIError } from '../../src/errors/api-error.ts';
+import { APIError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import {
   VideoFailedError,

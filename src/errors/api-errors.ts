@@ -120,6 +120,100 @@ export class InternalServerError extends APIError {
   static override readonly kind: string = 'InternalServerError';
 }
 
+/**
+ * No answer came: the connection was refused, reset or cut.
+ *
+ * `outcome` is `not_sent` only where the runtime proves it; see `evidence`.
+ */
+export class APIConnectionError extends APIError {
+  static override readonly kind: string = 'APIConnectionError';
+}
+
+/** An attempt took longer than `timeout`. The gateway may still be working on it. */
+export class APIConnectionTimeoutError extends APIConnectionError {
+  static override readonly kind: string = 'APIConnectionTimeoutError';
+
+  /** The limit that was passed, in milliseconds. */
+  readonly timeout: number;
+
+  constructor(message: string, init: APIErrorInit & { readonly timeout: number }) {
+    super(message, init);
+    this.timeout = init.timeout;
+  }
+}
+
+/** The caller's `signal` was aborted. `cause` is the signal's reason. */
+export class APIUserAbortError extends APIError {
+  static override readonly kind: string = 'APIUserAbortError';
+
+  /** What a stream had received, as on `StreamError`; `undefined` when it was no stream. */
+  readonly partial: unknown;
+  /** The last token usage that the stream reported, or `undefined`. */
+  readonly usage: unknown;
+
+  constructor(message: string, init: APIErrorInit & { partial?: unknown; usage?: unknown }) {
+    super(message, init);
+    this.partial = init.partial;
+    this.usage = init.usage;
+  }
+}
+
+/**
+ * The gateway answered with a redirect that this client does not follow: a paid request is never
+ * sent on to another place. The usual cause is a wrong `baseURL`.
+ *
+ * `outcome` is `rejected` after a 307 or 308, and after a 301 or 302 that only names another origin;
+ * it is `unknown` after any other, because a redirect may also lead to the result of the work.
+ */
+export class UnexpectedRedirectError extends APIError {
+  static override readonly kind: string = 'UnexpectedRedirectError';
+}
+
+/** One place where an answer differs from what this client expects. */
+export interface ResponseIssue {
+  /** Where in the answer, for example `choices[0].message.content`. */
+  readonly path: string;
+  /** What was expected there, for example `string`. */
+  readonly expected: string;
+  /** What was received: a type name, never the value itself. */
+  readonly received: string;
+}
+
+/** What an {@link UnexpectedResponseError} is made from. */
+export interface UnexpectedResponseErrorInit extends APIErrorInit {
+  readonly issues?: readonly ResponseIssue[] | undefined;
+  readonly data?: unknown;
+}
+
+/**
+ * The gateway answered with success, but the body is not usable: HTML, empty, cut, or not of the
+ * promised shape. A paid request was probably accepted.
+ */
+export class UnexpectedResponseError extends APIError {
+  static override readonly kind: string = 'UnexpectedResponseError';
+
+  /** The differences that `validation: "strict"` found; empty otherwise. */
+  readonly issues: readonly ResponseIssue[];
+  /** The parsed answer, where there was one, so that nothing paid for is lost. Not enumerable either. */
+  declare readonly data: unknown;
+
+  constructor(message: string, init: UnexpectedResponseErrorInit) {
+    super(message, init);
+    this.issues = init.issues ?? [];
+    Object.defineProperty(this, 'data', { value: init.data });
+  }
+}
+
+/** `videos.downloadContent` was called before the task was completed. Wait and call it again. */
+export class ContentNotReadyError extends APIError {
+  static override readonly kind: string = 'ContentNotReadyError';
+}
+
+/** HTTP 410: the content of the video has expired and can no longer be downloaded. */
+export class ContentExpiredError extends APIError {
+  static override readonly kind: string = 'ContentExpiredError';
+}
+
 const classByStatus: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,
   401: AuthenticationError,
