@@ -58,13 +58,11 @@ export default {
       'src/(gateway|index)\\.ts$',
       entries,
     ]),
-    {
-      ...never('middle', 'Structured output, streams and uploads know no resource.', middle, [
-        resources,
-        'src/(gateway|index)\\.ts$',
-        entries,
-      ]),
-    },
+    never('middle', 'Structured output, streams and uploads know no resource.', middle, [
+      resources,
+      'src/(gateway|index)\\.ts$',
+      entries,
+    ]),
     never('resources', 'A resource is handed what it needs by the gateway.', resources, [
       'src/(gateway|index)\\.ts$',
       entries,

@@ -1,7 +1,7 @@
-export type { Responder, RespondOptions } from './routes/canned.ts';
+export type { Responder, RespondOptions } from './control/canned.ts';
 export type { EmulatorClock } from './control/clock.ts';
 export { createEmulator, type Emulator, type EmulatorOptions } from './server/emulator.ts';
-export type { ErrorDetails, ErrorEnvelope } from './routes/errors.ts';
+export type { ErrorDetails, ErrorEnvelope } from './server/errors.ts';
 export type {
   ActiveFault,
   AnswerFault,
@@ -13,8 +13,8 @@ export type {
   TaskFault,
 } from './faults/faults.ts';
 export type { Charge } from './control/ledger.ts';
-export { markers } from './routes/markers.ts';
-export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './routes/models.ts';
+export { markers } from './routes/prompts.ts';
+export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './control/models.ts';
 export {
   defaultQuirks,
   type ChatQuirks,
@@ -26,7 +26,7 @@ export {
   type VideoState,
 } from './faults/quirks.ts';
 export type { RequestBody, UploadedFile } from './server/request-body.ts';
-export type { ReceivedPreflight, ReceivedRequest } from './server/request-log.ts';
+export type { ReceivedPreflight, ReceivedRequest } from './control/request-log.ts';
 export type { EmulatorServer } from './server/server.ts';
-export type { EmulatorVideo, VideoTasks } from './routes/video-tasks.ts';
-export type { TaskFailure } from './routes/video-vendors.ts';
+export type { EmulatorVideo, VideoTasks } from './videos/tasks.ts';
+export type { TaskFailure } from './videos/vendors.ts';

@@ -1,6 +1,6 @@
 import { http, HttpResponse, type HttpHandler } from 'msw';
 import { endpoints, type Operation } from '../endpoints.ts';
-import { ConnectionLoss } from './server/connection-loss.ts';
+import { ConnectionLoss } from './server/byte-stream.ts';
 import { createEmulator, type Emulator } from './server/emulator.ts';
 import { operations, pathPattern } from './server/router.ts';
 

@@ -6,7 +6,7 @@ import { byteStream, piecesOf, resized } from '../../src/testing/server/byte-str
 import { readSound } from '../../src/testing/media/audio-reader.ts';
 import { encodeMp3 } from '../../src/testing/media/mp3.ts';
 import { decodePng, encodePng } from '../../src/testing/media/png.ts';
-import { countTokens, tokensOf } from '../../src/testing/routes/tokens.ts';
+import { countTokens, tokensOf } from '../../src/testing/routes/usage.ts';
 import { tonesOf } from '../../src/testing/media/tones.ts';
 import { encodeWav } from '../../src/testing/media/wav.ts';
 

@@ -2,14 +2,14 @@ import type { JsonObject } from '../../types.ts';
 import { authenticate } from '../server/auth.ts';
 import type { EmulatorClock } from './clock.ts';
 import { preflightResponse, withCommonHeaders } from '../server/cors.ts';
-import { Refusal } from '../routes/errors.ts';
+import { Refusal } from '../server/errors.ts';
 import type { Fault, FaultRule } from '../faults/faults.ts';
 import { isRecord, number, record, text } from './json.ts';
 import type { Charge } from './ledger.ts';
 import type { Quirks } from '../faults/quirks.ts';
-import type { ReceivedPreflight, ReceivedRequest } from '../server/request-log.ts';
+import type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
 import { operations } from '../server/router.ts';
-import type { EmulatorVideo } from '../routes/video-tasks.ts';
+import type { EmulatorVideo } from '../videos/tasks.ts';
 
 /** Paths below this one steer the emulator itself. */
 export const controlPrefix = '/__emulator';

@@ -1,13 +1,13 @@
 import { withBodyFault } from './body-faults.ts';
 import { fieldsOf, fileURL, type Call } from '../server/call.ts';
-import { ConnectionLoss } from '../server/connection-loss.ts';
+import { ConnectionLoss } from '../server/byte-stream.ts';
 import {
   contentRefusal,
   errorBody,
   refusal,
   taskRefusal,
   withRequestId,
-} from '../routes/errors.ts';
+} from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
 import { gatewayUsage } from '../routes/usage.ts';
 import { wait, waitForever } from '../server/waiting.ts';

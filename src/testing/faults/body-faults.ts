@@ -1,6 +1,5 @@
-import { byteStream, piecesOf, resized } from '../server/byte-stream.ts';
+import { byteStream, piecesOf, resized, ConnectionLoss } from '../server/byte-stream.ts';
 import type { Bytes } from '../media/bytes.ts';
-import { ConnectionLoss } from '../server/connection-loss.ts';
 import type { BodyFault } from './faults.ts';
 import { wait, waitForever } from '../server/waiting.ts';
 

@@ -1,6 +1,6 @@
 import type { Operation } from '../../endpoints.ts';
 import type { ActiveFault, Fault, FaultRule } from './faults.ts';
-import type { ReceivedRequest } from '../server/request-log.ts';
+import type { ReceivedRequest } from '../control/request-log.ts';
 
 class Rule implements ActiveFault {
   readonly rule: FaultRule;

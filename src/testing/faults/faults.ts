@@ -1,6 +1,6 @@
 import type { Operation } from '../../endpoints.ts';
-import type { ErrorDetails, ErrorEnvelope } from '../routes/errors.ts';
-import type { ReceivedRequest } from '../server/request-log.ts';
+import type { ErrorDetails, ErrorEnvelope } from '../server/errors.ts';
+import type { ReceivedRequest } from '../control/request-log.ts';
 
 /** One thing that goes wrong. */
 export type Fault = ConnectionFault | AnswerFault | BodyFault | StreamFault | TaskFault;

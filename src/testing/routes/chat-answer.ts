@@ -1,12 +1,11 @@
-import { answerText, thoughtsOf } from './answers.ts';
+import type { Quirks } from '../faults/quirks.ts';
+import { answerText, thoughtsOf, markers } from './prompts.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
 import { hash } from '../media/hash.ts';
 import type { Ids } from '../control/ids.ts';
-import { markers } from './markers.ts';
-import type { Vendor } from './models.ts';
+import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
-import { countTokens, tokensOf } from './tokens.ts';
-import type { TokenCount } from './usage.ts';
+import { countTokens, tokensOf, type TokenCount } from './usage.ts';
 
 /** A call of a tool, with its arguments as an object. */
 export interface ToolCall {
@@ -136,4 +135,10 @@ export function logprobOf(token: string, top: number): unknown {
     bytes: null,
   }));
   return { ...entry, top_logprobs: top === 0 ? [] : [entry, ...others] };
+}
+
+/** A creation time in seconds, in the form of the quirk. */
+export function createdField(seconds: number, { chatCreated }: Quirks): number | string {
+  if (chatCreated === 'string') return String(seconds);
+  return chatCreated === 'float' ? seconds + 0.25 : seconds;
 }

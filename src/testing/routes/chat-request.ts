@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../types.ts';
-import type { Question } from './answers.ts';
-import { fromBase64 } from '../media/bytes.ts';
+import { type Question, checkWords } from './prompts.ts';
+import { fromBase64, readDataURL } from '../media/bytes.ts';
 import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
-import { readDataURL } from '../media/data-url.ts';
 import { describePicture } from '../media/image-size.ts';
 import { isRecord, list, record, text } from '../control/json.ts';
-import { checkWords } from './markers.ts';
-import { countTokens } from './tokens.ts';
+import { countTokens } from './usage.ts';
 
 /** A tool that the model may call. */
 export interface Tool {

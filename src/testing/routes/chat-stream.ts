@@ -1,14 +1,18 @@
 import type { JsonObject } from '../../types.ts';
-import { logprobOf, type ChatAnswer, type ChatChoice, type ToolCall } from './chat-answer.ts';
+import {
+  createdField,
+  logprobOf,
+  type ChatAnswer,
+  type ChatChoice,
+  type ToolCall,
+} from './chat-answer.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { createdField } from './created.ts';
 import { present } from '../control/json.ts';
-import { markers } from './markers.ts';
-import type { Vendor } from './models.ts';
+import { markers } from './prompts.ts';
+import type { Vendor } from '../control/models.ts';
 import type { Quirks } from '../faults/quirks.ts';
-import { doneEvent, type EventRole, type StreamEvent } from './stream-events.ts';
-import { tokensOf } from './tokens.ts';
-import { chatUsage, gatewayUsage, isConverted } from './usage.ts';
+import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
+import { tokensOf, chatUsage, gatewayUsage, isConverted } from './usage.ts';
 
 type Delta = JsonObject;
 

@@ -1,15 +1,20 @@
+import type { Quirks } from '../faults/quirks.ts';
 import type { JsonObject } from '../../types.ts';
 import { charge, type Call } from '../server/call.ts';
-import { answerChat, logprobOf, type ChatAnswer, type ChatChoice } from './chat-answer.ts';
+import {
+  answerChat,
+  createdField,
+  logprobOf,
+  type ChatAnswer,
+  type ChatChoice,
+} from './chat-answer.ts';
 import { readChat, type ChatRequest } from './chat-request.ts';
 import { chatEvents, passedFields } from './chat-stream.ts';
-import { createdField } from './created.ts';
-import { relayed } from './errors.ts';
+import { relayed } from '../server/errors.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { present } from '../control/json.ts';
-import { markers } from './markers.ts';
-import { vendorOf } from './models.ts';
-import type { Quirks } from '../faults/quirks.ts';
+import { markers } from './prompts.ts';
+import { vendorOf } from '../control/models.ts';
 import { chatUsage, isConverted } from './usage.ts';
 
 function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {

@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../types.ts';
-import type { Question } from './answers.ts';
+import { type Question, checkWords } from './prompts.ts';
 import { fromBase64 } from '../media/bytes.ts';
 import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
 import type { Tool } from './chat-request.ts';
 import { describePicture } from '../media/image-size.ts';
 import { isRecord, list, number, record, text } from '../control/json.ts';
-import { checkWords } from './markers.ts';
-import { countTokens } from './tokens.ts';
+import { countTokens } from './usage.ts';
 
 /** A generateContent request, checked. */
 export interface GenerateRequest {

@@ -1,18 +1,17 @@
 import type { JsonObject } from '../../types.ts';
-import { answerText, thoughtsOf } from './answers.ts';
+import { answerText, thoughtsOf, markers } from './prompts.ts';
 import { base64 } from '../media/bytes.ts';
 import { charge, checkVendor, type Call, type Handler } from '../server/call.ts';
+import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
 import { isRecord, present } from '../control/json.ts';
-import { markers } from './markers.ts';
-import { vendorOf } from './models.ts';
+import { vendorOf } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import { SchemaValues } from './schema-values.ts';
-import { doneEvent, type EventRole, type StreamEvent } from './stream-events.ts';
-import { countTokens, tokensOf } from './tokens.ts';
+import { countTokens, tokensOf } from './usage.ts';
 
 interface Candidate {
   readonly thoughts: string;

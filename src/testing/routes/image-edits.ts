@@ -1,7 +1,7 @@
 import type { Call } from '../server/call.ts';
-import { readDataURL } from '../media/data-url.ts';
-import { refusal } from './errors.ts';
-import type { Fields } from './fields.ts';
+import { readDataURL } from '../media/bytes.ts';
+import { refusal } from '../server/errors.ts';
+import type { Fields } from '../server/fields.ts';
 import { list, record, text } from '../control/json.ts';
 import { paint } from '../media/painting.ts';
 import { decodePng, type Pixels } from '../media/png.ts';

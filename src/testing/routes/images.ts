@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { base64, type Bytes } from '../media/bytes.ts';
+import { base64, type Bytes, dataURL } from '../media/bytes.ts';
 import {
   charge,
   fieldsOf,
@@ -9,17 +9,16 @@ import {
   type Call,
   type Handler,
 } from '../server/call.ts';
-import { dataURL } from '../media/data-url.ts';
-import { refusal } from './errors.ts';
+import { refusal } from '../server/errors.ts';
+import { doneEvent, type StreamEvent } from '../faults/stream-faults.ts';
 import { eventResponse } from '../server/event-stream.ts';
-import type { Fields } from './fields.ts';
+import type { Fields } from '../server/fields.ts';
 import { editedPicture, readEdit } from './image-edits.ts';
-import { checkWords } from './markers.ts';
-import { vendorOf } from './models.ts';
+import { checkWords } from './prompts.ts';
+import { vendorOf } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
-import { doneEvent, type StreamEvent } from './stream-events.ts';
-import { countTokens } from './tokens.ts';
+import { countTokens } from './usage.ts';
 
 /** What both image operations read. */
 interface ImageOrder {

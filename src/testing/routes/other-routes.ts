@@ -1,7 +1,7 @@
 import { consolePage } from '../faults/answer-faults.ts';
 import { authenticate } from '../server/auth.ts';
 import type { World } from '../server/call.ts';
-import { geminiModels, knownModelBody } from './models.ts';
+import { geminiModels, knownModelBody } from '../control/models.ts';
 
 const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;

@@ -9,11 +9,11 @@ import {
   type Call,
   type Handler,
 } from '../server/call.ts';
+import type { StreamEvent } from '../faults/stream-faults.ts';
 import { eventResponse } from '../server/event-stream.ts';
-import { checkWords } from './markers.ts';
+import { checkWords } from './prompts.ts';
 import { encodeMp3 } from '../media/mp3.ts';
-import type { StreamEvent } from './stream-events.ts';
-import { countTokens } from './tokens.ts';
+import { countTokens } from './usage.ts';
 import { tonesOf } from '../media/tones.ts';
 import { encodePcm, encodeWav } from '../media/wav.ts';
 

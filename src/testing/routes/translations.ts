@@ -7,7 +7,7 @@ import {
   requiredModelOf,
   type Handler,
 } from '../server/call.ts';
-import { refusal } from './errors.ts';
+import { refusal } from '../server/errors.ts';
 
 // The gateway works out the duration by the extension, and knows only these, in lower case.
 const extensions = new Set(

@@ -1,4 +1,4 @@
-import { routingRefusal } from '../routes/errors.ts';
+import { routingRefusal } from './errors.ts';
 
 const googlePaths = /^\/v1beta\/models|^\/v1beta\/openai\/models|^\/v1\/models\//;
 const anthropicPaths = /\/v1\/messages|\/v1\/models/;

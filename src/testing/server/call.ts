@@ -1,15 +1,15 @@
 import type { Operation } from '../../endpoints.ts';
 import type { EmulatorClock } from '../control/clock.ts';
-import { refusal, routingRefusal, taskRefusal } from '../routes/errors.ts';
+import { refusal, routingRefusal, taskRefusal } from './errors.ts';
 import type { Fault } from '../faults/faults.ts';
-import { Fields } from '../routes/fields.ts';
+import { Fields } from './fields.ts';
 import type { Files } from './files.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Ledger } from '../control/ledger.ts';
-import { missingModel, vendorOf, type EmulatorModel, type Vendor } from '../routes/models.ts';
+import { missingModel, vendorOf, type EmulatorModel, type Vendor } from '../control/models.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { RequestBody } from './request-body.ts';
-import type { VideoTasks } from '../routes/video-tasks.ts';
+import type { VideoTasks } from '../videos/tasks.ts';
 
 /** What every handler works with. */
 export interface World {

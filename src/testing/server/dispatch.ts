@@ -1,17 +1,16 @@
 import { answerWithFault } from '../faults/answer-faults.ts';
 import { authenticate } from './auth.ts';
-import { watched } from './byte-stream.ts';
+import { watched, ConnectionLoss } from './byte-stream.ts';
 import type { Call, World } from './call.ts';
-import type { CannedAnswers } from '../routes/canned.ts';
-import { ConnectionLoss } from './connection-loss.ts';
+import type { CannedAnswers } from '../control/canned.ts';
 import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
 import { preflightResponse, withCommonHeaders } from './cors.ts';
-import { Refusal } from '../routes/errors.ts';
+import { Refusal } from './errors.ts';
 import type { FaultRules } from '../faults/fault-rules.ts';
 import { handlers } from './handlers.ts';
 import { answerOtherRoute, isApiPath, notFound } from '../routes/other-routes.ts';
 import { readBody } from './request-body.ts';
-import { LoggedRequest, type RequestLog } from './request-log.ts';
+import { LoggedRequest, type RequestLog } from '../control/request-log.ts';
 import { findRoute, type Route } from './router.ts';
 
 /** What the gateway is made of. */

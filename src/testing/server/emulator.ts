@@ -1,22 +1,25 @@
 import type { Operation } from '../../endpoints.ts';
 import type { Fetch } from '../../options.ts';
 import type { World } from './call.ts';
-import { CannedAnswers, type RespondOptions, type Responder } from '../routes/canned.ts';
+import { CannedAnswers, type RespondOptions, type Responder } from '../control/canned.ts';
 import { EmulatorClock } from '../control/clock.ts';
 import { dispatch, type Gateway } from './dispatch.ts';
 import { FaultRules } from '../faults/fault-rules.ts';
 import type { ActiveFault, FaultRule } from '../faults/faults.ts';
 import { createFetch } from './fetch.ts';
-import { Files } from './files.ts';
+import { Files, Origins } from './files.ts';
 import { Ids } from '../control/ids.ts';
 import { Ledger, type Charge } from '../control/ledger.ts';
-import { defaultModels, type EmulatorModel } from '../routes/models.ts';
-import { Origins } from './origins.ts';
+import { defaultModels, type EmulatorModel } from '../control/models.ts';
 import { checkOperation, checkQuirks, checkRule } from '../control/check-setup.ts';
 import { defaultQuirks, type Quirks } from '../faults/quirks.ts';
-import { RequestLog, type ReceivedPreflight, type ReceivedRequest } from './request-log.ts';
+import {
+  RequestLog,
+  type ReceivedPreflight,
+  type ReceivedRequest,
+} from '../control/request-log.ts';
 import { startServer, type EmulatorServer } from './server.ts';
-import { VideoTasks } from '../routes/video-tasks.ts';
+import { VideoTasks } from '../videos/tasks.ts';
 
 /** How an emulator is set up. */
 export interface EmulatorOptions {

@@ -1,10 +1,8 @@
-import { byteStream, resized } from './byte-stream.ts';
+import { byteStream, resized, ConnectionLoss } from './byte-stream.ts';
 import { utf8, type Bytes } from '../media/bytes.ts';
 import type { Call } from './call.ts';
-import { ConnectionLoss } from './connection-loss.ts';
 import type { StreamQuirks } from '../faults/quirks.ts';
-import type { Step, StreamEvent } from '../routes/stream-events.ts';
-import { withStreamFault } from '../faults/stream-faults.ts';
+import { withStreamFault, type Step, type StreamEvent } from '../faults/stream-faults.ts';
 import { wait, waitForever } from './waiting.ts';
 
 const lineEnds = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;

@@ -1,6 +1,19 @@
 import type { Fetch } from '../../options.ts';
 import { watched } from './byte-stream.ts';
-import { holdRequest } from './held-requests.ts';
+
+/**
+ * Requests that are being answered.
+ *
+ * A request of Node passes the abort of its signal on only while the request itself can be reached:
+ * once it is collected, the signal that was taken out of it stays silent for ever.
+ */
+const held = new Set<Request>();
+
+/** Keeps a request from being collected. @returns a function that lets it go */
+export function holdRequest(request: Request): () => void {
+  held.add(request);
+  return () => held.delete(request);
+}
 
 /** What a `fetch` function of the emulator is made from. */
 export interface FetchTarget {

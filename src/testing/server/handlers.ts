@@ -4,7 +4,7 @@ import { completeChat } from '../routes/chat.ts';
 import { createEmbeddings, createEngineEmbeddings } from '../routes/embeddings.ts';
 import { generateContent, generateContentStream } from '../routes/gemini.ts';
 import { editImages, generateImages } from '../routes/images.ts';
-import { listModels } from '../routes/model-list.ts';
+import { listModels } from '../routes/models.ts';
 import { createSpeech } from '../routes/speech.ts';
 import { createTranslation } from '../routes/translations.ts';
 import {
@@ -13,7 +13,7 @@ import {
   remixVideo,
   retrieveVendorVideo,
   retrieveVideo,
-} from '../routes/videos.ts';
+} from '../videos/videos.ts';
 
 /** The handler of every operation. An operation without one does not compile. */
 export const handlers = {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { piecesOf } from './byte-stream.ts';
-import { ConnectionLoss } from './connection-loss.ts';
-import { holdRequest } from './held-requests.ts';
+import { piecesOf, ConnectionLoss } from './byte-stream.ts';
+import { holdRequest } from './fetch.ts';
 import { wait } from './waiting.ts';
 
 /** A running server of the emulator. */

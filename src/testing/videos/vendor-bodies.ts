@@ -1,9 +1,9 @@
 import { fileURL, type Call } from '../server/call.ts';
 import { present, record } from '../control/json.ts';
 import type { VideoState } from '../faults/quirks.ts';
-import { videoBody } from './video-bodies.ts';
-import type { EmulatorVideo } from './video-tasks.ts';
-import { quirksFor } from './video-vendors.ts';
+import { videoBody } from './bodies.ts';
+import type { EmulatorVideo } from './tasks.ts';
+import { quirksFor } from './vendors.ts';
 
 type Words = Readonly<Record<VideoState, string>>;
 

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../types.ts';
 import { fileURL, type Call } from '../server/call.ts';
 import { present } from '../control/json.ts';
 import type { Quirks } from '../faults/quirks.ts';
-import type { EmulatorVideo } from './video-tasks.ts';
-import { quirksFor } from './video-vendors.ts';
+import type { EmulatorVideo } from './tasks.ts';
+import { quirksFor } from './vendors.ts';
 
 /** A time in the unit of the quirk. */
 function timeField(milliseconds: number, { videoTimes }: Quirks, isLater: boolean): number {

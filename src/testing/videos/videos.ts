@@ -8,14 +8,14 @@ import {
   type Call,
   type Handler,
 } from '../server/call.ts';
-import { contentRefusal, routingRefusal, taskRefusal } from './errors.ts';
-import type { Fields } from './fields.ts';
+import { contentRefusal, routingRefusal, taskRefusal } from '../server/errors.ts';
+import type { Fields } from '../server/fields.ts';
 import { jsonType, record } from '../control/json.ts';
-import { checkWords } from './markers.ts';
+import { checkWords } from '../routes/prompts.ts';
 import { recordWords, vendorBody } from './vendor-bodies.ts';
-import { videoBody } from './video-bodies.ts';
-import type { EmulatorVideo, VideoOrder } from './video-tasks.ts';
-import { channelOf, quirksFor, type VideoChannel } from './video-vendors.ts';
+import { videoBody } from './bodies.ts';
+import type { EmulatorVideo, VideoOrder } from './tasks.ts';
+import { channelOf, quirksFor, type VideoChannel } from './vendors.ts';
 
 function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;

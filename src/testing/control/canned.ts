@@ -1,5 +1,5 @@
 import type { Operation } from '../../endpoints.ts';
-import type { ReceivedRequest } from '../server/request-log.ts';
+import type { ReceivedRequest } from './request-log.ts';
 
 /** Makes an answer by hand. */
 export type Responder = (request: ReceivedRequest) => Response | Promise<Response>;

@@ -1,6 +1,6 @@
 import type { Operation } from '../../endpoints.ts';
-import { credentialOf } from './auth.ts';
-import type { RequestBody } from './request-body.ts';
+import { credentialOf } from '../server/auth.ts';
+import type { RequestBody } from '../server/request-body.ts';
 
 /** A request as the emulator received it. It never holds the key. */
 export interface ReceivedRequest {

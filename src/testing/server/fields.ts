@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types.ts';
 import { isRecord, jsonType } from '../control/json.ts';
-import type { RequestBody, UploadedFile } from '../server/request-body.ts';
+import type { RequestBody, UploadedFile } from './request-body.ts';
 
 type Refuse = (message: string) => Error;
 

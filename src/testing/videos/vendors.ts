@@ -1,4 +1,4 @@
-import { vendorOf, type EmulatorModel, type Vendor } from './models.ts';
+import { vendorOf, type EmulatorModel, type Vendor } from '../control/models.ts';
 import { defaultQuirks, type Quirks, type VideoQuirks } from '../faults/quirks.ts';
 
 /** Why a task of the emulator failed. */

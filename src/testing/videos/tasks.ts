@@ -2,10 +2,10 @@ import type { Bytes } from '../media/bytes.ts';
 import type { EmulatorClock } from '../control/clock.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Ledger } from '../control/ledger.ts';
-import { markers } from './markers.ts';
+import { markers } from '../routes/prompts.ts';
 import { makeVideo } from '../media/mp4.ts';
 import type { VideoState } from '../faults/quirks.ts';
-import { channelOf, quirksFor, type TaskFailure, type VideoWorld } from './video-vendors.ts';
+import { channelOf, quirksFor, type TaskFailure, type VideoWorld } from './vendors.ts';
 
 /** What a video task is made from. */
 export interface VideoOrder {
