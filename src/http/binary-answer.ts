@@ -1,5 +1,5 @@
 import { parseJSON } from '../answers/parse-json.ts';
-import { typeOfBytes } from '../uploads/file-type.ts';
+import { typeOfBytes } from '../answers/file-type.ts';
 import { guardBody } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peek } from './peek.ts';

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Uploadable } from './types.ts';
 import { isUploadable } from './file-input.ts';
-import type { FilePurpose } from './file-type.ts';
+import type { FilePurpose } from './file-name.ts';
 
 /**
  * One field of a form.

@@ -1,8 +1,9 @@
+import { sniffLength } from '../answers/file-type.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import type { StreamingFileInput } from './types.ts';
 import { openSource, sizeOfFileStream, type ByteSource } from './byte-source.ts';
-import { isReadable, isStreamingFile, nameOf } from './file-input.ts';
-import { describeFile, sniffLength } from './file-type.ts';
+import { isReadable, isStreamingFile } from './file-input.ts';
+import { describeFile, nameOf } from './file-name.ts';
 import { bufferContent, headOf, readBlob, unreadable } from './to-file.ts';
 import { toParts, type FilePart, type FormFields, type TextPart } from './multipart-fields.ts';
 import { loadFormStreamer, type StreamedFile } from './multipart-stream.ts';

@@ -1,3 +1,4 @@
+import { sniffLength, typeOfBytes } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import {
   streamingFileMark,
@@ -7,16 +8,8 @@ import {
   type UploadData,
 } from './types.ts';
 import { bytesOf, openSource, type ByteSource } from './byte-source.ts';
-import {
-  baseName,
-  isBinary,
-  isBlob,
-  isReadable,
-  isResponse,
-  isStream,
-  nameOf,
-} from './file-input.ts';
-import { sniffLength, typeOfBytes, typeOfName } from './file-type.ts';
+import { isBinary, isBlob, isReadable, isResponse, isStream } from './file-input.ts';
+import { baseName, nameOf, typeOfName } from './file-name.ts';
 
 /** What `new File()` takes. Node's types and those of browsers have different names for it. */
 type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;

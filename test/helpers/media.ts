@@ -12,7 +12,6 @@ export const mediaHeads = {
   gif: bytes(`GIF89a\x01\0\x01\0${rest}`),
   avif: bytes(`\0\0\0\x1cftypavif\0\0\0\0${rest}`),
   heic: bytes(`\0\0\0\x1cftypheic\0\0\0\0${rest}`),
-  tiff: bytes(`II*\0\x08\0\0\0${rest}`),
   mp4: bytes(`\0\0\0\x20ftypisom\0\0\x02\0${rest}`),
   mov: bytes(`\0\0\0\x14ftypqt  \0\0\x02\0${rest}`),
   m4a: bytes(`\0\0\0\x20ftypM4A \0\0\x02\0${rest}`),

@@ -579,7 +579,7 @@ describe('encodeMultipart() where uploads cannot be streamed', () => {
   test('reads into memory in a bundle for browsers', async () => {
     const { outputFiles } = await build({
       stdin: {
-        contents: "export { encodeMultipart } from '../src/http/multipart.ts';",
+        contents: "export { encodeMultipart } from './src/uploads/multipart.ts';",
         resolveDir: process.cwd(),
       },
       bundle: true,
