@@ -34,8 +34,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-  type OutputIssue,
-} from './structured/errors.ts';
+} from './chat/errors.ts';
 export {
   StreamError,
   StreamTimeoutError,
@@ -98,9 +97,13 @@ export { ChatCompletionRunner } from './chat/runner.ts';
 export type * from './chat/stream-events.ts';
 export { Stream } from './streams/stream.ts';
 export { memoryLedger } from './videos/memory-ledger.ts';
-export { responseFormat } from './structured/response-format.ts';
 export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';
-export { tool, type PlainToolDefinition, type SchemaToolDefinition } from './structured/tool.ts';
+export {
+  responseFormat,
+  tool,
+  type PlainToolDefinition,
+  type SchemaToolDefinition,
+} from './structured/tool.ts';
 export { parseVideoTaskRef } from './videos/task-ref.ts';
 export type {
   VideoCreateAndWaitOptions,
@@ -117,20 +120,16 @@ export type {
 export type * from './audio/types.ts';
 export type * from './chat/messages.ts';
 export type * from './chat/params.ts';
-export type * from './chat/parsed-types.ts';
-export type * from './chat/chunk-types.ts';
-export type * from './chat/tool-types.ts';
 export type * from './chat/types.ts';
 export type * from './types.ts';
 export type * from './embeddings/types.ts';
-export type * from './generate/content-types.ts';
-export type * from './generate/params.ts';
 export type * from './generate/types.ts';
+export type * from './generate/params.ts';
 export type * from './images/params.ts';
 export type * from './images/stream-types.ts';
 export type * from './images/types.ts';
 export type * from './models/types.ts';
 export type * from './videos/submit-ledger.ts';
-export type * from './structured/standard-schema.ts';
+export type * from './structured/types.ts';
 export type * from './uploads/types.ts';
 export type * from './videos/types.ts';

@@ -17,10 +17,11 @@ import type {
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionTool,
+  ChatCompletionToolChoiceOption,
 } from './chat/params.ts';
-import type { ChatCompletionChunk } from './chat/chunk-types.ts';
-import type { ChatCompletionTool, ChatCompletionToolChoiceOption } from './chat/tool-types.ts';
 import type {
+  ChatCompletionChunk,
   ChatCompletion,
   ChatCompletionMessage,
   ChatCompletionTokenLogprob,

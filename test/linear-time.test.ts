@@ -5,7 +5,7 @@ import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { root } from './helpers/run-program.ts';
 import type { ChatCompletionStreamEvents } from '../src/chat/stream-events.ts';
-import type { ChatCompletionChunkChoice } from '../src/chat/chunk-types.ts';
+import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
@@ -14,8 +14,8 @@ const { ChatEventDeriver } = await import('../src/chat/event-deriver.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { EventEmitter } = await import('../src/chat/event-emitter.ts');
 const { EventReader } = await import('../src/streams/read-events.ts');
-const { OutputParser } = await import('../src/structured/output-parser.ts');
-const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
+const { OutputParser } = await import('../src/chat/output-parser.ts');
+const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 interface Found {
   readonly file: string;

@@ -6,8 +6,6 @@ import type {
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
   ChatCompletionChunkDelta,
-} from './chunk-types.ts';
-import type {
   ChatCompletion,
   ChatCompletionAudio,
   ChatCompletionChoice,

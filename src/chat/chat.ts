@@ -7,17 +7,21 @@ import { chatProtocolFor, hasNoChoices, saysNothing } from './protocol.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import { collectStream } from '../streams/open-source.ts';
 import type { Stream } from '../streams/stream.ts';
-import { outputParser } from '../structured/output-parser.ts';
+import { outputParser } from './output-parser.ts';
 import type {
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionResponseFormat,
 } from './params.ts';
-import type { ParsedChatCompletion, ParsedOutput, WithFormat } from './parsed-types.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
-import type { ChatCompletionResponseFormat } from './tool-types.ts';
-import type { ChatCompletion } from './types.ts';
+import type {
+  ParsedChatCompletion,
+  ParsedOutput,
+  WithFormat,
+  ChatCompletionChunk,
+  ChatCompletion,
+} from './types.ts';
 import { chatBody } from './body.ts';
 import { type ChatCalls, startStream, startToolRun } from './runs.ts';
 import type {

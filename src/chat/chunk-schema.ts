@@ -4,7 +4,7 @@ import type {
   ChatCompletionChunkChoice,
   ChatCompletionChunkDelta,
   ChatCompletionChunkToolCall,
-} from './chunk-types.ts';
+} from './types.ts';
 import type { JsonObject } from '../types.ts';
 import { dropNull, isObject, repairItems } from '../answers/objects.ts';
 import {

@@ -1,7 +1,11 @@
-import type { ChatCompletionChunk, ChatCompletionChunkChoice } from './chunk-types.ts';
-import type { OutputParser } from '../structured/output-parser.ts';
-import { GrowingJSON } from '../structured/partial-json.ts';
-import type { ChatCompletion, ChatCompletionChoice } from './types.ts';
+import type {
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletion,
+  ChatCompletionChoice,
+} from './types.ts';
+import type { OutputParser } from './output-parser.ts';
+import { GrowingJSON } from '../structured/json.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import { saysNothing } from './protocol.ts';
 import type { ChatCompletionStreamEvents } from './stream-events.ts';

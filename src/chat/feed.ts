@@ -1,10 +1,8 @@
 import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
 import { isObject } from '../answers/objects.ts';
-import type { OutputParser } from '../structured/output-parser.ts';
+import type { OutputParser } from './output-parser.ts';
 import type { ChatCompletionToolMessageParam } from './messages.ts';
-import type { ParsedChatCompletion } from './parsed-types.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
-import type { ChatCompletion } from './types.ts';
+import type { ParsedChatCompletion, ChatCompletionChunk, ChatCompletion } from './types.ts';
 import { ChatEventDeriver } from './event-deriver.ts';
 import { saysNothing } from './protocol.ts';
 import type { ChatResult } from './result.ts';

@@ -1,11 +1,96 @@
-import type { ChatCompletionContentPartText, ChatCompletionMessageParam } from './messages.ts';
 import type {
-  ChatCompletionResponseFormat,
-  ChatCompletionTool,
-  ChatCompletionToolChoiceOption,
+  ChatCompletionFunctionTool,
+  ResponseFormatJSONSchema,
   FunctionParameters,
-} from './tool-types.ts';
+} from '../structured/types.ts';
 import type { OpenString } from '../types.ts';
+import type { ChatCompletionContentPartText, ChatCompletionMessageParam } from './messages.ts';
+
+/** A tool whose input is free text, or text of a grammar. */
+export interface ChatCompletionCustomTool {
+  type: 'custom';
+  custom: {
+    name: string;
+    description?: string | undefined;
+    /** The form of the input. Left out: any text. */
+    format?:
+      | { type: 'text' }
+      | {
+          type: 'grammar';
+          grammar: { definition: string; syntax: OpenString<'lark' | 'regex'> };
+        }
+      | undefined;
+  };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionCustomTool {
+  type Custom = ChatCompletionCustomTool['custom'];
+}
+
+/** A tool that the model may use. */
+export type ChatCompletionTool = ChatCompletionFunctionTool | ChatCompletionCustomTool;
+
+/** Makes the model call this function. */
+export interface ChatCompletionNamedToolChoice {
+  type: 'function';
+  function: { name: string };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionNamedToolChoice {
+  type Function = ChatCompletionNamedToolChoice['function'];
+}
+
+/** Makes the model use this custom tool. */
+export interface ChatCompletionNamedToolChoiceCustom {
+  type: 'custom';
+  custom: { name: string };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionNamedToolChoiceCustom {
+  type Custom = ChatCompletionNamedToolChoiceCustom['custom'];
+}
+
+/** Limits the model to some of the tools. */
+export interface ChatCompletionAllowedToolChoice {
+  type: 'allowed_tools';
+  allowed_tools: {
+    /** `auto`: it may use them; `required`: it must. */
+    mode: 'auto' | 'required';
+    /** Tools by type and name, for example `{ type: "function", function: { name: "find" } }`. */
+    tools: Record<string, unknown>[];
+  };
+}
+
+/** Which tools the model is limited to. */
+export type ChatCompletionAllowedTools = ChatCompletionAllowedToolChoice['allowed_tools'];
+
+/** Whether, and which, tools are used. */
+export type ChatCompletionToolChoiceOption =
+  | 'none'
+  | 'auto'
+  | 'required'
+  | ChatCompletionAllowedToolChoice
+  | ChatCompletionNamedToolChoice
+  | ChatCompletionNamedToolChoiceCustom;
+
+/** Plain text, the default. */
+export interface ResponseFormatText {
+  type: 'text';
+}
+
+/** Any JSON object. Most models need the word JSON in a message too. */
+export interface ResponseFormatJSONObject {
+  type: 'json_object';
+}
+
+/** The form of the answer. */
+export type ChatCompletionResponseFormat =
+  | ResponseFormatText
+  | ResponseFormatJSONObject
+  | ResponseFormatJSONSchema;
 
 /** How hard a reasoning model thinks. */
 export type ReasoningEffort = OpenString<

@@ -2,7 +2,7 @@ import { endsInError, isCompletion } from './schema.ts';
 import { chatChunkReader } from './chunk-schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import { readValue } from '../answers/reader.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
+import type { ChatCompletionChunk } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';

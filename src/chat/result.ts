@@ -4,8 +4,11 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
 } from './messages.ts';
-import type { ParsedChatCompletion, ParsedChatCompletionMessage } from './parsed-types.ts';
-import type { CompletionUsage } from './types.ts';
+import type {
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  CompletionUsage,
+} from './types.ts';
 import type { ChatCompletionStreamEvents } from './stream-events.ts';
 import { EventEmitter } from './event-emitter.ts';
 import { addCounts } from '../streams/sum-usage.ts';

@@ -1,13 +1,13 @@
+import type { FunctionParameters } from '../structured/types.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger } from '../check.ts';
 import type { ChatResult } from './result.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import { runAborted } from '../streams/stream-failure.ts';
-import type { OutputParser } from '../structured/output-parser.ts';
+import type { OutputParser } from './output-parser.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
-import type { ChatCompletionCreateParamsBase } from './params.ts';
-import type { ParsedChatCompletion } from './parsed-types.ts';
-import type { ChatCompletionTool, FunctionParameters } from './tool-types.ts';
+import type { ChatCompletionCreateParamsBase, ChatCompletionTool } from './params.ts';
+import type { ParsedChatCompletion } from './types.ts';
 import { type CallableTool, callTools, type ToolResult } from '../structured/call-tools.ts';
 import type { ChatCompletionToolRunnerParams, RunnerOptions } from './tools.ts';
 import { checkList, checkParams } from '../structured/checks.ts';

@@ -3,8 +3,11 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import { giveUpAfterAbort } from '../http/give-up.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './messages.ts';
-import type { ParsedChatCompletion, ParsedChatCompletionMessage } from './parsed-types.ts';
-import type { CompletionUsage } from './types.ts';
+import type {
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  CompletionUsage,
+} from './types.ts';
 import { ChatResult } from './result.ts';
 import type { ChatCompletionStreamEvents } from './stream-events.ts';
 import { ChunkQueue } from '../streams/chunk-queue.ts';

@@ -3,10 +3,9 @@ import { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-he
 import { ChatFeed } from './feed.ts';
 import { ChatCompletionRunner, type RunnerInit } from './runner.ts';
 import type { Stream } from '../streams/stream.ts';
-import { outputParser } from '../structured/output-parser.ts';
+import { outputParser } from './output-parser.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
-import type { ChatCompletion } from './types.ts';
+import type { ChatCompletionChunk, ChatCompletion } from './types.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,

@@ -1,8 +1,13 @@
 import type { APIUserAbortError } from '../errors/api-errors.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './messages.ts';
-import type { ParsedChatCompletion, ParsedChatCompletionMessage } from './parsed-types.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
-import type { ChatCompletion, ChatCompletionTokenLogprob, CompletionUsage } from './types.ts';
+import type {
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  ChatCompletionChunk,
+  ChatCompletion,
+  ChatCompletionTokenLogprob,
+  CompletionUsage,
+} from './types.ts';
 
 /** The next piece of the text. */
 export interface ContentDeltaEvent {

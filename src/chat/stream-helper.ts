@@ -1,7 +1,6 @@
 import type { StreamVerdict } from '../streams/errors.ts';
-import { OutputParser } from '../structured/output-parser.ts';
-import type { ChatCompletionChunk } from './chunk-types.ts';
-import type { ChatCompletion } from './types.ts';
+import { OutputParser } from './output-parser.ts';
+import type { ChatCompletionChunk, ChatCompletion } from './types.ts';
 import { ChatFeed } from './feed.ts';
 import { chatProtocol } from './protocol.ts';
 import { ChatCompletionRunner, type RunnerInit } from './runner.ts';

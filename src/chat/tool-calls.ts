@@ -1,7 +1,7 @@
 import { noArguments } from './part-schemas.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
-import type { ChatCompletionChunkToolCall } from './chunk-types.ts';
-import { GrowingJSON } from '../structured/partial-json.ts';
+import type { ChatCompletionChunkToolCall } from './types.ts';
+import { GrowingJSON } from '../structured/json.ts';
 import { growText } from '../streams/grow-text.ts';
 
 /** A tool call that is being put together. */

@@ -1,7 +1,8 @@
+import type { AutoParseableTool } from '../structured/types.ts';
 import type { RequestOptions } from '../options.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import type { ChatCompletionCreateParamsNonStreaming } from './params.ts';
-import type { AutoParseableTool, ParsedChatCompletion } from './parsed-types.ts';
+import type { ParsedChatCompletion } from './types.ts';
 
 /** What `JSON.parse` gives; the compiler lets it be used as anything. */
 type ParsedJSON = ReturnType<typeof JSON.parse>;

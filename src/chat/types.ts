@@ -1,5 +1,12 @@
-import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './messages.ts';
+import type {
+  ChatCompletionFunctionCall,
+  ChatCompletionMessageToolCall,
+  ChatCompletionMessageCustomToolCall,
+  ChatCompletionMessageFunctionToolCall,
+} from './messages.ts';
 import type { OpenString, WithRequestId } from '../types.ts';
+import type { ResponseFormatJSONSchema } from '../structured/types.ts';
+import type { ChatCompletionResponseFormat } from './params.ts';
 
 /** Why a model stopped writing. Providers may send other words. */
 export type ChatCompletionFinishReason = OpenString<
@@ -165,4 +172,153 @@ export declare namespace ChatCompletion {
   namespace Choice {
     type Logprobs = ChatCompletionLogprobs;
   }
+}
+
+/** A piece of a tool call. Pieces with the same `index` belong together. */
+export interface ChatCompletionChunkToolCall {
+  /** Which tool call this is a piece of. Providers need not start at 0. */
+  index: number;
+  /** Comes with the first piece; later ones may leave it out or send `""`. */
+  id?: string | undefined;
+  type?: 'function' | 'custom' | undefined;
+  function?:
+    | {
+        /** The next piece of the arguments as JSON text. */
+        arguments?: string | undefined;
+        name?: string | undefined;
+      }
+    | undefined;
+  custom?:
+    | {
+        /** The next piece of the input. */
+        input?: string | undefined;
+        name?: string | undefined;
+      }
+    | undefined;
+}
+
+/** What a chunk adds to a message. */
+export interface ChatCompletionChunkDelta {
+  /** The next piece of the text. */
+  content?: string | null | undefined;
+  /** The content as it came, where the provider sends typed parts; `content` has their text. */
+  content_parts?: unknown[] | undefined;
+  /** The next piece of a refusal. */
+  refusal?: string | null | undefined;
+  role?: OpenString<'developer' | 'system' | 'user' | 'assistant' | 'tool'> | undefined;
+  /** The next piece of the model's thoughts, where the provider shows them. */
+  reasoning_content?: string | null | undefined;
+  /** The same as `reasoning_content`, in the spelling of other providers. */
+  reasoning?: string | null | undefined;
+  tool_calls?: ChatCompletionChunkToolCall[] | undefined;
+  /** The next piece of a spoken answer. */
+  audio?: Partial<ChatCompletionAudio> | undefined;
+  /** The older form of `tool_calls`. */
+  function_call?: { arguments?: string | undefined; name?: string | undefined } | undefined;
+}
+
+/** What a chunk adds to one of the answers. */
+export interface ChatCompletionChunkChoice {
+  delta: ChatCompletionChunkDelta;
+  /** Which answer this belongs to. */
+  index: number;
+  /** Why the model stopped; `null` while it goes on. */
+  finish_reason: ChatCompletionFinishReason | null;
+  logprobs?: ChatCompletionLogprobs | null | undefined;
+}
+
+/**
+ * One piece of a streamed completion.
+ *
+ * Some have no choices: the first one of some providers, and with `include_usage` the last one, which
+ * has only `usage`. So read `chunk.choices[0]?.delta.content`.
+ */
+export interface ChatCompletionChunk {
+  /** The id of the completion; `""` when the gateway gave none. */
+  id: string;
+  /** What is new. May be empty. */
+  choices: ChatCompletionChunkChoice[];
+  /** Unix time in seconds; 0 when the gateway gave none. */
+  created: number;
+  /** The model that answers; it may be the provider's name for it. */
+  model: string;
+  object: OpenString<'chat.completion.chunk'>;
+  service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
+  system_fingerprint?: string | undefined;
+  /** What the review found that `moderation` asked for. */
+  moderation?: { input?: unknown; output?: unknown } | null | undefined;
+  /** The token usage so far; most providers send it once, at the end. */
+  usage?: CompletionUsage | null | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionChunk {
+  type Choice = ChatCompletionChunkChoice;
+  namespace Choice {
+    type Delta = ChatCompletionChunkDelta;
+    namespace Delta {
+      type Audio = Partial<ChatCompletionAudio>;
+      type FunctionCall = NonNullable<ChatCompletionChunkDelta['function_call']>;
+      type ToolCall = ChatCompletionChunkToolCall;
+      namespace ToolCall {
+        type Function = NonNullable<ChatCompletionChunkToolCall['function']>;
+      }
+    }
+    type Logprobs = ChatCompletionLogprobs;
+  }
+}
+
+/** What an answer in such a format is parsed as; `null` when it is not parsed. */
+export type ParsedOutput<Format> = Format extends { $parseRaw(content: string): infer Parsed }
+  ? Awaited<Parsed>
+  : Format extends ResponseFormatJSONSchema
+    ? unknown
+    : null;
+
+/** Parameters whose `response_format` says what the answer is parsed as. */
+export type WithFormat<Params, Format extends ChatCompletionResponseFormat | undefined> = Omit<
+  Params,
+  'response_format'
+> & {
+  /** The form of the answer. The helper `responseFormat()` makes one that checks it. */
+  response_format?: Format;
+};
+
+/** A function that the model wants called, with its arguments parsed. */
+export interface ParsedFunctionCall extends ChatCompletionFunctionCall {
+  /**
+   * The arguments, when the tool was made by `tool()` or is `strict`; missing otherwise. `null` in a run
+   * of tools when they do not fit.
+   */
+  parsed_arguments?: unknown;
+}
+
+/** The same, under the name that code for `openai` uses. */
+export type ParsedFunction = ParsedFunctionCall;
+
+/** The model wants a function called. */
+export interface ParsedFunctionToolCall extends ChatCompletionMessageFunctionToolCall {
+  function: ParsedFunctionCall;
+}
+
+/** A tool call of a parsed message. */
+export type ParsedChatCompletionMessageToolCall =
+  | ParsedFunctionToolCall
+  | ChatCompletionMessageCustomToolCall;
+
+/** A message whose text was parsed. It can be put into `messages` of the next request as it is. */
+export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
+  /** The parsed text; `null` when there is none, or the model refused, or nothing was to be parsed. */
+  parsed: Parsed | null;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
+}
+
+/** One of the answers of a parsed completion. */
+export interface ParsedChoice<Parsed> extends ChatCompletionChoice {
+  message: ParsedChatCompletionMessage<Parsed>;
+}
+
+/** The answer of `chat.completions.parse()`. */
+export interface ParsedChatCompletion<Parsed> extends ChatCompletion {
+  choices: ParsedChoice<Parsed>[];
 }

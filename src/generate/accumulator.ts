@@ -1,6 +1,11 @@
 import { emptyResponse } from './helpers.ts';
-import type { FunctionCall, Part } from './content-types.ts';
-import type { Candidate, GenerateContentResponse, UsageMetadata } from './types.ts';
+import type {
+  FunctionCall,
+  Part,
+  Candidate,
+  GenerateContentResponse,
+  UsageMetadata,
+} from './types.ts';
 import { growText } from '../streams/grow-text.ts';
 import { addPartialArg } from './partial-args.ts';
 import type { StreamProgress } from '../streams/protocol.ts';

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { Content, Part } from './content-types.ts';
+import type { Content, Part } from './types.ts';
 import type {
   ContentInput,
   ContentsInput,

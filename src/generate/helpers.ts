@@ -1,5 +1,6 @@
-import type { FunctionCall, Part } from './content-types.ts';
 import type {
+  FunctionCall,
+  Part,
   Candidate,
   GenerateContentHelpers,
   GenerateContentResponse,

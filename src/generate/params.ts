@@ -1,14 +1,5 @@
+import type { HarmCategory, Content, Part } from './types.ts';
 import type { OpenString } from '../types.ts';
-import type { Content, Part } from './content-types.ts';
-
-/** A category of harmful content. */
-export type HarmCategory = OpenString<
-  | 'HARM_CATEGORY_HARASSMENT'
-  | 'HARM_CATEGORY_HATE_SPEECH'
-  | 'HARM_CATEGORY_SEXUALLY_EXPLICIT'
-  | 'HARM_CATEGORY_DANGEROUS_CONTENT'
-  | 'HARM_CATEGORY_CIVIC_INTEGRITY'
->;
 
 /** From which probability on content is blocked. */
 export type HarmBlockThreshold = OpenString<

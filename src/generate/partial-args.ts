@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { PartialArg } from './content-types.ts';
+import type { PartialArg } from './types.ts';
 import { growText } from '../streams/grow-text.ts';
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;

@@ -1,3 +1,4 @@
+import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger } from '../check.ts';
 import type { RequestOptions } from '../options.ts';
@@ -5,10 +6,14 @@ import { runAborted } from '../streams/stream-failure.ts';
 import { addCounts } from '../streams/sum-usage.ts';
 import { toGoogleSchema } from '../structured/google-schema.ts';
 import { followSignal } from '../http/follow-signal.ts';
-import type { AutoParseableTool, ToolRun } from '../chat/parsed-types.ts';
-import type { Content, FunctionCall, Part } from './content-types.ts';
+import type {
+  Content,
+  FunctionCall,
+  Part,
+  GenerateContentResponse,
+  UsageMetadata,
+} from './types.ts';
 import type { FunctionDeclaration, GenerateContentParams } from './params.ts';
-import type { GenerateContentResponse, UsageMetadata } from './types.ts';
 import { type CallableTool, callTools } from '../structured/call-tools.ts';
 import { checkList, checkParams } from '../structured/checks.ts';
 import { toContents, toList } from './body.ts';

@@ -7,8 +7,6 @@ import type {
   InlineData,
   PartialArg,
   Part,
-} from './content-types.ts';
-import type {
   Candidate,
   GenerateContentHelpers,
   GenerateContentResponse,

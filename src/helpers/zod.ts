@@ -1,3 +1,8 @@
+import type {
+  AutoParseableResponseFormat,
+  AutoParseableTool,
+  ToolRun,
+} from '../structured/types.ts';
 /**
  * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4, of zod 3.25 and of
  * `zod/mini`. For validators of other libraries, and for new code, use `responseFormat()` and `tool()`.
@@ -10,15 +15,9 @@ import {
   toJSONSchema,
 } from 'zod/v4/core';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkName, responseFormat } from '../structured/response-format.ts';
+import { checkName, responseFormat, tool } from '../structured/tool.ts';
 import type { SchemaOptions } from '../structured/schema.ts';
-import { tool } from '../structured/tool.ts';
-import type {
-  AutoParseableResponseFormat,
-  AutoParseableTool,
-  ToolRun,
-} from '../chat/parsed-types.ts';
-import type { SchemaOutput, StandardSchemaV1 } from '../structured/standard-schema.ts';
+import type { SchemaOutput, StandardSchemaV1 } from '../structured/types.ts';
 import { toJSONSchemaV3 } from './zod-v3.ts';
 
 /** What zod knows of schemas, and the names that some are given besides. */

@@ -2,8 +2,7 @@ import type { Evidence } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
 import type { ErrorBody } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/read-check.ts';
-import type { ChatCompletionChunk } from '../chat/chunk-types.ts';
-import type { ChatCompletion, CompletionUsage } from '../chat/types.ts';
+import type { ChatCompletionChunk, ChatCompletion, CompletionUsage } from '../chat/types.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../generate/types.ts';
 
 /** How long a stream may take, in milliseconds; `null` for no limit. */

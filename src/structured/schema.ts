@@ -1,8 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { OutputIssue } from './errors.ts';
+import type { OutputIssue } from './types.ts';
 import type { JsonObject } from '../types.ts';
-import type { StandardSchemaIssue, StandardSchemaV1 } from './standard-schema.ts';
-import { parseJSONText, SchemaMismatch } from './json-text.ts';
+import type { StandardSchemaIssue, StandardSchemaV1 } from './types.ts';
+import { parseJSONText, SchemaMismatch } from './json.ts';
 import { closeSchema } from './strict-schema.ts';
 
 /** What a helper is told of a schema besides the schema itself. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { APIError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import type { Quirks } from '../../src/testing/index.ts';
-import type { ChatCompletionTool } from '../../src/chat/tool-types.ts';
+import type { ChatCompletionTool } from '../../src/chat/params.ts';
 import {
   bodyOf,
   collect,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { growText } from '../../src/streams/grow-text.ts';
 import type { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { heldBytes } from '../helpers/flood.ts';
 import { chunk, openChat } from '../helpers/sse.ts';
 

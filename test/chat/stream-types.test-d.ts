@@ -12,10 +12,9 @@ import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
 import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionTool,
 } from '../../src/chat/params.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
-import type { ChatCompletionTool } from '../../src/chat/tool-types.ts';
-import type { ChatCompletion, CompletionUsage } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk, ChatCompletion, CompletionUsage } from '../../src/chat/types.ts';
 import type { GenerateContentParams } from '../../src/generate/params.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../../src/generate/types.ts';
 

@@ -3,7 +3,7 @@ import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { collectStream } from '../../src/streams/open-source.ts';
 import { generateProtocol } from '../../src/generate/protocol.ts';
 import { createStream, streamFromValues } from '../../src/streams/stream.ts';
-import type { Part } from '../../src/generate/content-types.ts';
+import type { Part } from '../../src/generate/types.ts';
 import { cutBytes, encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
 
 function open(text: string, size = 65_536) {

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { responseFormat } from '../../src/structured/response-format.ts';
+import { responseFormat } from '../../src/structured/tool.ts';
 import { collect, scripted } from './clients.ts';
 import { never } from './failures.ts';
 

@@ -1,7 +1,4 @@
-import type {
-  StandardSchemaResult,
-  StandardSchemaV1,
-} from '../../src/structured/standard-schema.ts';
+import type { StandardSchemaResult, StandardSchemaV1 } from '../../src/structured/types.ts';
 
 /** A validator of no library. It takes its time when `pause` is given. */
 export function schemaOf<Output>(

@@ -1,7 +1,7 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
 import { chatProtocol } from '../../src/chat/protocol.ts';
 import { createStream, type Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { monotonicNow } from '../../src/http/now.ts';
 import type { ResponseIssue } from '../../src/errors/api-errors.ts';
 

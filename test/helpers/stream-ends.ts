@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Gateway } from '../../src/gateway.ts';
 import type { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import type { Behaviour } from './faulty-server.ts';
 
 type End = (stream: Stream<ChatCompletionChunk>, signal: AbortController) => unknown;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../src/gateway.ts';
 import { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { type Flood, floodBytes, floodChunks, heldBytes, startFlood } from '../helpers/flood.ts';
 
 const megabyte = 1_024 * 1_024;

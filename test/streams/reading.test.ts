@@ -3,7 +3,7 @@ import { APIUserAbortError, UnexpectedResponseError } from '../../src/errors/api
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { StreamError } from '../../src/streams/errors.ts';
 import type { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import {
   chunk,
   cutBytes,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionChunk } from '../../src/chat/chunk-types.ts';
+import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import {
   chunk,
   cutBytes,

@@ -5,9 +5,13 @@ import {
   type OutputErrorInit,
 } from './errors.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
-import type { ParsedChatCompletion, ParsedChatCompletionMessage } from '../chat/parsed-types.ts';
-import type { ChatCompletion, ChatCompletionMessage } from '../chat/types.ts';
-import { parseJSONText, SchemaMismatch } from './json-text.ts';
+import type {
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  ChatCompletion,
+  ChatCompletionMessage,
+} from './types.ts';
+import { parseJSONText, SchemaMismatch } from '../structured/json.ts';
 
 type Parse<Value> = (text: string) => Value | Promise<Value>;
 

@@ -1,12 +1,6 @@
-import type { ChatCompletion } from '../chat/types.ts';
+import type { OutputIssue } from '../structured/types.ts';
+import type { ChatCompletion } from './types.ts';
 import { GatewayError, type Evidence } from '../errors/gateway-error.ts';
-
-/** One place where an answer does not fit the schema that was asked for. */
-export interface OutputIssue {
-  /** Where in the answer, for example `steps[0].output`; `""` for the whole of it. */
-  readonly path: string;
-  readonly message: string;
-}
 
 /** What an {@link OutputError} is made from. */
 export interface OutputErrorInit {
