@@ -1,13 +1,17 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
 const bundled = ['eventsource-parser', 'ky', 'zod'];
 
+/** What `form-data` is made of, without the tables of media types: each of our files has its own type. */
+const formData = ['form-data', 'asynckit', 'combined-stream', 'delayed-stream'];
+
 /** The licences of what is bundled ask for being passed on with it. */
 async function writeLicences(): Promise<void> {
-  const licences = bundled.map(async (name) => {
+  const licences = [...bundled, ...formData].map(async (name) => {
     const folder = `node_modules/${name}`;
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
     if (file === undefined) throw new Error(`${name} has no licence file.`);
@@ -27,8 +31,36 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+const shims: Readonly<Record<string, string>> = {
+  'mime-types': 'module.exports = { lookup: () => false };',
+  'es-set-tostringtag':
+    'module.exports = (target, tag) => Object.defineProperty(target, Symbol.toStringTag, { value: tag });',
+  hasown: 'module.exports = Object.hasOwn;',
+};
+
+/**
+ * form-data in a file of its own that only Node's runtimes load (`imports` in package.json). It takes
+ * Node's modules from `process`, so that no bundler looks for them.
+ */
+const formDataWithin: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'form-data-within',
+  setup(build) {
+    build.onResolve({ filter: /^form-data$/ }, () => ({ path: '#form-data', external: true }));
+    build.onResolve({ filter: /^[^.]/ }, ({ path, importer }) => {
+      if (!importer.includes('node_modules')) return undefined;
+      if (path in shims || isBuiltin(path)) return { path, namespace: 'form-data' };
+      return formData.includes(path) ? { path: createRequire(importer).resolve(path) } : undefined;
+    });
+    build.onLoad({ filter: /./, namespace: 'form-data' }, ({ path }) => ({
+      contents: shims[path] ?? `module.exports = process.getBuiltinModule('${path}');`,
+    }));
+  },
+};
+
 export default defineConfig({
   entry: {
+    'form-data': 'node_modules/form-data/lib/form_data.js',
+    'no-form-data': 'src/uploads/no-form-data.ts',
     index: 'src/index.ts',
     'helpers/zod': 'src/helpers/zod.ts',
     'node/index': 'src/node/index.ts',
@@ -44,12 +76,11 @@ export default defineConfig({
   // two hundred files, took 147 ms of CPU; bundled it is 74, and 27 now that ky is loaded with the first
   // call (src/http/load-ky.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
   // version conflict, and what runs is what was tested; the price is that a fix of theirs needs a release
-  // of ours. form-data stays a dependency: few programs load it, and it brings twenty packages. The
-  // helpers for zod take the user's own, because schemas are the user's.
+  // of ours. The helpers for zod take the user's own, because schemas are the user's.
   noExternal: bundled.map((name) => (name === 'zod' ? 'zod/mini' : name)),
   // Deno and workers know Node's modules by their full names only.
   removeNodeProtocol: false,
-  esbuildPlugins: [kyWithin],
+  esbuildPlugins: [kyWithin, formDataWithin],
   splitting: true,
   treeshake: true,
   clean: true,

@@ -111,6 +111,11 @@ export const gates: readonly Gate[] = [
         : undefined,
   })),
   {
+    metric: 'install.packages',
+    atMost: 1,
+    reason: 'Every package more is one more to trust, to scan and to keep up to date.',
+  },
+  {
     metric: 'install.own',
     atMost: 1.2,
     reason:

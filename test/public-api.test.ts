@@ -34,8 +34,8 @@ const entries = Object.entries(packageJson.exports).flatMap(([name, target]) =>
 
 /** What each entry point may import besides its own files. */
 const allowed: Readonly<Record<string, readonly RegExp[]>> = {
-  '.': [/^form-data$/],
-  './node': [/^node:/, /^form-data$/],
+  '.': [/^#form-data$/],
+  './node': [/^node:/, /^#form-data$/],
   './testing': [],
   './testing/msw': [/^msw$/],
   './helpers/zod': [/^zod/],
