@@ -18,7 +18,6 @@ export {
   ContentExpiredError,
   ContentNotReadyError,
   UnexpectedResponseError,
-  type ResponseIssue,
 } from './errors/api-errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
 export {

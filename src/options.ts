@@ -1,4 +1,4 @@
-import type { ResponseIssue } from './errors/api-errors.ts';
+import type { ResponseIssue } from './types.ts';
 
 /** Log levels, from silent to most verbose. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';

@@ -18,3 +18,13 @@ export interface WithRequestId {
   /** The gateway's request id, or `null` when none could be read (browsers hide the header). */
   readonly _request_id?: string | null;
 }
+
+/** One place where an answer differs from what this client expects. */
+export interface ResponseIssue {
+  /** Where in the answer, for example `choices[0].message.content`. */
+  readonly path: string;
+  /** What was expected there, for example `string`. */
+  readonly expected: string;
+  /** What was received: a type name, never the value itself. */
+  readonly received: string;
+}

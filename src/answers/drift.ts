@@ -1,4 +1,4 @@
-import type { ResponseIssue } from '../errors/api-errors.ts';
+import type { ResponseIssue } from '../types.ts';
 import type { Drift } from '../options.ts';
 import type { Log } from '../http/log.ts';
 

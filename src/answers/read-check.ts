@@ -1,4 +1,4 @@
-import type { ResponseIssue } from '../errors/api-errors.ts';
+import type { ResponseIssue } from '../types.ts';
 
 /** How strictly answers are read, and who is told of differences. */
 export interface ReadCheck {

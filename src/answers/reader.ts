@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import type { ResponseIssue } from '../errors/api-errors.ts';
-import type { JsonObject } from '../types.ts';
+import type { JsonObject, ResponseIssue } from '../types.ts';
 import { type Accepts, compileAccepts } from './accepts.ts';
 import { isObject } from './objects.ts';
 import type { ReadCheck } from './read-check.ts';

@@ -3,6 +3,8 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
+import { fileAnswer } from '../http/response.ts';
+import { eventAnswer } from '../streams/event-answer.ts';
 import { speechProtocol } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -63,8 +65,8 @@ export class Speech {
   ): GatewayPromise<Response> | GatewayPromise<Stream<SpeechStreamEvent>> {
     const request = () => ({ json: speechBody(params) });
     return params?.stream_format === 'sse'
-      ? this.#transport.events('audio.speech.create', request, speechProtocol, options)
-      : this.#transport.binary('audio.speech.create', request, options, soundIn);
+      ? this.#transport.call('audio.speech.create', request, eventAnswer(speechProtocol), options)
+      : this.#transport.call('audio.speech.create', request, fileAnswer(soundIn), options);
   }
 }
 

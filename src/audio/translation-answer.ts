@@ -1,4 +1,4 @@
-import type { ReadParsed, TextAnswer } from '../http/transport.ts';
+import type { FromText, ReadParsed } from '../http/response.ts';
 import { isObject } from '../answers/objects.ts';
 import { translationReader, verboseTranslationReader } from './schema.ts';
 import { parseJSON } from '../answers/parse-json.ts';
@@ -14,7 +14,7 @@ export type AnyTranslation = Translation | TranslationVerbose | string;
  */
 export function translationAnswer(
   format: TranslationResponseFormat | undefined,
-): TextAnswer<AnyTranslation> {
+): FromText<AnyTranslation> {
   return (text, read) => {
     if (/^\s*<(!doctype|html)\b/i.test(text)) return { problem: pageProblem };
     const isVerbose = format === 'verbose_json';

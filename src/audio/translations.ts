@@ -1,5 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { isUploadable, type FormFields } from '../uploads/multipart.ts';
+import type { BodyEncoding } from '../http/body.ts';
+import { textAnswer } from '../http/response.ts';
+import { formBody, isUploadable } from '../uploads/multipart.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -57,23 +59,23 @@ export class Translations {
     params: TranslationCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
-    return this.#transport.text(
+    return this.#transport.call(
       'audio.translations.create',
       () => ({ form: translationForm(params) }),
-      translationAnswer(params?.response_format),
+      textAnswer(translationAnswer(params?.response_format)),
       options,
     );
   }
 }
 
-function translationForm(params: TranslationCreateParams): FormFields {
+function translationForm(params: TranslationCreateParams): BodyEncoding {
   checkParams('audio.translations.create', params);
   checkModel(params.model);
   checkNumber('temperature', params.temperature);
   const { file, ...others } = params;
   const given: unknown = file;
   if (!isUploadable(given)) throw new InvalidInputError('file', whatIsWrong(given));
-  return [...Object.entries(others), ['file', file, 'audio']];
+  return formBody([...Object.entries(others), ['file', file, 'audio']]);
 }
 
 function whatIsWrong(file: unknown): string {

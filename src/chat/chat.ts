@@ -1,11 +1,12 @@
-import { GatewayPromise } from '../http/promise.ts';
-import type { SentCall, Transport } from '../http/transport.ts';
+import type { GatewayPromise } from '../http/promise.ts';
+import { jsonAnswer } from '../http/response.ts';
+import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { chatCompletionReader } from './schema.ts';
 import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
 import { chatProtocolFor, hasNoChoices, saysNothing } from './protocol.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import { collectStream } from '../streams/open-source.ts';
+import { collectAs, eventAnswer } from '../streams/event-answer.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from './output-parser.ts';
 import type {
@@ -120,17 +121,13 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    const { answer, reader } = this.#send(params, options);
-    return new GatewayPromise(answer, {
-      async parse(received) {
-        const completion = await reader.parse(received);
-        const { call, requestId, response } = received;
-        const sent = { phase: 'body', status: response.status, requestId } as const;
-        const evidence = { ...sent, attempts: [sent] };
-        return outputParser(params, 'parse').apply(completion, { callId: call.id, evidence });
-      },
-      raw: (received) => reader.raw(received),
+    const format = jsonAnswer(wholeAnswer(params), (completion, { callId, requestId, status }) => {
+      const sent = { phase: 'body', status, requestId } as const;
+      const evidence = { ...sent, attempts: [sent] };
+      return outputParser(params, 'parse').apply(completion, { callId, evidence });
     });
+    const request = () => ({ json: chatBody(params) });
+    return this.#transport.call('chat.completions.create', request, format, options);
   }
 
   /**
@@ -201,24 +198,9 @@ export class Completions {
     params: ChatCompletionCreateParamsBase,
     options: RequestOptions | undefined,
   ): GatewayPromise<ChatCompletion> {
-    const { answer, reader } = this.#send(params, options);
-    return new GatewayPromise(answer, reader);
-  }
-
-  #send(
-    params: ChatCompletionCreateParamsBase,
-    options: RequestOptions | undefined,
-  ): SentCall<ChatCompletion> {
-    return this.#transport.sendJSON(
-      'chat.completions.create',
-      () => ({ json: chatBody(params) }),
-      {
-        reader: chatCompletionReader,
-        fromEvents: (response, context) =>
-          collectStream(response, context, chatProtocolFor(params?.n ?? 1)),
-      },
-      options,
-    );
+    const request = () => ({ json: chatBody(params) });
+    const format = jsonAnswer(wholeAnswer(params));
+    return this.#transport.call('chat.completions.create', request, format, options);
   }
 
   #stream(
@@ -226,13 +208,21 @@ export class Completions {
     options: RequestOptions | undefined,
     isHidden?: (chunk: ChatCompletionChunk) => boolean,
   ): GatewayPromise<Stream<ChatCompletionChunk>> {
-    return this.#transport.events(
+    return this.#transport.call(
       'chat.completions.create',
       () => ({ json: { ...chatBody(params), stream: true } }),
-      chatProtocolFor(params?.n ?? 1, isHidden),
+      eventAnswer(chatProtocolFor(params?.n ?? 1, isHidden)),
       options,
     );
   }
+}
+
+/** How an answer in one piece is read. */
+function wholeAnswer(params: ChatCompletionCreateParamsBase) {
+  return {
+    reader: chatCompletionReader,
+    fromEvents: collectAs(chatProtocolFor(params?.n ?? 1)),
+  };
 }
 
 /** Chat in OpenAI's format. */

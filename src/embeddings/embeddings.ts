@@ -1,4 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
+import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { embeddingsReader } from './schema.ts';
@@ -52,10 +53,10 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
-    return this.#transport.json(
+    return this.#transport.call(
       'embeddings.create',
       () => ({ json: embeddingBody('embeddings.create', params) }),
-      { reader: readerFor(params, options) },
+      jsonAnswer({ reader: readerFor(params, options) }),
       options,
     );
   }
@@ -83,13 +84,13 @@ export class Embeddings {
     params: EmbeddingCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
-    return this.#transport.json(
+    return this.#transport.call(
       'embeddings.createForEngine',
       () => {
         const json = embeddingBody('embeddings.createForEngine', params);
         return { params: { model: json.model }, json };
       },
-      { reader: readerFor(params, options) },
+      jsonAnswer({ reader: readerFor(params, options) }),
       options,
     );
   }

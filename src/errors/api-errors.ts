@@ -1,4 +1,5 @@
 import { GatewayError, type GatewayErrorInit } from './gateway-error.ts';
+import type { ResponseIssue } from '../types.ts';
 
 /** What an {@link APIError} is made from. */
 export interface APIErrorInit extends GatewayErrorInit {
@@ -167,16 +168,6 @@ export class APIUserAbortError extends APIError {
  */
 export class UnexpectedRedirectError extends APIError {
   static override readonly kind: string = 'UnexpectedRedirectError';
-}
-
-/** One place where an answer differs from what this client expects. */
-export interface ResponseIssue {
-  /** Where in the answer, for example `choices[0].message.content`. */
-  readonly path: string;
-  /** What was expected there, for example `string`. */
-  readonly expected: string;
-  /** What was received: a type name, never the value itself. */
-  readonly received: string;
 }
 
 /** What an {@link UnexpectedResponseError} is made from. */

@@ -2,7 +2,8 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { generateContentReader } from './schema.ts';
-import { collectStream } from '../streams/open-source.ts';
+import { jsonAnswer } from '../http/response.ts';
+import { collectAs, eventAnswer } from '../streams/event-answer.ts';
 import { generateProtocol } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from './params.ts';
@@ -14,6 +15,11 @@ import {
   type GenerateToolRunOptions,
   type GenerateToolRunParams,
 } from './run-tools.ts';
+
+const generateAnswer = jsonAnswer({
+  reader: generateContentReader,
+  fromEvents: collectAs(generateProtocol),
+});
 
 /** Content generation in Gemini's format (interface document, 4.4). */
 export class Generate {
@@ -42,13 +48,10 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    return this.#transport.json(
+    return this.#transport.call(
       'generate.content',
       () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
-      {
-        reader: generateContentReader,
-        fromEvents: (response, context) => collectStream(response, context, generateProtocol),
-      },
+      generateAnswer,
       options,
     );
   }
@@ -72,13 +75,13 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
-    return this.#transport.events(
+    return this.#transport.call(
       'generate.contentStream',
       () => ({
         json: generateBody(params, 'generate.contentStream'),
         params: { model: params.model },
       }),
-      generateProtocol,
+      eventAnswer(generateProtocol),
       options,
     );
   }

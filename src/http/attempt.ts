@@ -142,7 +142,7 @@ async function settle(
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
     requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
-  return { response, requestId, operation, charge, call, signal: request.signal };
+  return { response, requestId, operation, charge, signal: request.signal };
 }
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */

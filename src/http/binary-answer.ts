@@ -1,6 +1,6 @@
 import { parseJSON } from '../answers/parse-json.ts';
 import { typeOfBytes } from '../answers/file-type.ts';
-import { guardBody } from './guard-body.ts';
+import { rawAnswer } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
 import { beginningOf, peek } from './peek.ts';
 import type { Answer } from './promise.ts';
@@ -17,14 +17,6 @@ import {
 } from './read-answer.ts';
 import { errorBodyLimit } from './read-text.ts';
 import { cancelBody, isNode } from './send.ts';
-
-/** Hands an answer on with its body unread. */
-export function rawAnswer(call: LogicalCall, answer: Answer): Response {
-  const { body } = answer.response;
-  if (body !== null) return guardBody(call, answer, body);
-  call.release();
-  return answer.response;
-}
 
 /**
  * Complains of an answer that begins like JSON or like a page, unless it is a file after all: raw sound

@@ -1,11 +1,9 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { CallSpec } from './call-spec.ts';
 import { isObject } from '../answers/objects.ts';
-import { encodeMultipart, writeJSON, type FormFields } from '../uploads/multipart.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
 
 /** A body that is ready to be sent. */
 export interface PreparedBody {
-  readonly body: string | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly body: string | Blob | FormData | ReadableStream<Uint8Array> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it can be sent a second time; a stream cannot. */
   readonly replayable: boolean;
@@ -15,15 +13,30 @@ export interface PreparedBody {
   sourceError?(): unknown;
 }
 
+/** A body in another encoding than JSON. */
+export interface BodyEncoding {
+  /**
+   * Turns the body into bytes, once per call.
+   *
+   * @param extra - Fields of the caller's that win.
+   * @param takesForms - Whether the `fetch` that will send it knows the runtime's own `FormData`.
+   * @param signal - Stops the encoding, and later the upload.
+   */
+  encode(
+    extra: Readonly<Record<string, unknown>> | undefined,
+    takesForms: boolean,
+    signal: AbortSignal,
+  ): Promise<PreparedBody>;
+}
+
 // The gateway skips a JSON body unless the type begins with exactly this text.
 const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 
-function withExtraFields(fields: FormFields, extra: Readonly<Record<string, unknown>>): FormFields {
-  const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
-  return [...kept, ...Object.entries(extra)];
-}
-
-function withExtra({ method, json }: CallSpec, extra: Readonly<Record<string, unknown>>): object {
+function withExtra(
+  method: string,
+  json: unknown,
+  extra: Readonly<Record<string, unknown>>,
+): object {
   if (method === 'GET') {
     throw new InvalidInputError('extraBody', 'cannot go with a GET; use query instead.');
   }
@@ -32,16 +45,29 @@ function withExtra({ method, json }: CallSpec, extra: Readonly<Record<string, un
   throw new InvalidInputError('extraBody', 'can only be added to a body that is an object.');
 }
 
-/** Turns what the resource said into bytes, once per call. */
-export async function prepareBody(spec: CallSpec, signal: AbortSignal): Promise<PreparedBody> {
-  const extra = spec.options?.extraBody ?? undefined;
-  if (spec.form !== undefined) {
-    const fields = extra === undefined ? spec.form : withExtraFields(spec.form, extra);
-    return encodeMultipart(fields, signal);
-  }
-  if (spec.json === undefined && extra === undefined) {
+/** The body of a request that has none, or one of JSON. */
+export function jsonBody(
+  method: string,
+  json: unknown,
+  extra: Readonly<Record<string, unknown>> | undefined,
+): PreparedBody {
+  if (json === undefined && extra === undefined) {
     return { body: undefined, headers: {}, replayable: true };
   }
-  const value = extra === undefined ? spec.json : withExtra(spec, extra);
+  const value = extra === undefined ? json : withExtra(method, json, extra);
   return { body: writeJSON('body', value), headers: jsonHeaders, replayable: true };
+}
+
+/** @throws `InvalidInputError` naming the field when a value has no JSON text. */
+export function writeJSON(field: string, value: unknown): string {
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined) return text;
+  const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
+  throw new InvalidInputError(field, problem, { cause });
 }

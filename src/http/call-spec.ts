@@ -5,16 +5,17 @@ import {
   type Endpoint,
   type Operation,
   type PathParameter,
+  type ResponseKind,
 } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import type { FormFields } from '../uploads/multipart.ts';
+import type { BodyEncoding } from './body.ts';
 import { buildQuery, fillPath } from './url.ts';
 import type { QueryValues } from '../options.ts';
 
 interface BodyFields {
   none: { readonly json?: undefined; readonly form?: undefined };
   json: { readonly json: object; readonly form?: undefined };
-  multipart: { readonly json?: undefined; readonly form: FormFields };
+  multipart: { readonly json?: undefined; readonly form: BodyEncoding };
 }
 
 type BodyOf<Name extends Operation> = BodyFields[(typeof endpoints)[Name]['bodies'][number] &
@@ -51,16 +52,23 @@ export interface CallSpec {
   readonly charge: ChargeClass;
   readonly accept: string;
   readonly json?: unknown;
-  readonly form?: FormFields | undefined;
+  readonly form?: BodyEncoding | undefined;
   readonly download?: Download | undefined;
   readonly options: RequestOptions | undefined;
 }
+
+const accepted: Readonly<Record<ResponseKind, string>> = {
+  json: 'application/json',
+  text: '*/*',
+  binary: '*/*',
+  events: 'text/event-stream',
+};
 
 /** Makes the call of a documented operation. */
 export function specOf<Name extends Operation>(
   operation: Name,
   source: RequestSource<Name>,
-  accept: string,
+  kind: ResponseKind,
   options: RequestOptions | undefined,
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
@@ -71,7 +79,7 @@ export function specOf<Name extends Operation>(
     path: fillPath(endpoint.path, request.params),
     query: endpoint.query,
     charge: endpoint.charge,
-    accept,
+    accept: accepted[kind],
     json: request.json,
     form: request.form,
     download: request.download,

@@ -1,17 +1,33 @@
-import type { LogicalCall } from './logical-call.ts';
 import { withBody } from './peek.ts';
 import type { Answer } from './promise.ts';
+import type { Outcome } from '../errors/gateway-error.ts';
+import type { CallScope } from './call-scope.ts';
 import { unusable } from './read-answer.ts';
+import type { CallSettings } from './settings.ts';
+import type { FailedAttempt } from './to-error.ts';
+
+/** What a body that is handed out needs of its call. */
+interface BodyOwner {
+  readonly scope: CallScope;
+  readonly settings: CallSettings;
+  explain(failed: FailedAttempt): FailedAttempt;
+  toError(failed: FailedAttempt, outcome: Outcome): Error;
+  release(): void;
+}
+
+/** Hands an answer on with its body unread. */
+export function rawAnswer(call: BodyOwner, answer: Answer): Response {
+  const { body } = answer.response;
+  if (body !== null) return guardBody(call, answer, body);
+  call.release();
+  return answer.response;
+}
 
 /**
  * Passes the body of an answer on chunk by chunk, as fast as it is read, as a stream that fails when it
  * is cut or stalls and that lets go of the call when it has ended. Nothing is buffered.
  */
-export function guardBody(
-  call: LogicalCall,
-  answer: Answer,
-  body: ReadableStream<Uint8Array>,
-): Response {
+function guardBody(call: BodyOwner, answer: Answer, body: ReadableStream<Uint8Array>): Response {
   const { response } = answer;
   const { scope, settings } = call;
   const request = scope.controller;

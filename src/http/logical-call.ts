@@ -1,18 +1,20 @@
+import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { explainStop, neverSent, performAttempt } from './attempt.ts';
 import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
-import { prepareBody, type PreparedBody } from './body.ts';
+import { jsonBody, type PreparedBody } from './body.ts';
 import { CallScope } from './call-scope.ts';
 import { checkIdempotencyKey } from './idempotency.ts';
 import { delay } from './delay.ts';
 import { monotonicNow } from './now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
 import { headerEntries } from './headers.ts';
-import type { Settlement } from '../streams/protocol.ts';
 import { DownloadTurns } from './download-line.ts';
 import type { LogDetails } from './log.ts';
-import type { Answer } from './promise.ts';
+import type { Answer, OpenAnswer } from './promise.ts';
 import { checkRequestOptions } from '../check.ts';
+import { rawAnswer } from './guard-body.ts';
+import { globalFetch, isNode } from './send.ts';
 import { ReadFailure } from './read-answer.ts';
 import { Redaction } from './redaction.ts';
 import { failures } from './failure.ts';
@@ -21,10 +23,17 @@ import { mergeCallSettings, type CallSettings, type ClientSettings } from './set
 import { toError, type FailedAttempt } from './to-error.ts';
 import { buildURL, displayURL } from './url.ts';
 
-/** Reads the body of an answer, or throws a `ReadFailure`; `stays` says that the call lives on, as the value is a stream. */
-export type BodyReader<T> = (
-  answer: Answer,
-) => Promise<{ readonly value: T; readonly stays?: boolean }>;
+/** How a success answer becomes what the caller gets. */
+export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
+  readonly kind: Kind;
+  /**
+   * Reads the body.
+   *
+   * @returns The value; `stays` says that the call lives on, as the value is a stream.
+   * @throws `ReadFailure` when it is no answer; a read that costs nothing is then repeated
+   */
+  read(call: LogicalCall, answer: Answer): Promise<{ readonly value: T; readonly stays?: boolean }>;
+}
 
 /** The id of one logical call, over all its attempts. It only has to be unique in logs. */
 function newCallId(): string {
@@ -94,14 +103,30 @@ export class LogicalCall {
     return this.#id;
   }
 
-  /** Sends until there is an answer with a success status, or throws. */
-  async send(): Promise<Answer> {
+  /**
+   * Sends until there is an answer with a success status, or throws.
+   *
+   * @param makeCall - May throw: bad input rejects like everything else, so that one `catch` serves
+   * for all.
+   */
+  static async run<T>(
+    makeCall: () => LogicalCall,
+    format: AnswerFormat<T>,
+  ): Promise<OpenAnswer<T>> {
+    const call = makeCall();
     try {
-      const answer = await this.#sendUntilAnswered();
-      this.scope.keepAlive(false);
-      return answer;
+      const answer = await call.#sendUntilAnswered();
+      call.scope.keepAlive(false);
+      const { response, requestId } = answer;
+      const opened: OpenAnswer<T> = {
+        response,
+        requestId,
+        parse: () => call.#read(answer, format, opened),
+        raw: () => rawAnswer(call, answer),
+      };
+      return opened;
     } catch (error) {
-      this.release();
+      call.release();
       throw error;
     }
   }
@@ -110,19 +135,22 @@ export class LogicalCall {
    * Reads the body of an answer. A read that fails is repeated from the start where that cannot cost
    * anything.
    */
-  async read<T>(answer: Answer, readBody: BodyReader<T>): Promise<T> {
+  async #read<T>(first: Answer, format: AnswerFormat<T>, shown: OpenAnswer<T>): Promise<T> {
+    let answer = first;
     this.scope.keepAlive(true);
     try {
       for (;;) {
         try {
-          const { value, stays } = await readBody(answer);
+          const { value, stays } = await format.read(this, answer);
           if (stays !== true) this.release();
           return value;
         } catch (error) {
           if (!(error instanceof ReadFailure)) throw error;
           await this.#afterFailure(this.explain(error.failed));
         }
-        Object.assign(answer, await this.#sendUntilAnswered());
+        answer = await this.#sendUntilAnswered();
+        const { response, requestId } = answer;
+        Object.assign(shown, { response, requestId });
       }
     } catch (error) {
       this.release();
@@ -144,7 +172,7 @@ export class LogicalCall {
   }
 
   /** Ends a call whose answer was a stream. */
-  endStream({ verdict, error }: Settlement): void {
+  endStream({ verdict, error }: { readonly verdict: string; readonly error?: unknown }): void {
     this.release();
     this.#log('debug', 'Stream ended', () => {
       const { name, message } = error instanceof Error ? error : {};
@@ -167,8 +195,13 @@ export class LogicalCall {
   }
 
   async #prepareBody(): Promise<PreparedBody> {
+    const { method, json, form, options } = this.spec;
+    const extra = options?.extraBody ?? undefined;
     try {
-      return await prepareBody(this.spec, this.scope.controller.signal);
+      if (form === undefined) return jsonBody(method, json, extra);
+      // Another `fetch` in Node may not know the runtime's own `FormData`.
+      const takesForms = !isNode || this.client.fetch === globalFetch;
+      return await form.encode(extra, takesForms, this.scope.controller.signal);
     } catch (cause) {
       if (this.scope.stopped === undefined) throw cause;
       throw this.#makeError(neverSent(cause, this), 'not_sent');

@@ -3,14 +3,23 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 
 /** An answer whose headers have come, and what is known of it. */
 export interface Answer {
+  readonly response: Response;
+  readonly requestId: string | undefined;
+  readonly operation: string;
+  readonly charge: ChargeClass;
+  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer whose headers have come, and the two ways to read its body. */
+export interface OpenAnswer<T> {
   /** Replaced when a read that broke off was repeated. */
   response: Response;
   requestId: string | undefined;
-  readonly operation: string;
-  readonly charge: ChargeClass;
-  readonly call: { readonly id: string };
-  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
-  signal: AbortSignal;
+  /** Reads the body. Called at most once. */
+  parse(): Promise<T>;
+  /** Hands the body over unread. */
+  raw(): Response;
 }
 
 /** What the platform's own promises say of a rejection, so that handlers written for them compile. */
@@ -24,14 +33,6 @@ export interface WithResponse<T> {
   request_id: string | null;
 }
 
-/** How a {@link GatewayPromise} turns an answer into what the caller gets. */
-export interface AnswerReader<T> {
-  /** Reads the body. Called at most once. */
-  parse(answer: Answer): Promise<T>;
-  /** Hands the body over unread. */
-  raw(answer: Answer): Response;
-}
-
 function handedOut(): Promise<never> {
   const problem = 'was handed out by asResponse(), so its body cannot be parsed here as well.';
   return Promise.reject(new InvalidInputError('response', problem));
@@ -43,16 +44,14 @@ function handedOut(): Promise<never> {
  * The request is sent at once, whether or not the promise is awaited.
  */
 export class GatewayPromise<T> extends Promise<T> {
-  readonly #answer: Promise<Answer>;
-  readonly #reader: AnswerReader<T>;
+  readonly #answer: Promise<OpenAnswer<T>>;
   #parsed: Promise<T> | undefined;
   #raw: Response | undefined;
 
-  constructor(answer: Promise<Answer>, reader: AnswerReader<T>) {
+  constructor(answer: Promise<OpenAnswer<T>>) {
     // `then` is overridden, so the inner promise is never looked at and never settles.
     super(() => {});
     this.#answer = answer;
-    this.#reader = reader;
   }
 
   /** `then` must give plain promises: a derived promise has no response of its own. */
@@ -69,7 +68,7 @@ export class GatewayPromise<T> extends Promise<T> {
   async asResponse(): Promise<Response> {
     const answer = await this.#answer;
     if (this.#parsed !== undefined) return answer.response;
-    this.#raw ??= this.#reader.raw(answer);
+    this.#raw ??= answer.raw();
     return this.#raw;
   }
 
@@ -104,6 +103,6 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   async #parse(): Promise<T> {
-    return this.#reader.parse(await this.#answer);
+    return (await this.#answer).parse();
   }
 }

@@ -1,5 +1,5 @@
 import type { Fetch, FetchOptions } from '../options.ts';
-import { formBlob } from '../uploads/form-blob.ts';
+import type { PreparedBody } from './body.ts';
 import { loadKy } from './load-ky.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -8,7 +8,7 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: string | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly body: PreparedBody['body'];
   readonly redirect: RequestRedirect;
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
@@ -49,24 +49,9 @@ function transferOptions(request: OutgoingRequest): RequestInit {
  * When a connection that was used before breaks, Deno sends a body of text again by itself, although
  * the first request may have been received whole and charged. A `Blob` it sends only once.
  */
-function sentOnce(body: string | FormData | ReadableStream<Uint8Array>): BodyInit {
+function sentOnce(body: PreparedBody['body']): BodyInit | null {
+  if (body === undefined) return null;
   return isDeno && typeof body === 'string' ? new Blob([body]) : body;
-}
-
-/** The body for the `fetch` that will send it, and the headers that then belong to it. */
-function fitted({ body, headers, fetch }: OutgoingRequest): {
-  body: BodyInit | null;
-  headers: Headers;
-} {
-  if (body === undefined) return { body: null, headers };
-  // Another implementation in Node may not know the runtime's own `FormData`.
-  if (!isNode || fetch === globalFetch || !(body instanceof FormData)) {
-    return { body: sentOnce(body), headers };
-  }
-  const blob = formBlob(body);
-  const own = new Headers(headers);
-  own.set('content-type', blob.type);
-  return { body: blob, headers: own };
 }
 
 /** Lets go of a body that nobody will read, so that its connection is free again. */
@@ -121,7 +106,8 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
             method,
             signal,
             ...transferOptions(request),
-            ...fitted(request),
+            headers: request.headers,
+            body: sentOnce(body),
             ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
           });
         } catch (error) {

@@ -8,7 +8,6 @@ import {
   APIUserAbortError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
-  type ResponseIssue,
 } from '../errors/api-errors.ts';
 import { InvalidInputError, type AttemptEvidence, type Outcome } from '../errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../videos/errors.ts';
@@ -19,6 +18,7 @@ import { isSubmission } from './error-in-success.ts';
 import type { Failure, FailureKind } from './failure.ts';
 import { specialErrorOf } from './operation-errors.ts';
 import { isBrowser } from './settings.ts';
+import type { ResponseIssue } from '../types.ts';
 
 /** A failure together with what was read of the answer. */
 export interface FailedAttempt extends Failure {

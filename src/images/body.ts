@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
-import { isUploadable } from '../uploads/multipart.ts';
+import { formBody, isUploadable } from '../uploads/multipart.ts';
 import type { RequestOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { ImageEditParamsBase, ImageGenerateParamsBase, ImageParamsBase } from './params.ts';
@@ -51,7 +51,7 @@ export function editRequest(
   // The gateway takes several files only under the name with brackets, and one only without.
   const name = sources.length === 1 ? 'image' : 'image[]';
   return {
-    form: [...Object.entries(others), [name, sources, 'image'], ['mask', mask, 'image']],
+    form: formBody([...Object.entries(others), [name, sources, 'image'], ['mask', mask, 'image']]),
   };
 }
 

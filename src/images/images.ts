@@ -1,6 +1,8 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { jsonAnswer } from '../http/response.ts';
+import { collectWith, eventAnswer } from '../streams/event-answer.ts';
 import { imagesReader } from './schema.ts';
 import { collectImages, imageEditProtocol, imageGenProtocol } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -16,7 +18,10 @@ import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.t
 import type { ImagesResponse } from './types.ts';
 import { editRequest, generateBody } from './body.ts';
 
-const imagesAnswer = { reader: imagesReader, fromEvents: collectImages };
+const imagesAnswer = jsonAnswer({
+  reader: imagesReader,
+  fromEvents: collectWith(collectImages),
+});
 
 /** Makes and edits images (interface document, 4.6 and 4.7). Consumes credit. */
 export class Images {
@@ -69,8 +74,13 @@ export class Images {
   ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageGenStreamEvent>> {
     const request = () => ({ json: generateBody(params) });
     return params?.stream === true
-      ? this.#transport.events('images.generate', request, imageGenProtocol(params.n ?? 1), options)
-      : this.#transport.json('images.generate', request, imagesAnswer, options);
+      ? this.#transport.call(
+          'images.generate',
+          request,
+          eventAnswer(imageGenProtocol(params.n ?? 1)),
+          options,
+        )
+      : this.#transport.call('images.generate', request, imagesAnswer, options);
   }
 
   /**
@@ -111,7 +121,12 @@ export class Images {
   ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageEditStreamEvent>> {
     const request = () => editRequest(params, options);
     return params?.stream === true
-      ? this.#transport.events('images.edit', request, imageEditProtocol(params.n ?? 1), options)
-      : this.#transport.json('images.edit', request, imagesAnswer, options);
+      ? this.#transport.call(
+          'images.edit',
+          request,
+          eventAnswer(imageEditProtocol(params.n ?? 1)),
+          options,
+        )
+      : this.#transport.call('images.edit', request, imagesAnswer, options);
   }
 }

@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { GatewayPromise } from '../http/promise.ts';
 import { attachRequestId } from '../http/request-id.ts';
-import type { SentCall, Transport } from '../http/transport.ts';
+import { jsonAnswer } from '../http/response.ts';
+import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { modelListReader } from './schema.ts';
 import type { Model, ModelList } from './types.ts';
@@ -56,20 +57,14 @@ export class ModelsPage implements ModelList, AsyncIterable<Model> {
   }
 }
 
+const modelsAnswer = jsonAnswer({ reader: modelListReader }, (list, { requestId }) => {
+  const page = new ModelsPage(list);
+  attachRequestId(page, requestId);
+  return page;
+});
+
 /** What `models.list()` returns: a promise for the page that can also be iterated itself. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
-  /** @internal */
-  constructor({ answer, reader }: SentCall<ModelList>) {
-    super(answer, {
-      async parse(received) {
-        const page = new ModelsPage(await reader.parse(received));
-        attachRequestId(page, received.requestId);
-        return page;
-      },
-      raw: (received) => reader.raw(received),
-    });
-  }
-
   /** The models, one after the other. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
     yield* (await this).data;
@@ -99,7 +94,6 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    const call = this.#transport.sendJSON('models.list', {}, { reader: modelListReader }, options);
-    return new ModelsPagePromise(call);
+    return new ModelsPagePromise(this.#transport.send('models.list', {}, modelsAnswer, options));
   }
 }

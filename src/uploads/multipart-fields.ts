@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { writeJSON } from '../http/body.ts';
 import type { Uploadable } from './types.ts';
 import { isUploadable } from './file-input.ts';
 import type { FilePurpose } from './file-name.ts';
@@ -76,18 +77,4 @@ function toText(field: string, value: unknown): string {
   return typeof value === 'string' || typeof value === 'bigint'
     ? String(value)
     : writeJSON(field, value);
-}
-
-/** @throws `InvalidInputError` naming the field when a value has no JSON text. */
-export function writeJSON(field: string, value: unknown): string {
-  let text: string | undefined;
-  let cause: unknown;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    cause = error;
-  }
-  if (text !== undefined) return text;
-  const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
-  throw new InvalidInputError(field, problem, { cause });
 }

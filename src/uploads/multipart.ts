@@ -7,11 +7,13 @@ import { describeFile, nameOf } from './file-name.ts';
 import { bufferContent, headOf, readBlob, unreadable } from './to-file.ts';
 import { toParts, type FilePart, type FormFields, type TextPart } from './multipart-fields.ts';
 import { loadFormStreamer, type StreamedFile } from './multipart-stream.ts';
+import type { BodyEncoding } from '../http/body.ts';
 import { untilAborted } from '../http/until-aborted.ts';
+import { formBlob } from './form-blob.ts';
 
 export { isUploadable } from './file-input.ts';
 export { toFile, toStreamingFile, type StreamingFileOptions, type ToFileInput } from './to-file.ts';
-export { writeJSON, type FormField, type FormFields } from './multipart-fields.ts';
+export type { FormField, FormFields } from './multipart-fields.ts';
 
 /** A form, ready to be the body of a request. */
 export interface EncodedMultipart {
@@ -30,6 +32,19 @@ export interface EncodedMultipart {
    * boundary, so the gateway never saw a complete request.
    */
   readonly sourceError: () => unknown;
+}
+
+/** The body of a request that is sent as a form. */
+export function formBody(fields: FormFields): BodyEncoding {
+  return {
+    async encode(extra = {}, takesForms, signal) {
+      const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
+      const form = await encodeMultipart([...kept, ...Object.entries(extra)], signal);
+      if (takesForms || !(form.body instanceof FormData)) return form;
+      const body = formBlob(form.body);
+      return { ...form, body, headers: { 'content-type': body.type } };
+    },
+  };
 }
 
 /**

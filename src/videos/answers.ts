@@ -1,6 +1,7 @@
 import { VideoSubmitUnknownError } from './errors.ts';
 import { shownOf } from '../http/to-error.ts';
-import type { CallInfo, JSONAnswer } from '../http/transport.ts';
+import type { AnswerFormat } from '../http/logical-call.ts';
+import { jsonAnswer, type CallInfo } from '../http/response.ts';
 import { hide, videoReader } from './schema.ts';
 import { makeRef, noteCompleted, type NamedTask } from './task-ref.ts';
 import type { VideoTask, VideoTaskRef } from './types.ts';
@@ -34,20 +35,18 @@ function nameless(task: VideoTask, info: CallInfo): VideoSubmitUnknownError {
  */
 export function submissionAnswer(
   about: () => Pick<VideoTaskRef, 'model' | 'remixOf'>,
-): JSONAnswer<VideoTask> {
-  return {
-    reader: videoReader,
-    finish(task, info) {
-      if (task.id === '') throw nameless(task, info);
-      const { baseURL, callId } = info;
-      const { model = task.model, remixOf } = about();
-      hide(
-        task,
-        'ref',
-        makeRef({ id: task.id, baseURL, createdAt: Date.now(), model, callId, remixOf }),
-      );
-    },
-  };
+): AnswerFormat<VideoTask, 'json'> {
+  return jsonAnswer({ reader: videoReader }, (task, info) => {
+    if (task.id === '') throw nameless(task, info);
+    const { baseURL, callId } = info;
+    const { model = task.model, remixOf } = about();
+    hide(
+      task,
+      'ref',
+      makeRef({ id: task.id, baseURL, createdAt: Date.now(), model, callId, remixOf }),
+    );
+    return task;
+  });
 }
 
 /**
@@ -56,16 +55,14 @@ export function submissionAnswer(
  * The id is the one that was asked for, whatever the body says: some gateways pass on the body of
  * their provider, with the provider's id in it.
  */
-export function pollAnswer({ id, route, ref }: NamedTask): JSONAnswer<VideoTask> {
-  return {
-    reader: videoReader,
-    finish(task, { baseURL }) {
-      task.id = id;
-      task.task_id = id;
-      const { model, created_at: created } = task;
-      const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
-      hide(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
-      if (task.status === 'completed') noteCompleted(task.ref);
-    },
-  };
+export function pollAnswer({ id, route, ref }: NamedTask): AnswerFormat<VideoTask, 'json'> {
+  return jsonAnswer({ reader: videoReader }, (task, { baseURL }) => {
+    task.id = id;
+    task.task_id = id;
+    const { model, created_at: created } = task;
+    const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
+    hide(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
+    if (task.status === 'completed') noteCompleted(task.ref);
+    return task;
+  });
 }

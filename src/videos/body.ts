@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
-import { isUploadable, type FormField } from '../uploads/multipart.ts';
+import { formBody, isUploadable, type FormField } from '../uploads/multipart.ts';
 import type { GatewayOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
@@ -102,7 +102,7 @@ export function bodyOf(
     else texts.push([name, value]);
   }
   // Files come last, so that a gateway knows the model before it reads them.
-  return { form: [...texts, ...files] };
+  return { form: formBody([...texts, ...files]) };
 }
 
 /**

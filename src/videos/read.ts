@@ -2,6 +2,7 @@ import { ContentNotReadyError } from '../errors/api-errors.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { checkObject } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { videoReader } from './schema.ts';
@@ -80,13 +81,13 @@ export function readTask(
     const request = (): never => {
       throw error;
     };
-    return transport.json('videos.retrieve', request, { reader: videoReader }, options);
+    return transport.call('videos.retrieve', request, jsonAnswer({ reader: videoReader }), options);
   }
   const { id, route } = named;
   const answer = pollAnswer(named);
   if (route.type === 'openai') {
-    return transport.json('videos.retrieve', { params: { task_id: id } }, answer, options);
+    return transport.call('videos.retrieve', { params: { task_id: id } }, answer, options);
   }
   const params = { vendor_prefix: route.vendorPrefix, task_id: id };
-  return transport.json('videos.retrieveFromVendor', { params }, answer, options);
+  return transport.call('videos.retrieveFromVendor', { params }, answer, options);
 }

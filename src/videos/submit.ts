@@ -66,12 +66,14 @@ export function submissionFor<Name extends 'videos.create' | 'videos.remix'>(
       };
       // These fields are in the body already.
       const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };
-      const call = transport.sendJSON(operation, request, answer, rest);
-      const parse: typeof call.reader.parse = (received) =>
-        call.reader.parse(received).catch((error: unknown) => {
-          throw withRef(error, transport.baseURL, about);
-        });
-      return new GatewayPromise(call.answer, { ...call.reader, parse });
+      const format: typeof answer = {
+        kind: 'json',
+        read: (call, received) =>
+          answer.read(call, received).catch((error: unknown) => {
+            throw withRef(error, transport.baseURL, about);
+          }),
+      };
+      return transport.call(operation, request, format, rest);
     },
     content(options) {
       const { params } = requestOf(options);
@@ -137,7 +139,6 @@ async function enterFailure(call: LedgerCall, error: unknown): Promise<void> {
 /** The same as a call that the ledger may answer: its task is then read instead. */
 export function submit(
   transport: Transport,
-  operation: 'videos.create' | 'videos.remix',
   submission: Submission,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
@@ -148,17 +149,11 @@ export function submit(
     ({ ref, answer }) =>
       answer ?? readTask(transport, () => ownTask(transport, ref), request).withResponse(),
   );
-  const answer = done.then(({ data, response, request_id: requestId }) => ({
+  const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The ledger had to know the task first, so the body was read; this is the same once more.
-    response: Response.json(data.raw, response),
-    requestId: requestId ?? undefined,
-    operation,
-    charge: 'charged' as const,
-    call: { id: options.callId ?? '' },
-    signal: new AbortController().signal,
-  }));
-  return new GatewayPromise(answer, {
-    parse: async () => (await done).data,
-    raw: ({ response }) => response,
+    const response = Response.json(data.raw, read);
+    const parse = () => Promise.resolve(data);
+    return { response, requestId: requestId ?? undefined, parse, raw: () => response };
   });
+  return new GatewayPromise(answer);
 }

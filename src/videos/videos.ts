@@ -1,4 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
+import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { checkTaskId, checkVendorPrefix, nameTask, type NamedTask } from './task-ref.ts';
@@ -63,7 +64,7 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    return submit(this.#transport, 'videos.create', this.#creation(params), options);
+    return submit(this.#transport, this.#creation(params), options);
   }
 
   /**
@@ -129,12 +130,13 @@ export class Videos {
     more?: RequestOptions,
   ): GatewayPromise<Response> {
     const { variant, ...own } = options ?? {};
-    return this.#transport.binary(
+    return this.#transport.call(
       'videos.downloadContent',
       () => {
         checkDownload(this.#transport, options, more);
         return downloadOf(this.#transport, task);
       },
+      fileAnswer(),
       { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
     );
   }
@@ -154,7 +156,7 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    return submit(this.#transport, 'videos.remix', this.#remixing(task, params), options);
+    return submit(this.#transport, this.#remixing(task, params), options);
   }
 
   /**

@@ -3,7 +3,7 @@ import { chatProtocol } from '../../src/chat/protocol.ts';
 import { createStream, type Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { monotonicNow } from '../../src/http/now.ts';
-import type { ResponseIssue } from '../../src/errors/api-errors.ts';
+import type { ResponseIssue } from '../../src/types.ts';
 
 /** What a stream did to the call that it belongs to. */
 export interface Watched {

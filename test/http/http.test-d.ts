@@ -2,50 +2,55 @@ import { describe, expectTypeOf, test } from 'vitest';
 import type { PathParameter } from '../../src/endpoints.ts';
 import type { OperationRequest } from '../../src/http/call-spec.ts';
 import type { GatewayPromise } from '../../src/http/promise.ts';
-import type { JSONAnswer, Transport } from '../../src/http/transport.ts';
+import type { AnswerFormat } from '../../src/http/logical-call.ts';
+import type { BodyEncoding } from '../../src/http/body.ts';
+import type { Transport } from '../../src/http/transport.ts';
 
 declare const transport: Transport;
-declare const answer: JSONAnswer<{ id: string }>;
+declare const answer: AnswerFormat<{ id: string }, 'json'>;
+declare const file: AnswerFormat<Response, 'binary'>;
+declare const text: AnswerFormat<string, 'text'>;
+declare const form: BodyEncoding;
 
 describe('an operation', () => {
   test('answers only in the kinds that its endpoint has', () => {
-    expectTypeOf(transport.json('models.list', {}, answer, undefined)).toEqualTypeOf<
+    expectTypeOf(transport.call('models.list', {}, answer, undefined)).toEqualTypeOf<
       GatewayPromise<{ id: string }>
     >();
     expectTypeOf(
-      transport.binary('videos.downloadContent', { params: { task_id: 't' } }, undefined),
+      transport.call('videos.downloadContent', { params: { task_id: 't' } }, file, undefined),
     ).toEqualTypeOf<GatewayPromise<Response>>();
 
     // @ts-expect-error -- a file
-    void transport.json('videos.downloadContent', { params: { task_id: 't' } }, answer, undefined);
+    void transport.call('videos.downloadContent', { params: { task_id: 't' } }, answer, undefined);
     // @ts-expect-error -- JSON
-    void transport.binary('models.list', {}, undefined);
+    void transport.call('models.list', {}, file, undefined);
     // @ts-expect-error -- JSON
-    void transport.text('models.list', {}, () => ({ value: '' }), undefined);
+    void transport.call('models.list', {}, text, undefined);
     // @ts-expect-error -- only events
-    void transport.json('generate.contentStream', { params: { model: 'm' }, json: {} }, answer, {});
+    void transport.call('generate.contentStream', { params: { model: 'm' }, json: {} }, answer, {});
     // @ts-expect-error -- no operation
-    void transport.json('videos.list', {}, answer, undefined);
+    void transport.call('videos.list', {}, answer, undefined);
   });
 
   test('takes only the bodies that its endpoint has', () => {
     expectTypeOf<OperationRequest<'images.edit'>>().toExtend<object>();
-    void transport.json('images.edit', { json: {} }, answer, undefined);
-    void transport.json('images.edit', { form: [] }, answer, undefined);
-    void transport.json('videos.create', () => ({ form: [] }), answer, undefined);
+    void transport.call('images.edit', { json: {} }, answer, undefined);
+    void transport.call('images.edit', { form }, answer, undefined);
+    void transport.call('videos.create', () => ({ form }), answer, undefined);
 
     // @ts-expect-error -- a form
-    void transport.json('audio.translations.create', { json: {} }, answer, undefined);
+    void transport.call('audio.translations.create', { json: {} }, answer, undefined);
     // @ts-expect-error -- JSON
-    void transport.json('embeddings.create', { form: [] }, answer, undefined);
+    void transport.call('embeddings.create', { form }, answer, undefined);
     // @ts-expect-error -- no body
-    void transport.json('models.list', { json: {} }, answer, undefined);
+    void transport.call('models.list', { json: {} }, answer, undefined);
     // @ts-expect-error -- one of them
-    void transport.json('images.edit', { json: {}, form: [] }, answer, undefined);
+    void transport.call('images.edit', { json: {}, form }, answer, undefined);
     // @ts-expect-error -- a body is missing
-    void transport.json('embeddings.create', {}, answer, undefined);
+    void transport.call('embeddings.create', {}, answer, undefined);
     // @ts-expect-error -- no list
-    void transport.json('embeddings.create', { json: 'text' }, answer, undefined);
+    void transport.call('embeddings.create', { json: 'text' }, answer, undefined);
   });
 
   test('takes all the path parameters of its template, and no other', () => {
@@ -56,15 +61,15 @@ describe('an operation', () => {
     expectTypeOf<PathParameter<'generate.content'>>().toEqualTypeOf<'model'>();
 
     // @ts-expect-error -- the task is missing
-    void transport.json('videos.retrieve', {}, answer, undefined);
+    void transport.call('videos.retrieve', {}, answer, undefined);
     const prefix = { vendor_prefix: 'kling' };
     // @ts-expect-error -- the task is missing
-    void transport.json('videos.retrieveFromVendor', { params: prefix }, answer, undefined);
+    void transport.call('videos.retrieveFromVendor', { params: prefix }, answer, undefined);
     // @ts-expect-error -- another name
-    void transport.json('videos.retrieve', { params: { video_id: 't' } }, answer, undefined);
+    void transport.call('videos.retrieve', { params: { video_id: 't' } }, answer, undefined);
     // @ts-expect-error -- no text
-    void transport.json('videos.retrieve', { params: { task_id: 7 } }, answer, undefined);
+    void transport.call('videos.retrieve', { params: { task_id: 7 } }, answer, undefined);
     // @ts-expect-error -- no parameters
-    void transport.json('models.list', { params: { model: 'm' } }, answer, undefined);
+    void transport.call('models.list', { params: { model: 'm' } }, answer, undefined);
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import * as z from 'zod/mini';
 import { describe, expect, test, vi } from 'vitest';
-import type { ResponseIssue } from '../../src/errors/api-errors.ts';
+import type { ResponseIssue } from '../../src/types.ts';
 import { compileAccepts } from '../../src/answers/accepts.ts';
 import { chatChunkReader } from '../../src/chat/chunk-schema.ts';
 import { chatCompletionReader } from '../../src/chat/schema.ts';

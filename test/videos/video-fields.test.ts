@@ -5,7 +5,7 @@ import { findFailure, noReason, readsLikeReview } from '../../src/videos/failure
 import { findId, progressOf, resultURLOf, timestampOf } from '../../src/videos/fields.ts';
 import { readStatusWord } from '../../src/videos/status.ts';
 import { videoReader } from '../../src/videos/schema.ts';
-import type { ResponseIssue } from '../../src/errors/api-errors.ts';
+import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const url = 'https://cdn.example/v.mp4';

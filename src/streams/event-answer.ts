@@ -1,19 +1,16 @@
 import { parseLines } from '../answers/parse-json.ts';
-import { toEvents } from '../streams/event-decoder.ts';
-import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
-import { createStream, streamFromValues, type Stream } from '../streams/stream.ts';
-import type { DriftReporter } from '../answers/drift.ts';
-import type { LogicalCall } from './logical-call.ts';
-import { beginningOf, peek, withBody } from './peek.ts';
-import type { Answer } from './promise.ts';
-import { brokenOff, notAnswer, notJSON, readJSON, readText } from './read-answer.ts';
+import type { AnswerFormat, LogicalCall } from '../http/logical-call.ts';
+import { beginningOf, peek } from '../http/peek.ts';
+import type { Answer } from '../http/promise.ts';
+import { brokenOff, notAnswer, notJSON, readJSON, readText } from '../http/read-answer.ts';
+import { isEventStream } from '../http/response.ts';
+import { toEvents } from './event-decoder.ts';
+import { collectStream } from './open-source.ts';
+import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
+import { createStream, streamFromValues, type Stream } from './stream.ts';
 
 /** What a stream has to know of its call. */
-export function streamContextOf(
-  call: LogicalCall,
-  answer: Answer,
-  drift: DriftReporter,
-): StreamContext {
+function streamContextOf(call: LogicalCall, answer: Answer): StreamContext {
   const { settings, spec, scope } = call;
   const { status, headers } = answer.response;
   const evidence = { phase: 'body', status, requestId: answer.requestId } as const;
@@ -28,7 +25,7 @@ export function streamContextOf(
     partial: settings.partial,
     check: {
       validation: settings.validation,
-      onIssue: (issue) => drift.report(spec.operation, issue),
+      onIssue: (issue) => call.client.drift.report(spec.operation, issue),
     },
     error: {
       operation: spec.operation,
@@ -43,38 +40,6 @@ export function streamContextOf(
       call.client.log.write('warn', message, { callId: call.id, ...details }),
     release: (settlement) => call.endStream(settlement),
   };
-}
-
-/** Whether text is an event stream: some gateways stream although a whole answer was asked for. */
-export function looksLikeEvents(text: string): boolean {
-  return /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
-}
-
-const isEventStream = (headers: Headers): boolean =>
-  /\bevent-stream\b/i.test(headers.get('content-type') ?? '');
-
-/** Long enough to tell an event stream by. */
-const fieldLength = 6;
-
-/**
- * Looks into an answer that is labelled as an event stream although none was asked for. When it is one
- * it is read as one: its time limits hold, and what had come of it is not lost when it breaks off.
- *
- * @returns `undefined` when it is none; the body of `answer` begins at its first byte again then
- */
-export async function eventsInstead(answer: Answer): Promise<Response | undefined> {
-  const { response, signal } = answer;
-  if (response.body === null || !isEventStream(response.headers)) return undefined;
-  try {
-    const { first, response: again } = await peek(response, signal, fieldLength);
-    if (looksLikeEvents(beginningOf(first))) return again;
-    answer.response = again;
-  } catch (cause) {
-    // Whoever reads it is told.
-    const broken = new ReadableStream<Uint8Array>({ start: (body) => body.error(cause) });
-    answer.response = withBody(response, broken);
-  }
-  return undefined;
 }
 
 interface OpenStream<T> {
@@ -99,19 +64,37 @@ async function readWhole<T>(
   return { value: streamFromValues(events, context, protocol, isWhole), stays: true };
 }
 
+/** An answer that is an event stream. */
+export function eventAnswer<T>(protocol: StreamProtocol<T>): AnswerFormat<Stream<T>, 'events'> {
+  return { kind: 'events', read: (call, answer) => openStream(call, answer, protocol) };
+}
+
+/** Puts the events together that came in place of a whole answer; what is made of them may be more. */
+export function collectWith<T>(
+  collect: (response: Response, context: StreamContext) => Promise<T>,
+): (call: LogicalCall, answer: Answer) => Promise<T> {
+  return (call, answer) => collect(answer.response, streamContextOf(call, answer));
+}
+
+/** The same for a stream whose events add up to the answer. */
+export function collectAs<Item>(
+  protocol: StreamProtocol<Item>,
+): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
+  return collectWith((response, context) => collectStream(response, context, protocol));
+}
+
 /**
  * Opens an event stream. What came is told by its first byte: gateways label JSON errors as event
  * streams and event streams as anything.
  */
-export async function eventAnswer<T>(
+async function openStream<T>(
   call: LogicalCall,
   answer: Answer,
   protocol: StreamProtocol<T>,
-  drift: DriftReporter,
 ): Promise<OpenStream<T>> {
   const { body, headers } = answer.response;
   if (body === null) throw notJSON('', answer);
-  const context = streamContextOf(call, answer, drift);
+  const context = streamContextOf(call, answer);
   const type = headers.get('content-type') ?? '';
   if (isEventStream(headers)) {
     call.scope.handOver();
