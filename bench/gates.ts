@@ -29,6 +29,12 @@ export const gates: readonly Gate[] = [
     },
   },
   {
+    metric: 'page',
+    atMost: 30,
+    reason: 'A person waits for all of it before the first word of an answer.',
+    missed: { atMost: 80, why: 'The client is loaded as a whole.' },
+  },
+  {
     metric: 'import',
     atMost: 0.4,
     of: 'openai',

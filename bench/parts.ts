@@ -7,12 +7,14 @@ import { importPart } from './import/part.ts';
 import { installPart } from './install/part.ts';
 import type { Part } from './lib/metric.ts';
 import { waitsPart } from './memory/part.ts';
+import { pagePart } from './page/part.ts';
 import { typesPart } from './types/part.ts';
 import { uploadPart } from './upload/part.ts';
 
 /** All parts, in the order of the table. */
 export const parts: readonly Part[] = [
   bundlePart,
+  pagePart,
   importPart,
   callsPart,
   chunksPart,

@@ -46,7 +46,8 @@ function unpackChromium(): { readonly path: string; readonly libraries: string }
   return { path, libraries: `${cache}/al2023/lib` };
 }
 
-async function launch(trustedKeyHash: string): Promise<Browser> {
+/** Starts Chromium. @param trustedKeyHash - The key of an authority to trust, for HTTPS. */
+export async function launchChromium(trustedKeyHash = ''): Promise<Browser> {
   const { path, libraries } = unpackChromium();
   return chromium.launch({
     executablePath: path,
@@ -126,7 +127,7 @@ export async function runChromium(
   const worker = fileURLToPath(import.meta.resolve('msw/mockServiceWorker.js'));
   files.set('/mockServiceWorker.js', javascript(readFileSync(worker, 'utf8')));
 
-  const browser = await launch(certificates.trustedKeyHash);
+  const browser = await launchChromium(certificates.trustedKeyHash);
   const stop = (): void => void browser.close();
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -1,0 +1,12 @@
+import Groq from 'groq-sdk';
+
+/** The text of the first chunk of a streamed answer. */
+export async function firstChunk(baseURL) {
+  const client = new Groq({ apiKey: 'key', baseURL, dangerouslyAllowBrowser: true });
+  const stream = await client.chat.completions.create({
+    model: 'm',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream: true,
+  });
+  for await (const chunk of stream) return chunk.choices[0].delta.content;
+}
