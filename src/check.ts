@@ -4,9 +4,12 @@ import type { RequestOptions } from './options.ts';
 /** Timers of every runtime hold 31 bits; longer ones fire at once. */
 const longestTimer = 2_147_483_647;
 
-/** How a value that was refused is named: text is quoted, and objects show nothing of themselves. */
+/** How an error names a value that was refused. Objects and long text may hold what is private. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return `"${value}"`;
+  if (typeof value === 'string') return value.length > 20 ? 'a long text' : `"${value}"`;
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Promise) return 'a promise, which needs "await" before it';
+  if (typeof value === 'function') return 'a function';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
@@ -15,27 +18,46 @@ export function check(holds: boolean, field: string, problem: string): asserts h
   if (!holds) throw new InvalidInputError(field, problem);
 }
 
-export function checkDuration(field: string, value: unknown): number {
-  const isDuration = typeof value === 'number' && value >= 1 && value <= longestTimer;
-  check(isDuration, field, `must be 1 to ${longestTimer} milliseconds, not ${shown(value)}.`);
-  return value;
+function checkIs(holds: boolean, field: string, wanted: string, value: unknown): asserts holds {
+  check(holds, field, `must be ${wanted}, not ${shown(value)}.`);
 }
 
-/** A duration, or `null` for no limit. */
-export function checkLimit(field: string, value: unknown): number | null {
-  return value === null ? null : checkDuration(field, value);
+export function checkNumber(
+  field: string,
+  value: unknown,
+  smallest = -Infinity,
+  largest = Infinity,
+  noun = 'a number',
+  isOfKind: (value: number) => boolean = Number.isFinite,
+): number {
+  const range = largest === Infinity ? `of at least ${smallest}` : `from ${smallest} to ${largest}`;
+  const wanted = smallest === -Infinity ? 'a finite number' : `${noun} ${range}`;
+  const isNumber = typeof value === 'number' && isOfKind(value);
+  checkIs(isNumber && value >= smallest && value <= largest, field, wanted, value);
+  return value;
 }
 
 export function checkInteger(
   field: string,
   value: unknown,
   smallest: number,
-  largest: number,
+  largest = Infinity,
 ): number {
-  const isWhole = typeof value === 'number' && Number.isInteger(value);
-  const problem = `must be a whole number from ${smallest} to ${largest}, not ${shown(value)}.`;
-  check(isWhole && value >= smallest && value <= largest, field, problem);
-  return value;
+  return checkNumber(field, value, smallest, largest, 'a whole number', Number.isInteger);
+}
+
+export function checkDuration(
+  field: string,
+  value: unknown,
+  smallest = 1,
+  largest = longestTimer,
+): number {
+  return checkNumber(field, value, smallest, largest, 'a number of milliseconds');
+}
+
+/** A duration, or `null` for no limit. */
+export function checkLimit(field: string, value: unknown): number | null {
+  return value === null ? null : checkDuration(field, value);
 }
 
 export function checkWord<Word extends string>(
@@ -44,24 +66,59 @@ export function checkWord<Word extends string>(
   words: readonly Word[],
 ): Word {
   const found = words.find((word) => word === value);
-  const problem = `must be one of "${words.join('", "')}", not ${shown(value)}.`;
-  check(found !== undefined, field, problem);
+  checkIs(found !== undefined, field, `one of "${words.join('", "')}"`, value);
   return found;
 }
 
 /** Text such as "false" would count as true, and pay twice. */
 export function checkBoolean(field: string, value: unknown): boolean {
-  check(typeof value === 'boolean', field, `must be true or false, not ${shown(value)}.`);
+  checkIs(typeof value === 'boolean', field, 'true or false', value);
   return value;
 }
 
 export function checkFunction(field: string, value: unknown): void {
-  check(value === undefined || typeof value === 'function', field, 'must be a function.');
+  checkIs(value === undefined || typeof value === 'function', field, 'a function', value);
 }
 
 export function checkObject(field: string, value: unknown): void {
   if (value === undefined || value === null) return;
-  check(typeof value === 'object' && !Array.isArray(value), field, 'must be an object.');
+  checkIs(typeof value === 'object' && !Array.isArray(value), field, 'an object', value);
+}
+
+export function checkSignal(signal: AbortSignal | null | undefined): void {
+  const isSignal = !signal || typeof signal.addEventListener === 'function';
+  checkIs(isSignal, 'signal', 'an AbortSignal', signal);
+}
+
+/**
+ * Refuses text that is missing or blank.
+ *
+ * @param advice - What to give instead.
+ */
+export function checkText(field: string, value: unknown, advice: string): string {
+  const isText = typeof value === 'string';
+  const problem =
+    isText || value === undefined || value === null
+      ? 'is empty'
+      : `must be text, not ${shown(value)}`;
+  check(isText && value.trim() !== '', field, `${problem}; give ${advice}.`);
+  return value;
+}
+
+export function checkModel(model: unknown): void {
+  checkText('model', model, 'a model id as models.list() returns it');
+}
+
+/** @param advice - What to put into the list. */
+export function checkList(field: string, value: unknown, advice: string): void {
+  const isFilled = Array.isArray(value) && value.length > 0;
+  check(isFilled, field, `must be a list with at least one entry; give ${advice}.`);
+}
+
+/** Refuses parameters that are no object, as plain JavaScript can pass them. */
+export function checkParams(method: string, params: unknown): void {
+  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
+  check(isObject, 'params', `must be an object; see the parameters of ${method}().`);
 }
 
 /** Checks the options that only a call has. */
@@ -69,10 +126,8 @@ export function checkRequestOptions(options: RequestOptions | undefined): void {
   checkObject('options', options);
   if (options === undefined || options === null) return;
   const { signal, callId = '-' } = options;
-  const isSignal = !signal || typeof signal.addEventListener === 'function';
-  check(isSignal, 'signal', 'must be an AbortSignal.');
-  const isId = typeof callId === 'string' && callId.trim() !== '';
-  check(isId, 'callId', 'must be text that is not empty.');
+  checkSignal(signal);
+  checkText('callId', callId, 'the id of your job');
   for (const field of ['headers', 'query', 'extraBody', 'fetchOptions'] as const) {
     checkObject(field, options[field]);
   }

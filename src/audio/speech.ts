@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -13,7 +12,7 @@ import type {
   SpeechCreateParamsStreaming,
   SpeechStreamEvent,
 } from './types.ts';
-import { checkModel, checkNumber, checkParams, checkText, show } from '../structured/checks.ts';
+import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 
 /** Turns text into speech (interface document, 4.1). */
 export class Speech {
@@ -80,14 +79,12 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
   checkParams('audio.speech.create', params);
   checkModel(params.model);
   checkText('input', params.input, 'the text to speak');
-  checkNumber('speed', params.speed);
-  const voice: unknown = params.voice;
-  if (voice !== undefined && (typeof voice !== 'string' || voice === '')) {
-    throw new InvalidInputError(
+  checkNumber('speed', params.speed ?? 1);
+  if (params.voice !== undefined) {
+    checkText(
       'voice',
-      voice === ''
-        ? 'is empty; give the name of a voice or leave it out.'
-        : `must be the name of a voice, not ${show(voice)}; the gateway does not understand { id }.`,
+      params.voice,
+      'the name of a voice or leave it out; { id } is not understood',
     );
   }
   return params;

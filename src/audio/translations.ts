@@ -1,12 +1,12 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { BodyEncoding } from '../http/body.ts';
 import { textAnswer } from '../http/response.ts';
-import { formBody, isUploadable } from '../uploads/multipart.ts';
+import { checkFile } from '../uploads/file-input.ts';
+import { formBody } from '../uploads/multipart.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Translation, TranslationCreateParams, TranslationVerbose } from './types.ts';
-import { checkModel, checkNumber, checkParams, show } from '../structured/checks.ts';
+import { checkModel, checkNumber, checkParams } from '../check.ts';
 import { translationAnswer, type AnyTranslation } from './translation-answer.ts';
 
 type TextFormat = 'text' | 'srt' | 'vtt';
@@ -71,18 +71,8 @@ export class Translations {
 function translationForm(params: TranslationCreateParams): BodyEncoding {
   checkParams('audio.translations.create', params);
   checkModel(params.model);
-  checkNumber('temperature', params.temperature);
+  checkNumber('temperature', params.temperature ?? 0);
   const { file, ...others } = params;
-  const given: unknown = file;
-  if (!isUploadable(given)) throw new InvalidInputError('file', whatIsWrong(given));
+  checkFile('file', file, 'the audio to translate');
   return formBody([...Object.entries(others), ['file', file, 'audio']]);
-}
-
-function whatIsWrong(file: unknown): string {
-  if (file === undefined || file === null) return 'is missing; give the audio to translate.';
-  if (file instanceof Promise) return 'is a promise; await it first.';
-  if (typeof file === 'string') {
-    return 'is text; open the file, for example with fileFromPath(path) of model-gateway/node.';
-  }
-  return `must be a File, a Blob, bytes, a Response or a stream, not ${show(file)}.`;
 }

@@ -1,7 +1,7 @@
 import { textsOf } from './part-schemas.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { checkList, checkModel, checkParams } from '../structured/checks.ts';
+import { checkList, checkModel, checkParams } from '../check.ts';
 
 /** An answer goes back as it came: without what this package has added to it. */
 function sentMessage(message: unknown): unknown {

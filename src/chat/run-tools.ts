@@ -1,6 +1,6 @@
 import type { FunctionParameters } from '../structured/types.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { checkInteger } from '../check.ts';
+import { checkInteger, checkList, checkParams } from '../check.ts';
 import type { ChatResult } from './result.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import { runAborted } from '../streams/stream-failure.ts';
@@ -10,7 +10,6 @@ import type { ChatCompletionCreateParamsBase, ChatCompletionTool } from './param
 import type { ParsedChatCompletion } from './types.ts';
 import { type CallableTool, callTools, type ToolResult } from '../structured/call-tools.ts';
 import type { ChatCompletionToolRunnerParams, RunnerOptions } from './tools.ts';
-import { checkList, checkParams } from '../structured/checks.ts';
 
 /** What a run of tools works with. */
 export interface ToolRunInit<Parsed> {

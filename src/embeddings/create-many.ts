@@ -5,7 +5,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { vectorsReader } from './schema.ts';
 import type { EmbeddingsCreateManyParams, ManyEmbeddings } from './types.ts';
-import { checkCount } from '../structured/checks.ts';
+import { checkInteger } from '../check.ts';
 import { embeddingBody, manyInputs } from './body.ts';
 
 /** Options of `embeddings.createMany()`. Those of a call hold for each of its requests. */
@@ -30,8 +30,8 @@ export async function embedMany(
   options: EmbeddingsCreateManyOptions = {},
 ): Promise<ManyEmbeddings> {
   const { batchSize = 100, concurrency = 4, ...request } = options;
-  checkCount('batchSize', batchSize);
-  checkCount('concurrency', concurrency);
+  checkInteger('batchSize', batchSize, 1);
+  checkInteger('concurrency', concurrency, 1);
   // All inputs are looked at before the first is paid for.
   const body = embeddingBody('embeddings.createMany', params);
   const inputs = manyInputs(params.input);

@@ -6,7 +6,7 @@ import type {
   GenerateContentParams,
   SystemInstructionInput,
 } from './params.ts';
-import { checkModel, checkParams } from '../structured/checks.ts';
+import { checkModel, checkParams } from '../check.ts';
 
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);

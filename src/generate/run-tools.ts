@@ -1,6 +1,6 @@
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkInteger } from '../check.ts';
+import { checkInteger, checkList, checkParams } from '../check.ts';
 import type { RequestOptions } from '../options.ts';
 import { runAborted } from '../streams/stream-failure.ts';
 import { addCounts } from '../streams/sum-usage.ts';
@@ -15,7 +15,6 @@ import type {
 } from './types.ts';
 import type { FunctionDeclaration, GenerateContentParams } from './params.ts';
 import { type CallableTool, callTools } from '../structured/call-tools.ts';
-import { checkList, checkParams } from '../structured/checks.ts';
 import { toContents, toList } from './body.ts';
 
 /** Parameters of `generate.runTools()`. */

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { checkSignal } from '../check.ts';
 
 /**
  * Aborts `controller` when `signal` is aborted, until the function that it returns is called.
@@ -10,9 +10,7 @@ export function followSignal(
   controller: AbortController,
 ): () => void {
   if (!signal) return () => undefined;
-  if (typeof signal.addEventListener !== 'function') {
-    throw new InvalidInputError('signal', 'must be an AbortSignal.');
-  }
+  checkSignal(signal);
   const abort = (): void => controller.abort(signal.reason);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });

@@ -1,18 +1,11 @@
 import type { Logger, LogLevel } from '../options.ts';
-import { check, shown } from '../check.ts';
+import { checkWord } from '../check.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
 /** Checks a log level that may come from the environment. */
 export function parseLogLevel(value: unknown, field: string): LogLevel {
-  const level = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  const found = levels.find((word) => word === level);
-  check(
-    found !== undefined,
-    field,
-    `${shown(value)} is not a log level; use "off", "error", "warn", "info" or "debug".`,
-  );
-  return found;
+  return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
 }
 
 /** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */

@@ -1,17 +1,11 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
-import { formBody, isUploadable } from '../uploads/multipart.ts';
+import { formBody } from '../uploads/multipart.ts';
+import { isUploadable, notFile, openIt } from '../uploads/file-input.ts';
 import type { RequestOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { ImageEditParamsBase, ImageGenerateParamsBase, ImageParamsBase } from './params.ts';
-import {
-  checkCount,
-  checkModel,
-  checkNumber,
-  checkParams,
-  checkText,
-  show,
-} from '../structured/checks.ts';
+import { check, checkInteger, checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 
 /** The body of a request for new images, checked. */
 export function generateBody(params: ImageGenerateParamsBase): ImageGenerateParamsBase {
@@ -60,8 +54,8 @@ function checkCommon(
   purpose: string,
 ): void {
   checkText('prompt', prompt, purpose);
-  checkCount('n', n);
-  checkNumber('output_compression', others.output_compression);
+  checkInteger('n', n ?? 1, 1);
+  checkNumber('output_compression', others.output_compression ?? 0);
   if (typeof size === 'string' && size.includes('×')) {
     throw new InvalidInputError(
       'size',
@@ -92,18 +86,11 @@ function areFiles(field: string, sources: readonly unknown[]): boolean | undefin
 /** Whether an image is a file, which travels as part of a form, or a reference inside JSON. */
 function isFileIn(field: string, source: unknown): boolean {
   if (isUploadable(source)) return true;
-  if (source instanceof Promise) {
-    throw new InvalidInputError(field, 'is a promise; await it first.');
-  }
-  if (typeof source === 'string' && isPath(source)) {
-    throw new InvalidInputError(
-      field,
-      'is a path; open the file, for example with fileFromPath(path) of model-gateway/node.',
-    );
-  }
-  if (isObject(source) || (typeof source === 'string' && source !== '')) return false;
-  const problem = source === '' ? 'is empty' : `must not be ${show(source)}`;
-  throw new InvalidInputError(field, `${problem}; give a file, a URL or an object.`);
+  if (source instanceof Promise) throw notFile(field, source);
+  if (isObject(source)) return false;
+  checkText(field, source, 'a file, a URL or an object');
+  check(!isPath(String(source)), field, openIt);
+  return false;
 }
 
 /** Base64 can begin with a slash, so only what cannot be base64 is taken for a path. */

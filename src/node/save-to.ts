@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
-import { checkObject } from '../check.ts';
+import { check, checkFunction, checkObject, checkSignal, checkText } from '../check.ts';
 import { hasDigest } from './digests.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget, GrowingFile, moveInto } from './growing-file.ts';
@@ -38,18 +37,15 @@ export interface SavedFile {
 
 /** The absolute path of a file to be written. */
 export function checkPath(field: string, path: unknown): string {
-  const fits = typeof path === 'string' && path !== '' && !path.includes('\0');
-  if (fits) return resolve(path);
-  throw new InvalidInputError(field, 'must be text that is not empty; give the file to write.');
+  const text = checkText(field, path, 'the path of the file to write');
+  check(!text.includes('\0'), field, 'may not hold a zero character.');
+  return resolve(text);
 }
 
 /** Checks the options of whatever is saved. */
 export function checkSaveOptions({ signal, onProgress }: SaveOptions): void {
-  if (signal !== undefined && signal !== null && typeof signal.addEventListener !== 'function') {
-    throw new InvalidInputError('signal', 'must be an AbortSignal.');
-  }
-  if (onProgress === undefined || typeof onProgress === 'function') return;
-  throw new InvalidInputError('onProgress', 'must be a function.');
+  checkSignal(signal);
+  checkFunction('onProgress', onProgress);
 }
 
 /** The error for what is not, or not all of, the file. */

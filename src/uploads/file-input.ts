@@ -1,3 +1,5 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { check, shown } from '../check.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -67,3 +69,26 @@ export function isReadable(
 export function isUploadable(value: unknown): value is Uploadable {
   return isStreamingFile(value) || isReadable(value) || isStream(value);
 }
+
+/** The error for what should be a file and is none. */
+export function notFile(field: string, value: unknown): InvalidInputError {
+  const kinds = 'a File, a Blob, bytes, a Response, a stream, or { data, filename, type }';
+  const problem = `must be a file (${kinds}), not ${shown(value)}; wrap anything else with toFile().`;
+  return new InvalidInputError(field, problem);
+}
+
+/**
+ * Refuses what is no file, with what to do instead.
+ *
+ * @param advice - What to give.
+ */
+export function checkFile(field: string, value: unknown, advice: string): void {
+  if (isUploadable(value)) return;
+  check(value !== undefined && value !== null, field, `is missing; give ${advice}.`);
+  check(typeof value !== 'string', field, openIt);
+  throw notFile(field, value);
+}
+
+/** What to do with the path of a file. */
+export const openIt =
+  'is text; open the file, for example with fileFromPath(path) of model-gateway/node.';

@@ -1,7 +1,7 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON } from '../http/body.ts';
+import { checkNumber } from '../check.ts';
 import type { Uploadable } from './types.ts';
-import { isUploadable } from './file-input.ts';
+import { isUploadable, notFile } from './file-input.ts';
 import type { FilePurpose } from './file-name.ts';
 
 /**
@@ -53,11 +53,7 @@ export function toParts(fields: FormFields): (TextPart | FilePart)[] {
       return;
     }
     if (purpose !== undefined && typeof value !== 'string') {
-      throw new InvalidInputError(
-        field,
-        'must be a file: a File, a Blob, bytes, a Response, a stream, or ' +
-          '{ data, filename, type }. Wrap anything else with toFile().',
-      );
+      throw notFile(field, value);
     }
     parts.push({ name, text: toText(field, value) });
   };
@@ -71,9 +67,7 @@ function isPlainObject(value: unknown): boolean {
 }
 
 function toText(field: string, value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new InvalidInputError(field, `must be a finite number, not ${value}.`);
-  }
+  if (typeof value === 'number') checkNumber(field, value);
   return typeof value === 'string' || typeof value === 'bigint'
     ? String(value)
     : writeJSON(field, value);

@@ -1,3 +1,4 @@
+import { check, checkInteger } from '../check.ts';
 import { sniffLength, typeOfBytes } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import {
@@ -182,12 +183,8 @@ export function toStreamingFile(
   options: StreamingFileOptions = {},
 ): StreamingFile {
   const fileName = baseName(name);
-  if (fileName === undefined) {
-    throw new InvalidInputError('name', 'must be a file name, for example "talk.mp3".');
-  }
+  check(fileName !== undefined, 'name', 'must be a file name, for example "talk.mp3".');
   const { type, size } = options;
-  if (size !== undefined && (!Number.isSafeInteger(size) || size < 1)) {
-    throw new InvalidInputError('size', 'must be the length in bytes, an integer of at least 1.');
-  }
+  if (size !== undefined) checkInteger('size', size, 1);
   return { [streamingFileMark]: true, data, name: fileName, type, size };
 }

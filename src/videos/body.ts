@@ -5,7 +5,7 @@ import type { GatewayOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoCreateParams, VideoRemixParams } from './types.ts';
-import { checkModel, checkParams, checkText } from '../structured/checks.ts';
+import { checkModel, checkParams, checkText, shown } from '../check.ts';
 
 /** Seconds as text: the gateway cannot decode a JSON number there, though its document allows it. */
 function secondsText(value: unknown): string | undefined {
@@ -21,13 +21,8 @@ function checkReference(field: string, value: unknown): void {
   if (value === undefined || value === null || isUploadable(value)) return;
   if (typeof value === 'string' && value.trim() !== '') return;
   if (typeof value === 'string') throw new InvalidInputError(field, 'is empty; leave it out.');
-  if (value instanceof Promise) {
-    throw new InvalidInputError(field, 'is a promise; put "await" before it.');
-  }
-  throw new InvalidInputError(
-    field,
-    'must be a file, or a URL or data URL as text. The gateway keeps no files, so there are no file ids.',
-  );
+  const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway keeps no files, so there are no file ids.`;
+  throw new InvalidInputError(field, problem);
 }
 
 /** The image reference as it travels: a file or text. OpenAI's object form is taken apart. */

@@ -1,6 +1,6 @@
 import { ContentNotReadyError } from '../errors/api-errors.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
-import { checkObject } from '../check.ts';
+import { checkObject, checkText } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
@@ -10,7 +10,6 @@ import { readStatusWord } from './status.ts';
 import { checkBaseURL, isCompleted, makeRef, nameTask, type NamedTask } from './task-ref.ts';
 import { failedError } from './wait-errors.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
-import { checkText } from '../structured/checks.ts';
 import { pollAnswer } from './answers.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { check, checkDuration, checkFunction, checkLimit, checkNumber } from '../check.ts';
 import type { VideoWaitInterval, VideoWaitOptions } from './wait-options.ts';
 
 /** How often a task is asked for, all decided. */
@@ -16,48 +16,26 @@ export interface WaitSettings {
   readonly unknownStatus: NonNullable<VideoWaitOptions['unknownStatus']>;
 }
 
-/** Timers of every runtime hold 31 bits; longer ones fire at once. */
-const longestTimer = 2_147_483_647;
 const shortestPause = 250;
 
-/** A number within its bounds, or what stands for it when it is left out. */
-export function checkNumber(
-  field: string,
-  value: number | undefined,
-  fallback: number,
-  smallest: number,
-  largest: number,
-): number {
-  if (value === undefined) return fallback;
-  if (typeof value === 'number' && value >= smallest && value <= largest) return value;
-  const problem = `must be a number from ${smallest} to ${largest}, not ${typeof value === 'number' ? value : typeof value}.`;
-  throw new InvalidInputError(field, problem);
-}
-
 function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSettings {
-  const check = (field: string, given: number | undefined, fallback: number, smallest: number) =>
-    checkNumber(`interval${field}`, given, fallback, smallest, longestTimer);
   if (typeof value === 'number') {
-    const pause = check('', value, 0, shortestPause);
+    const pause = checkDuration('interval', value, shortestPause);
     return { first: pause, min: pause, max: pause, factor: 1, jitter: 0 };
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidInputError('interval', 'must be milliseconds or an object.');
-  }
-  const min = check('.min', value.min, 5_000, shortestPause);
-  const max = check('.max', value.max, Math.max(10_000, min), min);
+  const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
+  check(isSet, 'interval', 'must be milliseconds or an object.');
+  const { min = 5_000, factor = 1.25, jitter = 0.2 } = value;
+  checkDuration('interval.min', min, shortestPause);
+  const { max = Math.max(10_000, min) } = value;
+  checkDuration('interval.max', max, min);
+  const { first = Math.max(Math.min(5_000, max), min) } = value;
   return {
     min,
     max,
-    first: checkNumber(
-      'interval.first',
-      value.first,
-      Math.max(Math.min(5_000, max), min),
-      min,
-      max,
-    ),
-    factor: checkNumber('interval.factor', value.factor, 1.25, 1, 10),
-    jitter: checkNumber('interval.jitter', value.jitter, 0.2, 0, 1),
+    first: checkDuration('interval.first', first, min, max),
+    factor: checkNumber('interval.factor', factor, 1, 10),
+    jitter: checkNumber('interval.jitter', jitter, 0, 1),
   };
 }
 
@@ -68,27 +46,20 @@ function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSett
  */
 export function resolveWait(options: VideoWaitOptions): WaitSettings {
   for (const name of ['onUpdate', 'onSubmitted', 'limiter']) {
-    const callback: unknown = Reflect.get(options, name);
-    if (callback !== undefined && typeof callback !== 'function') {
-      throw new InvalidInputError(name, 'must be a function.');
-    }
+    checkFunction(name, Reflect.get(options, name));
   }
-  const { timeout, pollTimeout, notFoundGrace, maxConsecutiveErrors } = options;
-  const { unknownStatus = 'keep-waiting' } = options;
-  if (
-    unknownStatus !== 'keep-waiting' &&
-    unknownStatus !== 'fail' &&
-    typeof unknownStatus !== 'function'
-  ) {
-    throw new InvalidInputError('unknownStatus', 'must be "keep-waiting", "fail" or a function.');
-  }
+  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = options;
+  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = options;
+  const isWord = unknownStatus === 'keep-waiting' || unknownStatus === 'fail';
+  const problem = 'must be "keep-waiting", "fail" or a function.';
+  check(isWord || typeof unknownStatus === 'function', 'unknownStatus', problem);
   return {
     interval: resolveInterval(options.interval),
-    timeout: timeout === null ? null : checkNumber('timeout', timeout, 1_800_000, 1, longestTimer),
-    pollTimeout: checkNumber('pollTimeout', pollTimeout, 30_000, 1, longestTimer),
-    notFoundGrace: checkNumber('notFoundGrace', notFoundGrace, 30_000, 0, longestTimer),
+    timeout: checkLimit('timeout', timeout),
+    pollTimeout: checkDuration('pollTimeout', pollTimeout),
+    notFoundGrace: checkDuration('notFoundGrace', notFoundGrace, 0),
     maxConsecutiveErrors: Math.floor(
-      checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 10, 0, 1_000),
+      checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 0, 1_000),
     ),
     unknownStatus,
   };

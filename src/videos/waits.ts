@@ -1,4 +1,5 @@
 import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
+import { checkNumber } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { inOrderOfEnd, pacer } from './wait-many.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   VideoWatchEvent,
 } from './wait-options.ts';
 import { inScope, WaitScope } from './wait-scope.ts';
-import { checkNumber } from './wait-settings.ts';
 import { checkState } from './wait-state.ts';
 import { waitForTask, WaitRun, watchTask } from './wait.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
@@ -97,8 +97,8 @@ export function waitAll(
   options: VideoWaitAllOptions,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
   return scoped(() => {
-    const { maxPollsPerSecond, ...rest } = optionsOf(options);
-    const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 10, 0.001, 100_000);
+    const { maxPollsPerSecond = 10, ...rest } = optionsOf(options);
+    const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 0.001, 100_000);
     const plan = planOf(transport, rest);
     checkTasks(tasks);
     const run = async function* (scope: WaitScope): AsyncGenerator<VideoWaitResult> {
