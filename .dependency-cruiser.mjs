@@ -87,7 +87,7 @@ export default {
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
-    onlyIn('zod', 'src/(answers/|helpers/|[a-z]+/[a-z-]*(schema|shapes)[a-z-]*\\.ts)'),
+    onlyIn('zod', 'src/helpers/'),
     {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
-const bundled = ['eventsource-parser', 'ky', 'zod'];
+const bundled = ['eventsource-parser', 'ky'];
 
 /** What `form-data` is made of, without the tables of media types: each of our files has its own type. */
 const formData = ['form-data', 'asynckit', 'combined-stream', 'delayed-stream'];
@@ -77,7 +77,7 @@ export default defineConfig({
   // call (src/http/load-ky.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
   // version conflict, and what runs is what was tested; the price is that a fix of theirs needs a release
   // of ours. The helpers for zod take the user's own, because schemas are the user's.
-  noExternal: bundled.map((name) => (name === 'zod' ? 'zod/mini' : name)),
+  noExternal: bundled,
   // Deno and workers know Node's modules by their full names only.
   removeNodeProtocol: false,
   esbuildPlugins: [kyWithin, formDataWithin],

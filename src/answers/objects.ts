@@ -5,14 +5,24 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Makes `null` missing, where the type promises one way to say nothing. */
-export function dropNull(value: JsonObject, ...keys: readonly string[]): void {
-  for (const key of keys) if (value[key] === null) value[key] = undefined;
+/**
+ * Gives fields that are missing or `null` what the type promises in their place. With `undefined`,
+ * `null` becomes missing and what is missing stays so.
+ */
+export function fill(value: JsonObject, defaults: JsonObject): void {
+  for (const key in defaults) {
+    const current = value[key];
+    if (current === null || (current === undefined && defaults[key] !== undefined)) {
+      value[key] = defaults[key];
+    }
+  }
 }
 
 /** Makes a number of one that came as text; what is no number becomes 0. */
 export function toNumber(value: JsonObject, key: string): void {
-  if (typeof value[key] !== 'number') value[key] = Number(value[key]) || 0;
+  const content = value[key];
+  if (typeof content === 'number') return;
+  value[key] = (typeof content === 'string' && Number(content)) || 0;
 }
 
 /** What `read` makes of the first of these values of which it makes anything. */
@@ -33,14 +43,14 @@ export function objectsOf(value: unknown): JsonObject[] {
   return isObject(value) ? [value] : [];
 }
 
-/** Repairs the objects of a list that a field holds, and leaves nothing but them in it. */
-export function repairItems(
+/** Normalizes the objects of a list that a field holds, and leaves nothing but them in it. */
+export function normalizeItems(
   owner: JsonObject,
   key: string,
-  repair: (item: JsonObject, position: number) => void,
+  normalize: (item: JsonObject, position: number) => void,
 ): JsonObject[] {
   const items = objectsOf(owner[key]);
-  items.forEach(repair);
+  items.forEach(normalize);
   owner[key] = items;
   return items;
 }

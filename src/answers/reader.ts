@@ -1,25 +1,76 @@
-import * as z from 'zod/mini';
+/**
+ * How the JSON of an answer becomes what the types promise.
+ *
+ * Each kind of answer has a `ResponseSchema`, whose table of fields looks like the answer itself.
+ * `readValue` first compares an answer with its table: any field may be missing or `null`, and
+ * whatever else is not of the kind that the table names is drift. Drift is reported, and with strict
+ * validation it is an error. Then `normalize` fills what is missing and renames what is spelled
+ * differently, in place, so that fields that no table knows stay. A field of a wrong type stays as it
+ * came, because losing an answer that is paid for would be worse.
+ */
+import type { Drift } from '../options.ts';
 import type { JsonObject, ResponseIssue } from '../types.ts';
-import { type Accepts, compileAccepts } from './accepts.ts';
 import { isObject } from './objects.ts';
-import type { ReadCheck } from './read-check.ts';
-import type { SchemaOf, Wire } from './wire.ts';
+
+type TypeName = 'string' | 'number' | 'boolean' | 'object' | 'array';
+
+/** The name of a type, or of two, one of which is what this package promises. */
+type OneOf<Name extends TypeName> = Name | `${Name} or ${TypeName}` | `${TypeName} or ${Name}`;
+
+/** Says what was expected in place of a value, or `undefined` when the value will do. */
+type Expectation = (value: unknown) => string | undefined;
+
+/** What a field may hold: a type, whatever a function accepts, a list of a kind, or an object. */
+type Kind = 'any' | OneOf<TypeName> | Expectation | [Kind] | Fields;
+
+/** The kinds of the fields of an object. */
+export interface Fields {
+  readonly [name: string]: Kind;
+}
+
+/** The kinds that agree with the type `Value`. */
+type KindOf<Value> =
+  | 'any'
+  | Expectation
+  | (Value extends string
+      ? OneOf<'string'>
+      : Value extends number
+        ? OneOf<'number'>
+        : Value extends boolean
+          ? 'boolean'
+          : Value extends readonly (infer Item)[]
+            ? 'array' | [KindOf<Item>]
+            : OneOf<'object'> | FieldsOf<Value>);
+
+/**
+ * The table of fields for the type `T`. With `satisfies` it makes missing, extra and mistyped fields
+ * compile errors, so that a table cannot drift from the documented type.
+ */
+export type FieldsOf<T> = {
+  readonly [Key in keyof T as Exclude<Key, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
+};
+
+/** Takes one difference. */
+export type ReportIssue = (issue: ResponseIssue) => void;
 
 /** How an answer becomes a `T`. */
-export interface Reader<T> {
-  /** What is checked. It accepts missing fields, `null` and unknown words of enumerations. */
-  readonly schema: SchemaOf<Wire<T> | null | undefined>;
-  /**
-   * Changes the checked object in place until it is a `T`: fills what is missing, renames what is
-   * spelled differently. It never drops or alters data.
-   */
-  readonly repair?: ((value: JsonObject) => void) | undefined;
+export interface ResponseSchema<T> {
+  /** What is compared. */
+  readonly fields: Fields & Partial<FieldsOf<T>>;
+  /** Compares what no table of fields can describe. */
+  readonly compare?: ((value: JsonObject, report: ReportIssue) => void) | undefined;
+  /** Changes an object in place until it is a `T`. It never drops or alters data. */
+  readonly normalize?: ((value: JsonObject) => void) | undefined;
   /** What an answer is called, and whether anything of it is in an object. */
   readonly answer?: { readonly name: string; readonly isIn: (value: JsonObject) => boolean };
   /** Parses the text of an answer, or throws; `JSON.parse` when left out. */
   readonly parse?: ((text: string) => unknown) | undefined;
-  /** Whether values that are no objects are accepted too. */
-  readonly takesAnyValue?: true | undefined;
+}
+
+/** How strictly answers are read, and who is told of differences. */
+export interface ReadCheck {
+  readonly validation: 'tolerant' | 'strict' | 'off';
+  readonly onIssue: ReportIssue;
 }
 
 /**
@@ -37,104 +88,108 @@ export class ShapeMismatch extends Error {
   }
 }
 
-const compiled = new WeakMap<SchemaOf<unknown>, Accepts>();
-
-function acceptsOf(schema: SchemaOf<unknown>): Accepts {
-  let accepts = compiled.get(schema);
-  if (accepts === undefined) {
-    accepts = schema instanceof z.ZodMiniType ? compileAccepts(schema) : () => true;
-    compiled.set(schema, accepts);
-  }
-  return accepts;
-}
-
-/**
- * Reads a parsed answer: checks what was received, reports each difference, then repairs it.
- *
- * The value itself is returned, changed in place, so that no field is ever lost.
- *
- * @throws `ShapeMismatch` when the value is not an object, and in strict mode when anything differs.
- */
-export function readValue<T>(value: unknown, reader: Reader<T>, check: ReadCheck): T {
-  if (!isObject(value)) {
-    if (reader.takesAnyValue === true) {
-      trust(value, reader);
-      return value;
-    }
-    throw new ShapeMismatch([{ path: '', expected: 'object', received: typeName(value) }]);
-  }
-  if (check.validation !== 'off' && !acceptsOf(reader.schema)(value)) {
-    const issues = findIssues(reader.schema, value);
-    for (const issue of issues) check.onIssue(issue);
-    if (check.validation === 'strict' && issues.length > 0) throw new ShapeMismatch(issues);
-  }
-  reader.repair?.(value);
-  trust(value, reader);
-  return value;
-}
-
-/** Takes values for what their sender, a program of the caller's own, says they are. */
-export function uncheckedReader<T>(): Reader<T> {
-  return { schema: z.any(), takesAnyValue: true };
-}
-
-/**
- * The one place where what came over the wire becomes a typed value without proof.
- *
- * The schema has looked at the fields that are read or promised, and `repair` has filled the rest;
- * but in tolerant mode a field of a wrong type stays as it came, because losing an answer that is
- * paid for would be worse. `onDrift` reports it.
- */
-function trust<T>(_value: unknown, _reader: Reader<T>): asserts _value is T {}
-
 function describeIssue({ path, expected, received }: ResponseIssue): string {
   return `${path === '' ? 'The answer' : path} should be ${expected}, but is ${received}.`;
 }
 
-/** Every place where `value` differs from `schema`. */
-function findIssues(schema: SchemaOf<unknown>, value: unknown): ResponseIssue[] {
-  const result = schema instanceof z.ZodMiniType ? z.safeParse(schema, value) : undefined;
-  if (result === undefined || result.success) return [];
-  return result.error.issues.map((issue) => ({
-    path: formatPath(issue.path),
-    expected: expectedOf(issue),
-    received: typeName(valueAt(value, issue.path)),
-  }));
+/**
+ * Reads a parsed answer: compares it, reports each difference, then normalizes it in place.
+ *
+ * @throws `ShapeMismatch` when the value is not an object, and in strict mode when anything differs.
+ */
+export function readValue<T>(value: unknown, schema: ResponseSchema<T>, check: ReadCheck): T {
+  const issues: ResponseIssue[] = [];
+  const report: ReportIssue = (issue) => issues.push(issue);
+  if (!isObject(value)) {
+    compare(value, 'object', '', report);
+    throw new ShapeMismatch(issues);
+  }
+  if (check.validation !== 'off') {
+    compareFields(value, schema.fields, '', report);
+    schema.compare?.(value, report);
+    issues.forEach(check.onIssue);
+    if (check.validation === 'strict' && issues.length > 0) throw new ShapeMismatch(issues);
+  }
+  schema.normalize?.(value);
+  trust(value, schema);
+  return value;
 }
 
-/** For example `choices[0].message.content`. */
-function formatPath(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const key of path) {
-    if (typeof key === 'number') text += `[${key}]`;
-    else text += text === '' ? String(key) : `.${String(key)}`;
+/** The one place where what came over the wire becomes a typed value without proof. */
+export function trust<T>(_value: unknown, _schema: ResponseSchema<T>): asserts _value is T {}
+
+function compareFields(value: JsonObject, fields: Fields, path: string, report: ReportIssue): void {
+  for (const name in fields) {
+    const field = value[name];
+    const kind = fields[name];
+    if (field === undefined || field === null || kind === undefined || kind === 'any') continue;
+    if (kind !== typeName(field)) {
+      compare(field, kind, path === '' ? name : `${path}.${name}`, report);
+    }
   }
-  return text;
 }
 
-function expectedOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type') return issue.expected;
-  if (issue.code === 'invalid_value') return issue.values.map(String).join(' or ');
-  if (issue.code === 'custom') return issue.message;
-  if (issue.code === 'invalid_union') {
-    const options = issue.errors.flatMap((errors) => errors.slice(0, 1).map(expectedOf));
-    return [...new Set(options)].join(' or ');
-  }
-  return issue.code;
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let current = value;
-  for (const key of path) {
-    if (Array.isArray(current) && typeof key === 'number') current = current[key];
-    else if (isObject(current) && typeof key === 'string') current = current[key];
-    else return undefined;
-  }
-  return current;
+function compare(value: unknown, kind: Kind, path: string, report: ReportIssue): void {
+  const received = typeName(value);
+  const expect = (expected: string): void => report({ path, expected, received });
+  if (typeof kind === 'string') {
+    if (kind !== 'any' && !kind.includes(received)) expect(kind);
+  } else if (typeof kind === 'function') {
+    const expected = kind(value);
+    if (expected !== undefined) expect(expected);
+  } else if (Array.isArray(kind)) {
+    if (!Array.isArray(value)) expect('array');
+    else value.forEach((item, index) => compare(item, kind[0], `${path}[${index}]`, report));
+  } else if (isObject(value)) compareFields(value, kind, path, report);
+  else expect('object');
 }
 
 /** The name of a type as JSON knows it; never the value. */
-function typeName(value: unknown): string {
+export function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** Accepts a number, also one that comes as text, as that of Unix seconds does from some gateways. */
+export function numeric(value: unknown): string | undefined {
+  const isText = typeof value === 'string' && Number.isFinite(Number(value));
+  return isText || typeof value === 'number' ? undefined : 'number';
+}
+
+/** Where lines about drift are logged. */
+interface DriftLog {
+  write(level: 'info' | 'error', message: string, details: Readonly<Record<string, string>>): void;
+}
+
+/** Beyond this many different reports something is fundamentally off and more tell nothing new. */
+const maxReports = 1_000;
+
+/** Reports each difference between an answer and its schema once per client. */
+export class DriftReporter {
+  readonly #onDrift: ((drift: Drift) => void) | undefined;
+  readonly #log: DriftLog;
+  readonly #seen = new Set<string>();
+
+  constructor(onDrift: ((drift: Drift) => void) | undefined, log: DriftLog) {
+    this.#onDrift = onDrift;
+    this.#log = log;
+  }
+
+  report(operation: string, issue: ResponseIssue): void {
+    // List positions are left out, or a list of a thousand items would report a thousand times.
+    const path = issue.path.replace(/\[\d+\]/g, '[]');
+    const key = `${operation} ${path} ${issue.expected} ${issue.received}`;
+    if (this.#seen.has(key) || this.#seen.size >= maxReports) return;
+    this.#seen.add(key);
+    const drift: Drift = { operation, ...issue };
+    this.#log.write('info', 'The answer differs from what was expected', { ...drift });
+    const onError = (): void => this.#log.write('error', 'onDrift threw an error', { operation });
+    try {
+      const result: unknown = this.#onDrift?.(drift);
+      // An async function fits the type, and its rejection would end a Node process.
+      if (result instanceof Promise) result.catch(onError);
+    } catch {
+      onError();
+    }
+  }
 }

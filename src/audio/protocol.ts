@@ -1,4 +1,4 @@
-import { speechEventReader } from './speech-events.ts';
+import { speechEventSchema } from './schema.ts';
 import type { JsonObject } from '../types.ts';
 import type { SpeechStreamEvent } from './types.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
@@ -7,7 +7,7 @@ import { typedProtocol } from '../streams/typed-protocol.ts';
 /** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
 export const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
   ...typedProtocol({
-    reader: speechEventReader,
+    schema: speechEventSchema,
     endType: 'speech.audio.done',
     fromAnswer: () => [],
   }),

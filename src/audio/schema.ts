@@ -1,33 +1,40 @@
-import * as z from 'zod/mini';
-import type { Translation, TranslationVerbose } from './types.ts';
-import { timestampSchema } from '../chat/part-schemas.ts';
-import { dropNull, toNumber } from '../answers/objects.ts';
-import type { Reader } from '../answers/reader.ts';
-import { optionalList, optionalText, type ShapeOf, unread } from '../answers/shape-of.ts';
+import type { SpeechStreamEvent, SpeechUsage, Translation, TranslationVerbose } from './types.ts';
+import { fill, toNumber } from '../answers/objects.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-const translationShape = {
-  text: optionalText,
-} satisfies ShapeOf<Omit<Translation, '_request_id'>>;
+/** A translation. */
+export const translationSchema: ResponseSchema<Translation> = { fields: { text: 'string' } };
 
-const verboseShape = {
-  text: optionalText,
-  // Like timestamps, a number that some providers send as text.
-  duration: timestampSchema,
-  language: optionalText,
-  segments: optionalList(unread),
-} satisfies ShapeOf<Omit<TranslationVerbose, '_request_id'>>;
-
-/** Reads a translation. */
-export const translationReader: Reader<Translation> = {
-  schema: z.looseObject(translationShape),
+/** A translation in the form `verbose_json`. */
+export const verboseTranslationSchema: ResponseSchema<TranslationVerbose> = {
+  fields: {
+    text: 'string',
+    duration: numeric,
+    language: 'string',
+    segments: 'array',
+  } satisfies FieldsOf<TranslationVerbose>,
+  normalize(value) {
+    toNumber(value, 'duration');
+    fill(value, { language: '', segments: undefined });
+  },
 };
 
-/** Reads a translation in the form `verbose_json`. */
-export const verboseTranslationReader: Reader<TranslationVerbose> = {
-  schema: z.looseObject(verboseShape),
-  repair(value) {
-    toNumber(value, 'duration');
-    value['language'] ??= '';
-    dropNull(value, 'segments');
+/** The fields of every kind of event. */
+interface SpeechEventFields {
+  type: string;
+  audio: string;
+  usage: SpeechUsage;
+}
+
+/** An event of a stream of speech. */
+export const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
+  fields: {
+    type: 'any',
+    audio: 'string',
+    usage: { input_tokens: 'number', output_tokens: 'number', total_tokens: 'number' },
+  } satisfies FieldsOf<SpeechEventFields>,
+  normalize(event) {
+    if (event['type'] === 'speech.audio.delta') event['audio'] ??= event['audio_data'] ?? '';
+    fill(event, { usage: undefined });
   },
 };

@@ -1,6 +1,6 @@
 import type { FromText, ReadParsed } from '../http/response.ts';
 import { isObject } from '../answers/objects.ts';
-import { translationReader, verboseTranslationReader } from './schema.ts';
+import { translationSchema, verboseTranslationSchema } from './schema.ts';
 import { parseJSON } from '../answers/parse-json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Translation, TranslationResponseFormat, TranslationVerbose } from './types.ts';
@@ -43,7 +43,7 @@ function readObject(
   }
   const value = parsed ?? { text };
   if (typeof value['text'] !== 'string') return { problem: 'the answer has no text.' };
-  return { value: read(value, isVerbose ? verboseTranslationReader : translationReader) };
+  return { value: read(value, isVerbose ? verboseTranslationSchema : translationSchema) };
 }
 
 function parseObject(text: string): JsonObject | undefined {

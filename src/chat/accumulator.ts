@@ -1,4 +1,4 @@
-import { noArguments } from './part-schemas.ts';
+import { noArguments } from './schema.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';

@@ -1,4 +1,4 @@
-import { textsOf } from './part-schemas.ts';
+import { textsOf } from './schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import { checkList, checkModel, checkParams } from '../check.ts';

@@ -2,7 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { chatCompletionReader } from './schema.ts';
+import { chatCompletionSchema } from './schema.ts';
 import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
 import { chatProtocolFor, hasNoChoices, saysNothing } from './protocol.ts';
 import type { ChatCompletionRunner } from './runner.ts';
@@ -220,7 +220,7 @@ export class Completions {
 /** How an answer in one piece is read. */
 function wholeAnswer(params: ChatCompletionCreateParamsBase) {
   return {
-    reader: chatCompletionReader,
+    schema: chatCompletionSchema,
     fromEvents: collectAs(chatProtocolFor(params?.n ?? 1)),
   };
 }

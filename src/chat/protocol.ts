@@ -1,5 +1,5 @@
 import { endsInError, isCompletion } from './schema.ts';
-import { chatChunkReader } from './chunk-schema.ts';
+import { chatChunkSchema } from './chunk-schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import { readValue } from '../answers/reader.ts';
 import type { ChatCompletionChunk } from './types.ts';
@@ -18,7 +18,7 @@ export function chatProtocolFor(
   isHidden?: (chunk: ChatCompletionChunk) => boolean,
 ): StreamProtocol<ChatCompletionChunk> {
   return {
-    read: (value, check) => readValue(value, chatChunkReader, check),
+    read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
     ...(isHidden && { isHidden }),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),

@@ -1,89 +1,193 @@
-import * as z from 'zod/mini';
+import type { ChatCompletionFunctionCall } from './messages.ts';
 import type {
   ChatCompletion,
-  ChatCompletionAnnotation,
+  ChatCompletionAudio,
   ChatCompletionChoice,
+  ChatCompletionLogprobs,
   ChatCompletionMessage,
+  CompletionUsage,
 } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
-import { dropNull, holdsSomething, isObject, objectsOf, repairItems } from '../answers/objects.ts';
 import {
-  choiceFields,
-  fillArguments,
-  headFields,
-  messageFields,
-  repairContent,
-  repairFunction,
-  repairHead,
-  repairToolCall,
-  repairUsage,
-  toolCallShape,
-  usageSchema,
-} from './part-schemas.ts';
-import type { Reader } from '../answers/reader.ts';
-import {
-  optionalList,
-  optionalObject,
-  optionalText,
-  type ShapeOf,
-  unread,
-} from '../answers/shape-of.ts';
+  fill,
+  holdsSomething,
+  isObject,
+  normalizeItems,
+  objectsOf,
+  toNumber,
+} from '../answers/objects.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-const annotationShape = {
-  type: optionalText,
-  url_citation: unread,
-  file: unread,
-} satisfies ShapeOf<ChatCompletionAnnotation>;
+/** The fields that a completion and its chunks share. */
+export const head = {
+  id: 'string',
+  object: 'string',
+  created: numeric,
+  model: 'string',
+  service_tier: 'string',
+  system_fingerprint: 'string',
+  moderation: 'any',
+} as const;
 
-const messageShape = {
-  role: z.optional(z.nullable(z.literal('assistant'))),
-  ...messageFields,
-  tool_calls: optionalList(z.looseObject(toolCallShape)),
-  annotations: optionalList(z.looseObject(annotationShape)),
-} satisfies ShapeOf<ChatCompletionMessage>;
+/** The token counts of a completion and of its chunks. */
+export const usage: FieldsOf<CompletionUsage> = {
+  prompt_tokens: 'number',
+  completion_tokens: 'number',
+  total_tokens: 'number',
+  prompt_tokens_details: 'object',
+  completion_tokens_details: 'object',
+};
 
-const choiceShape = {
-  ...choiceFields,
-  message: optionalObject(messageShape),
-} satisfies ShapeOf<ChatCompletionChoice>;
+/** The fields that a choice and its pieces share. */
+export const choiceHead = {
+  index: 'number',
+  finish_reason: 'string',
+  logprobs: { content: 'array', refusal: 'array' } satisfies FieldsOf<ChatCompletionLogprobs>,
+} as const;
 
-const completionShape = {
-  ...headFields,
-  choices: optionalList(z.looseObject(choiceShape)),
-  usage: usageSchema,
-} satisfies ShapeOf<Omit<ChatCompletion, '_request_id'>>;
+/** Arguments are promised as JSON text; some providers send the object itself. */
+const functionCall = {
+  name: 'string',
+  arguments: 'string or object',
+} satisfies FieldsOf<ChatCompletionFunctionCall>;
 
-function repairMessage(message: JsonObject): void {
-  message['role'] ??= 'assistant';
-  repairContent(message);
-  message['content'] ??= null;
-  message['refusal'] ??= null;
-  dropNull(message, 'annotations');
-  repairFunction(message['function_call']);
-  fillArguments(message['function_call']);
-  dropNull(message, 'tool_calls');
-  if (message['tool_calls'] === undefined) return;
-  repairItems(message, 'tool_calls', (call) => {
-    call['id'] ??= '';
-    repairToolCall(call);
-    fillArguments(call['function']);
-  });
+/** The fields of both kinds of tool call. */
+export const toolCall = {
+  id: 'string',
+  type: 'any',
+  function: functionCall,
+  custom: { name: 'string', input: 'string' },
+} as const;
+
+/** The fields that a message and its pieces share. */
+export const messageHead = {
+  // Text is promised; some providers send a list of typed parts.
+  content: 'string or array',
+  content_parts: 'any',
+  refusal: 'string',
+  reasoning_content: 'string',
+  reasoning: 'string',
+  audio: {
+    id: 'string',
+    data: 'string',
+    expires_at: 'number',
+    transcript: 'string',
+  } satisfies FieldsOf<ChatCompletionAudio>,
+  function_call: functionCall,
+} as const;
+
+const message: FieldsOf<ChatCompletionMessage> = {
+  role: (value) => (value === 'assistant' ? undefined : 'assistant'),
+  ...messageHead,
+  tool_calls: [toolCall],
+  annotations: [{ type: 'string', url_citation: 'any', file: 'any' }],
+};
+
+const choice: FieldsOf<ChatCompletionChoice> = { ...choiceHead, message };
+
+/** Fills the fields that a completion and its chunks share, and the counts of the usage. */
+export function normalizeHead(value: JsonObject, object: string): void {
+  fill(value, { id: '', model: '', system_fingerprint: undefined });
+  value['object'] ||= object;
+  toNumber(value, 'created');
+  const { usage: counts } = value;
+  if (!isObject(counts)) return;
+  fill(counts, { prompt_tokens: 0, completion_tokens: 0 });
+  counts['total_tokens'] ??= Number(counts['prompt_tokens']) + Number(counts['completion_tokens']);
+  for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
+    if (counts[key] === null) counts[key] = undefined;
+    const details = counts[key];
+    if (!isObject(details)) continue;
+    for (const count in details) if (details[count] === null) details[count] = undefined;
+  }
 }
 
-/** Makes one choice of a whole completion complete. */
-function repairChoice(choice: JsonObject, position: number): void {
-  choice['index'] ??= position;
-  choice['finish_reason'] ??= '';
-  choice['logprobs'] ??= null;
-  if (!isObject(choice['message'])) choice['message'] = {};
-  if (isObject(choice['message'])) repairMessage(choice['message']);
+/**
+ * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
+ * are kept as `content_parts`, as they can also hold images and the like.
+ */
+export function normalizeContent(owner: JsonObject): void {
+  const { content } = owner;
+  if (!Array.isArray(content)) return;
+  const { text, thoughts } = textsOf(content);
+  owner['content_parts'] = content;
+  owner['content'] = text;
+  if (thoughts !== null) owner['reasoning_content'] ??= thoughts;
+}
+
+/** What content in typed parts says, and what was thought before; `null` where there is nothing. */
+export function textsOf(content: readonly unknown[]): {
+  readonly text: string | null;
+  readonly thoughts: string | null;
+} {
+  const parts = objectsOf(content);
+  return {
+    text: joinTexts(parts.map(({ text }) => text)),
+    thoughts: joinTexts(parts.map(thinkingOf)),
+  };
+}
+
+/** Thinking comes as text or as a list of text parts. */
+function thinkingOf({ thinking }: JsonObject): unknown {
+  if (typeof thinking === 'string') return thinking;
+  return joinTexts(objectsOf(thinking).map(({ text }) => text));
+}
+
+function joinTexts(values: readonly unknown[]): string | null {
+  const texts = values.filter((value) => typeof value === 'string');
+  return texts.length === 0 ? null : texts.join('');
+}
+
+/** The arguments of a function that takes none, as JSON text. */
+export const noArguments = '{}';
+
+/** Makes the arguments of a function text. */
+export function normalizeFunction(call: unknown): void {
+  if (isObject(call) && isObject(call['arguments'])) {
+    call['arguments'] = JSON.stringify(call['arguments']);
+  }
+}
+
+/** The same for a whole call: for a function without arguments, many models write nothing. */
+function normalizeWholeFunction(call: unknown): void {
+  normalizeFunction(call);
+  if (!isObject(call)) return;
+  const { arguments: text } = call;
+  if (typeof text !== 'string' || text.trim() === '') call['arguments'] = noArguments;
+}
+
+function normalizeToolCall(call: JsonObject): void {
+  call['id'] ??= '';
+  if (call['type'] !== 'function' && call['type'] !== 'custom') {
+    call['type'] = isObject(call['custom']) ? 'custom' : 'function';
+  }
+  normalizeWholeFunction(call['function']);
+}
+
+function normalizeMessage(value: JsonObject): void {
+  normalizeContent(value);
+  normalizeWholeFunction(value['function_call']);
+  fill(value, {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    annotations: undefined,
+    tool_calls: undefined,
+  });
+  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizeToolCall);
+}
+
+function normalizeChoice(value: JsonObject, position: number): void {
+  fill(value, { index: position, finish_reason: '', logprobs: null });
+  if (!isObject(value['message'])) value['message'] = {};
+  if (isObject(value['message'])) normalizeMessage(value['message']);
 }
 
 /** Whether a choice holds anything, or says why it does not. */
-function isChoice({ message, delta, text, finish_reason: reason }: JsonObject): boolean {
-  const said = isObject(message) ? { ...message, role: undefined } : message;
-  return [said, delta, text].some((part) => holdsSomething(part)) || isFinishReason(reason);
+function isChoice({ message: said, delta, text, finish_reason: reason }: JsonObject): boolean {
+  const content = isObject(said) ? { ...said, role: undefined } : said;
+  return [content, delta, text].some((part) => holdsSomething(part)) || isFinishReason(reason);
 }
 
 const isErrorReason = (reason: unknown): boolean =>
@@ -101,22 +205,21 @@ export function endsInError({ choices }: JsonObject): boolean {
 
 /** Whether there is anything of a completion. Providers that filter it all out leave an empty list. */
 export function isCompletion(value: JsonObject): boolean {
-  const { choices, id, usage } = value;
-  if (isEmptyAnswer(choices, value)) return holdsSomething(id) || isObject(usage);
+  const { choices, id } = value;
+  if (isEmptyAnswer(choices, value)) return holdsSomething(id) || isObject(value['usage']);
   return objectsOf(choices).some(isChoice);
 }
 
-/** Reads a whole completion. */
-export const chatCompletionReader: Reader<ChatCompletion> = {
-  schema: z.looseObject(completionShape),
+/** A whole completion. */
+export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
+  fields: { ...head, choices: [choice], usage } satisfies FieldsOf<ChatCompletion>,
   answer: {
     name: 'whole completion',
     isIn: (value) => isCompletion(value) && !endsInError(value),
   },
-  repair(value) {
-    repairHead(value, 'chat.completion');
-    repairItems(value, 'choices', repairChoice);
-    dropNull(value, 'usage');
-    repairUsage(value);
+  normalize(value) {
+    normalizeHead(value, 'chat.completion');
+    fill(value, { usage: undefined });
+    normalizeItems(value, 'choices', normalizeChoice);
   },
 };

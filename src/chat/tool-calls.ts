@@ -1,4 +1,4 @@
-import { noArguments } from './part-schemas.ts';
+import { noArguments } from './schema.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 import { GrowingJSON } from '../structured/json.ts';

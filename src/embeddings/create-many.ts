@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { vectorsReader } from './schema.ts';
+import { vectorsSchema } from './schema.ts';
 import type { EmbeddingsCreateManyParams, ManyEmbeddings } from './types.ts';
 import { checkInteger } from '../check.ts';
 import { embeddingBody, manyInputs } from './body.ts';
@@ -50,7 +50,7 @@ export async function embedMany(
       // know it send numbers, which are read as well.
       () => ({ json: { ...body, input, encoding_format: 'base64' } }),
       jsonAnswer({
-        reader: vectorsReader({ inputs: input.length, dimensions: params.dimensions }),
+        schema: vectorsSchema({ inputs: input.length, dimensions: params.dimensions }),
       }),
       request,
     );

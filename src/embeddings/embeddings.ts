@@ -2,8 +2,8 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { embeddingsReader } from './schema.ts';
-import type { Reader } from '../answers/reader.ts';
+import { embeddingsSchema } from './schema.ts';
+import type { ResponseSchema } from '../answers/reader.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
@@ -56,7 +56,7 @@ export class Embeddings {
     return this.#transport.call(
       'embeddings.create',
       () => ({ json: embeddingBody('embeddings.create', params) }),
-      jsonAnswer({ reader: readerFor(params, options) }),
+      jsonAnswer({ schema: schemaFor(params, options) }),
       options,
     );
   }
@@ -90,7 +90,7 @@ export class Embeddings {
         const json = embeddingBody('embeddings.createForEngine', params);
         return { params: { model: json.model }, json };
       },
-      jsonAnswer({ reader: readerFor(params, options) }),
+      jsonAnswer({ schema: schemaFor(params, options) }),
       options,
     );
   }
@@ -125,11 +125,11 @@ export class Embeddings {
 }
 
 /** What was asked for decides what the caller gets; what came decides how it is read. */
-function readerFor(
+function schemaFor(
   params: EmbeddingCreateParams,
   options: RequestOptions | undefined,
-): Reader<AnyResponse> {
+): ResponseSchema<AnyResponse> {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
   const format = encoding_format ?? 'float';
-  return embeddingsReader({ inputs: countInputs(input), dimensions, format });
+  return embeddingsSchema({ inputs: countInputs(input), dimensions, format });
 }

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { JsonObject } from '../types.ts';
 import type {
   Base64EmbeddingResponse,
@@ -7,15 +6,14 @@ import type {
   EmbeddingUsage,
 } from './types.ts';
 import { parseEmbeddings } from './text.ts';
-import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
-import { type Reader, ShapeMismatch } from '../answers/reader.ts';
+import { fill, holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
 import {
-  optionalNumber,
-  optionalObject,
-  optionalText,
-  type ShapeOf,
-  unread,
-} from '../answers/shape-of.ts';
+  type FieldsOf,
+  type ReportIssue,
+  type ResponseSchema,
+  ShapeMismatch,
+  typeName,
+} from '../answers/reader.ts';
 import { base64OfVector, floatsOf, isVector, vectorOf } from './vectors.ts';
 
 const vectorForms = 'array of numbers or base64';
@@ -30,56 +28,36 @@ export interface VectorForm {
   readonly format: 'float' | 'base64' | (string & {});
 }
 
-function isKnown({ format }: VectorForm): boolean {
-  return format === 'float' || format === 'base64';
-}
+type Body = Omit<CreateEmbeddingResponse, 'missing'>;
 
-function itemSchema(form: VectorForm) {
-  // A vector is one check, because a schema per number takes longer than the JSON parser.
-  const fits = (value: unknown): boolean => !isKnown(form) || isVector(value, form.dimensions);
-  return z.looseObject({
-    embedding: z.any().check(z.refine(fits, vectorForms)),
-    index: optionalNumber,
-    object: unread,
-  } satisfies ShapeOf<Embedding>);
-}
+const fields = {
+  object: 'any',
+  // A table would look at each number, which takes longer than the JSON parser.
+  data: [{ embedding: 'any', index: 'number', object: 'any' } satisfies FieldsOf<Embedding>],
+  model: 'string',
+  usage: { prompt_tokens: 'number', total_tokens: 'number' } satisfies FieldsOf<EmbeddingUsage>,
+} satisfies FieldsOf<Body>;
 
-const usageShape = {
-  prompt_tokens: optionalNumber,
-  total_tokens: optionalNumber,
-} satisfies ShapeOf<EmbeddingUsage>;
+/** What holds for vectors in any form. */
+const common = {
+  fields,
+  // Providers skip inputs that they do not understand; where they skip all, nothing came.
+  answer: {
+    name: 'vector',
+    isIn: ({ data }: JsonObject): boolean =>
+      objectsOf(data).some(({ embedding }) => holdsSomething(embedding)),
+  },
+  parse: parseEmbeddings,
+} as const;
 
-type Body = Omit<CreateEmbeddingResponse, '_request_id' | 'missing'>;
-
-function schemaFor(form: VectorForm) {
-  const items = z.array(itemSchema(form));
-  const isWhole = (data: readonly unknown[]): boolean => isOnePerInput(data, form.inputs);
-  return bodyWith(items.check(z.refine(isWhole, 'one item per input')));
-}
-
-function bodyWith<Data extends ShapeOf<Body>['data']>(data: Data) {
-  return z.looseObject({
-    object: unread,
-    data,
-    model: optionalText,
-    usage: optionalObject(usageShape),
-  } satisfies ShapeOf<Body>);
-}
-
-const vectorsSchema = bodyWith(unread);
-
-function isOnePerInput(data: readonly unknown[], inputs: number): boolean {
-  const positions = data.map((item, position) => indexOf(item) ?? position);
-  return data.length === inputs && isNumbered(positions.toSorted((a, b) => a - b));
-}
-
-function indexOf(item: unknown): number | undefined {
-  const index = isObject(item) ? item['index'] : undefined;
+function indexOf(item: JsonObject): number | undefined {
+  const { index } = item;
   return typeof index === 'number' ? index : undefined;
 }
 
-function isNumbered(positions: readonly number[]): boolean {
-  return positions.every((position, expected) => position === expected);
+function isOnePerInput(items: readonly JsonObject[], inputs: number): boolean {
+  const positions = new Set(items.map((item, position) => indexOf(item) ?? position));
+  return items.length === inputs && items.every((_, position) => positions.has(position));
 }
 
 /**
@@ -95,16 +73,14 @@ function sortItems(items: readonly JsonObject[], inputs: number): JsonObject[] {
   return sorted;
 }
 
-function repairBody(
+function normalizeBody(
   value: JsonObject,
   inputs: number,
   convert: (embedding: unknown) => unknown,
-): void {
+): JsonObject[] {
   value['object'] ||= 'list';
-  value['model'] ??= '';
   const usage = isObject(value['usage']) ? value['usage'] : {};
-  value['usage'] = usage;
-  usage['prompt_tokens'] ??= 0;
+  fill(usage, { prompt_tokens: 0 });
   usage['total_tokens'] ??= usage['prompt_tokens'];
   const items = sortItems(objectsOf(value['data']), inputs);
   for (const item of items) {
@@ -112,32 +88,41 @@ function repairBody(
     // What cannot be read stays as it came: it is paid for.
     item['embedding'] = convert(item['embedding']) ?? item['embedding'];
   }
+  fill(value, { model: '' });
+  value['usage'] = usage;
   value['data'] = items;
   if (items.length < inputs) value['missing'] = inputs - items.length;
+  return items;
 }
 
-/** Providers skip inputs that they do not understand; where they skip all, nothing came. */
-const answer = {
-  name: 'vector',
-  isIn: (value: JsonObject): boolean =>
-    objectsOf(value['data']).some((item) => holdsSomething(item['embedding'])),
-};
-
-/** Reads vectors as numbers or as base64, whatever form each of them came in. */
-export function embeddingsReader(
-  form: VectorForm,
-): Reader<CreateEmbeddingResponse | Base64EmbeddingResponse> {
-  const { inputs, dimensions, format } = form;
+/** Vectors as numbers or as base64, whatever form each of them came in. */
+export function embeddingsSchema({
+  inputs,
+  dimensions,
+  format,
+}: VectorForm): ResponseSchema<CreateEmbeddingResponse | Base64EmbeddingResponse> {
+  const isKnown = format === 'float' || format === 'base64';
   const convert = (vector: unknown): unknown => {
-    if (!isKnown(form)) return vector;
+    if (!isKnown) return vector;
     return format === 'base64' ? base64OfVector(vector) : vectorOf(vector, dimensions);
   };
   return {
-    schema: schemaFor(form),
-    answer,
-    parse: parseEmbeddings,
-    repair: (value) => repairBody(value, inputs, convert),
+    ...common,
+    compare({ data }, report) {
+      const items = objectsOf(data);
+      for (const [position, { embedding }] of items.entries()) {
+        if (isKnown && !isVector(embedding, dimensions)) reportVector(position, embedding, report);
+      }
+      if (isOnePerInput(items, inputs)) return;
+      report({ path: 'data', expected: 'one item per input', received: typeName(data) });
+    },
+    normalize: (value) => void normalizeBody(value, inputs, convert),
   };
+}
+
+function reportVector(position: number, embedding: unknown, report: ReportIssue): void {
+  const path = `data[${position}].embedding`;
+  report({ path, expected: vectorForms, received: typeName(embedding) });
 }
 
 /** An answer whose vectors are ready to be calculated with. */
@@ -146,26 +131,25 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
 }
 
 /**
- * Reads vectors as 32-bit floats, whatever form each of them came in.
+ * Vectors as 32-bit floats, whatever form each of them came in.
  *
  * Here every input must have a vector, as there is no other place for what came instead. Each vector
  * is read once: checking it before would take as long as reading it.
  */
-export function vectorsReader({
+export function vectorsSchema({
   inputs,
   dimensions,
-}: Omit<VectorForm, 'format'>): Reader<VectorsAnswer> {
+}: Omit<VectorForm, 'format'>): ResponseSchema<VectorsAnswer> {
   return {
-    schema: vectorsSchema,
-    answer,
-    parse: parseEmbeddings,
-    repair(value) {
+    ...common,
+    fields: { ...fields, data: 'any' },
+    normalize(value) {
       const items = objectsOf(value['data']);
       if (items.length !== inputs) {
         const received = `${items.length} vectors`;
         throw new ShapeMismatch([{ path: 'data', expected: `${inputs} vectors`, received }]);
       }
-      repairBody(value, inputs, (vector) => floatsOf(vector, dimensions));
+      normalizeBody(value, inputs, (vector) => floatsOf(vector, dimensions));
       for (const [position, item] of objectsOf(value['data']).entries()) {
         if (item['embedding'] instanceof Float32Array) continue;
         const path = `data[${position}].embedding`;

@@ -1,4 +1,4 @@
-import { emptyResponse } from './helpers.ts';
+import { emptyResponse } from './schema.ts';
 import type {
   FunctionCall,
   Part,

@@ -1,7 +1,7 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { generateContentReader } from './schema.ts';
+import { generateContentSchema } from './schema.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { collectAs, eventAnswer } from '../streams/event-answer.ts';
 import { generateProtocol } from './protocol.ts';
@@ -17,7 +17,7 @@ import {
 } from './run-tools.ts';
 
 const generateAnswer = jsonAnswer({
-  reader: generateContentReader,
+  schema: generateContentSchema,
   fromEvents: collectAs(generateProtocol),
 });
 

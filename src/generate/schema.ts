@@ -1,49 +1,121 @@
-import * as z from 'zod/mini';
 import type { JsonObject } from '../types.ts';
-import type { GenerateContentResponse } from './types.ts';
+import type {
+  Candidate,
+  Content,
+  FunctionCall,
+  GenerateContentHelpers,
+  GenerateContentResponse,
+  Part,
+  PromptFeedback,
+  UsageMetadata,
+} from './types.ts';
 import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
-import { responseSchema } from './shapes.ts';
-import { withHelpers } from './helpers.ts';
-import type { Reader } from '../answers/reader.ts';
+import type { Fields, FieldsOf, ResponseSchema } from '../answers/reader.ts';
 
-/** Makes a value canonical in place, and gives it, or what stands for it. */
-type Normalise = (value: unknown) => unknown;
+const functionCall: FieldsOf<FunctionCall> = {
+  id: 'string',
+  name: 'string',
+  args: 'object',
+  partialArgs: [
+    {
+      jsonPath: 'string',
+      stringValue: 'string',
+      numberValue: 'number',
+      boolValue: 'boolean',
+      nullValue: 'any',
+      willContinue: 'boolean',
+    },
+  ],
+  willContinue: 'boolean',
+};
+
+const part: FieldsOf<Part> = {
+  text: 'string',
+  thought: 'boolean',
+  thoughtSignature: 'string',
+  inlineData: { mimeType: 'string', data: 'string', displayName: 'string' },
+  fileData: { mimeType: 'string', fileUri: 'string', displayName: 'string' },
+  functionCall,
+  functionResponse: {
+    id: 'string',
+    name: 'string',
+    response: 'any',
+    parts: 'any',
+    willContinue: 'boolean',
+    scheduling: 'string',
+  },
+  executableCode: 'any',
+  codeExecutionResult: 'any',
+  toolCall: 'any',
+  toolResponse: 'any',
+  videoMetadata: 'any',
+  mediaResolution: 'any',
+};
+
+const candidate: FieldsOf<Candidate> = {
+  content: { role: 'string', parts: [part] } satisfies FieldsOf<Content>,
+  finishReason: 'string',
+  finishMessage: 'string',
+  index: 'number',
+  safetyRatings: 'array',
+  citationMetadata: 'any',
+  groundingMetadata: 'any',
+  urlContextMetadata: 'any',
+  logprobsResult: 'any',
+  avgLogprobs: 'number',
+  tokenCount: 'number',
+};
+
+const usage: FieldsOf<UsageMetadata> = {
+  promptTokenCount: 'number',
+  candidatesTokenCount: 'number',
+  totalTokenCount: 'number',
+  cachedContentTokenCount: 'number',
+  thoughtsTokenCount: 'number',
+  toolUsePromptTokenCount: 'number',
+  promptTokensDetails: 'array',
+  candidatesTokensDetails: 'array',
+  cacheTokensDetails: 'array',
+  toolUsePromptTokensDetails: 'array',
+};
+
+const response = {
+  candidates: [candidate],
+  promptFeedback: {
+    blockReason: 'string',
+    blockReasonMessage: 'string',
+    safetyRatings: 'array',
+  } satisfies FieldsOf<PromptFeedback>,
+  usageMetadata: usage,
+  modelVersion: 'string',
+  responseId: 'string',
+  createTime: 'string',
+} satisfies FieldsOf<Omit<GenerateContentResponse, keyof GenerateContentHelpers>>;
 
 function toSnakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The normaliser of what a schema describes; `undefined` when there are no objects in it. */
-function normaliserOf(schema: z.core.$ZodType): Normalise | undefined {
-  if (schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable) {
-    return normaliserOf(schema.def.innerType);
-  }
-  if (schema instanceof z.ZodMiniObject) return normaliserOfObject(schema.def.shape);
-  if (!(schema instanceof z.ZodMiniArray)) return undefined;
-  const normaliseItem = normaliserOf(schema.def.element);
-  if (normaliseItem === undefined) return undefined;
-  return (value) => {
-    const items = objectsOf(value);
-    for (const item of items) normaliseItem(item);
-    return items;
-  };
-}
-
 /**
- * Makes a function that renames the known keys of an object that come in snake case, which some
- * proxies write, and makes `null` missing, which converting gateways write for what they do not have.
+ * Makes a function that renames the fields of a table that come in snake case, which some proxies
+ * write, and makes `null` missing, which converting gateways write for what they do not have. Lists
+ * of a table's objects keep nothing else.
  */
-function normaliserOfObject(shape: Readonly<Record<string, z.core.$ZodType>>): Normalise {
-  const fields = Object.entries(shape);
-  const names = new Map(
-    fields.flatMap(([key]) => [
-      [toSnakeCase(key), key],
-      [key, key],
-    ]),
-  );
-  const inner = new Map(fields.map(([key, schema]) => [key, normaliserOf(schema)]));
+function normalizerOf(fields: Fields): (value: JsonObject) => void {
+  const names = new Map<string, string>();
+  const inner = new Map<string, (value: unknown) => unknown>();
+  for (const [name, kind] of Object.entries(fields)) {
+    names.set(toSnakeCase(name), name).set(name, name);
+    const [item] = Array.isArray(kind) ? kind : [kind];
+    if (typeof item !== 'object' || Array.isArray(item)) continue;
+    const normalize = normalizerOf(item);
+    inner.set(name, (value) => {
+      const items = item === kind ? [value].filter(isObject) : objectsOf(value);
+      items.forEach(normalize);
+      return item === kind ? value : items;
+    });
+  }
   return (value) => {
-    if (!isObject(value)) return value;
     for (const key in value) {
       const name = names.get(key);
       if (name === undefined) continue;
@@ -52,14 +124,49 @@ function normaliserOfObject(shape: Readonly<Record<string, z.core.$ZodType>>): N
         delete value[key];
       }
       const field = value[name] ?? undefined;
-      const normalise = inner.get(name);
-      value[name] = field === undefined ? field : (normalise?.(field) ?? field);
+      const normalize = inner.get(name);
+      value[name] = field === undefined ? field : (normalize?.(field) ?? field);
     }
-    return value;
   };
 }
 
-const normaliseResponse = normaliserOf(responseSchema);
+const normalizeResponse = normalizerOf(response);
+
+const blockingReasons = /SAFETY|PROHIBITED|BLOCKLIST|RECITATION|SPII|LANGUAGE/i;
+
+/** The getters that responses inherit; they do not show in JSON and cost nothing unread. */
+class GenerateContentResult implements GenerateContentHelpers {
+  declare readonly candidates?: Candidate[] | undefined;
+  declare readonly promptFeedback?: PromptFeedback | undefined;
+
+  get text(): string | undefined {
+    const texts = partsOf(this).map(({ text, thought }) => (thought === true ? undefined : text));
+    const found = texts.filter((text) => typeof text === 'string');
+    return found.length === 0 ? undefined : found.join('');
+  }
+
+  get functionCalls(): FunctionCall[] | undefined {
+    const calls = partsOf(this).map((item) => item.functionCall);
+    const found = calls.filter((call) => call !== undefined).filter(({ name }) => name);
+    return found.length === 0 ? undefined : found;
+  }
+
+  get blockReason(): string | undefined {
+    const reason = this.promptFeedback?.blockReason;
+    if (reason) return reason;
+    const finish = this.candidates?.[0]?.finishReason;
+    return finish && blockingReasons.test(finish) ? finish : undefined;
+  }
+}
+
+function partsOf({ candidates }: GenerateContentResult): readonly Part[] {
+  return candidates?.[0]?.content?.parts ?? [];
+}
+
+/** A response with nothing in it but the getters `text`, `functionCalls` and `blockReason`. */
+export function emptyResponse(): GenerateContentResponse {
+  return new GenerateContentResult();
+}
 
 /** Whether there is anything of a generation, or a word on why there is not. */
 export function isGeneration(value: JsonObject): boolean {
@@ -67,16 +174,16 @@ export function isGeneration(value: JsonObject): boolean {
   if (holdsSomething(feedback)) return true;
   return objectsOf(candidates).some(({ content, finishReason, finish_reason: reason }) => {
     const parts = isObject(content) ? content['parts'] : undefined;
-    return [parts, finishReason, reason].some((part) => holdsSomething(part));
+    return [parts, finishReason, reason].some((item) => holdsSomething(item));
   });
 }
 
-/** Reads a response of content generation, and one piece of a streamed one. */
-export const generateContentReader: Reader<GenerateContentResponse> = {
-  schema: responseSchema,
+/** A response of content generation, and one piece of a streamed one. */
+export const generateContentSchema: ResponseSchema<GenerateContentResponse> = {
+  fields: response,
   answer: { name: 'generation', isIn: isGeneration },
-  repair(value) {
-    normaliseResponse?.(value);
-    withHelpers(value);
+  normalize(value) {
+    normalizeResponse(value);
+    Object.setPrototypeOf(value, GenerateContentResult.prototype);
   },
 };

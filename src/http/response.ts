@@ -1,5 +1,5 @@
 import { isObject } from '../answers/objects.ts';
-import { readValue, ShapeMismatch, type Reader } from '../answers/reader.ts';
+import { readValue, type ResponseSchema, ShapeMismatch } from '../answers/reader.ts';
 import { binaryAnswer, type FileInJSON } from './binary-answer.ts';
 import type { AnswerFormat, LogicalCall } from './logical-call.ts';
 import { beginningOf, peek, withBody } from './peek.ts';
@@ -30,13 +30,13 @@ export interface CallInfo {
 
 /** How the JSON answer of an operation becomes a value. */
 interface JSONAnswer<T> {
-  readonly reader: Reader<T>;
+  readonly schema: ResponseSchema<T>;
   /** Puts an event stream together that came although a whole answer was asked for. */
   readonly fromEvents?: (call: LogicalCall, answer: Answer) => Promise<T>;
 }
 
 /** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
-export type ReadParsed = <T>(value: unknown, reader: Reader<T>) => T;
+export type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
 
 /** How text becomes a value; a string is a complaint. */
 export type FromText<T> = (
@@ -75,7 +75,7 @@ export function jsonAnswer<T>(
 async function readWhole<T>(
   call: LogicalCall,
   received: Answer,
-  { reader, fromEvents }: JSONAnswer<T>,
+  { schema, fromEvents }: JSONAnswer<T>,
 ): Promise<T> {
   let response = received.response;
   if (fromEvents && isEventStream(response.headers)) {
@@ -92,13 +92,13 @@ async function readWhole<T>(
   }
   // An answer of this kind can become an error: the word of a task that failed.
   if (call.spec.operation.startsWith('videos.')) text = call.redaction.withoutKeys(text);
-  const body = readJSON(text, received, reader.parse);
-  const { answer } = reader;
+  const body = readJSON(text, received, schema.parse);
+  const { answer } = schema;
   if (answer !== undefined && !(isObject(body) && answer.isIn(body))) {
     const problem = `the answer is JSON with no ${answer.name} in it.`;
     throw notAnswer(body, received, problem, text);
   }
-  return check(call, received, body, reader, text);
+  return check(call, received, body, schema, text);
 }
 
 /** Whether an answer is labelled as an event stream. */
@@ -140,7 +140,7 @@ export function textAnswer<T>(fromText: FromText<T>): AnswerFormat<T, 'text'> {
       const text = await readText(received, call.settings.maxResponseBytes);
       if (isPage(text)) throw notJSON(text, received);
       throwIfError(parseAnswer(text), received, text);
-      const result = fromText(text, (value, reader) => check(call, received, value, reader, text));
+      const result = fromText(text, (value, schema) => check(call, received, value, schema, text));
       if ('problem' in result) throw new ReadFailure(unusable(received, result.problem, text));
       attachRequestId(result.value, received.requestId);
       return result;
@@ -171,11 +171,11 @@ function check<T>(
   call: LogicalCall,
   received: Answer,
   value: unknown,
-  reader: Reader<T>,
+  schema: ResponseSchema<T>,
   text: string,
 ): T {
   try {
-    return readValue(value, reader, {
+    return readValue(value, schema, {
       validation: call.settings.validation,
       onIssue: (issue) => call.client.drift.report(call.spec.operation, issue),
     });

@@ -1,6 +1,6 @@
 import { Credential } from './auth.ts';
 import { DownloadLine } from './download-line.ts';
-import { DriftReporter } from '../answers/drift.ts';
+import { DriftReporter } from '../answers/reader.ts';
 import { applyHeaders } from './headers.ts';
 import { checkIdempotency } from './idempotency.ts';
 import { Log, parseLogLevel } from './log.ts';

@@ -3,7 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { collectWith, eventAnswer } from '../streams/event-answer.ts';
-import { imagesReader } from './schema.ts';
+import { imagesSchema } from './schema.ts';
 import { collectImages, imageEditProtocol, imageGenProtocol } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -19,7 +19,7 @@ import type { ImagesResponse } from './types.ts';
 import { editRequest, generateBody } from './body.ts';
 
 const imagesAnswer = jsonAnswer({
-  reader: imagesReader,
+  schema: imagesSchema,
   fromEvents: collectWith(collectImages),
 });
 

@@ -1,8 +1,8 @@
-import { imageEditEventReader, imageGenEventReader } from './event-schema.ts';
-import type { ImageEventPrefix } from './event-schema.ts';
-import { imagesReader, isImage } from './schema.ts';
+import { imageEditEventSchema, imageGenEventSchema } from './schema.ts';
+import type { ImageEventPrefix } from './schema.ts';
+import { imagesSchema, isImage } from './schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
-import { type Reader, readValue } from '../answers/reader.ts';
+import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
 import type { ImagesResponse } from './types.ts';
@@ -12,21 +12,21 @@ import { type TypedStream, typedProtocol } from '../streams/typed-protocol.ts';
 
 /** How a stream of so many new images is read. */
 export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
-  return typedProtocol(imageStream('image_generation', imageGenEventReader, expected));
+  return typedProtocol(imageStream('image_generation', imageGenEventSchema, expected));
 }
 
 /** How a stream of so many edited images is read. */
 export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
-  return typedProtocol(imageStream('image_edit', imageEditEventReader, expected));
+  return typedProtocol(imageStream('image_edit', imageEditEventSchema, expected));
 }
 
 function imageStream<Item>(
   prefix: ImageEventPrefix,
-  reader: Reader<Item>,
+  schema: ResponseSchema<Item>,
   expected: number,
 ): TypedStream<Item> {
   const endType = `${prefix}.completed`;
-  return { reader, endType, expected, fromAnswer: (answer) => toEvents(answer, prefix) };
+  return { schema, endType, expected, fromAnswer: (answer) => toEvents(answer, prefix) };
 }
 
 /** Makes one event per image of a whole answer. The last one carries the usage. */
@@ -71,5 +71,5 @@ export async function collectImages(
   for (const key of ['background', 'output_format', 'quality', 'size']) {
     if (last[key] !== '') answer[key] = last[key];
   }
-  return readValue(answer, imagesReader, context.check);
+  return readValue(answer, imagesSchema, context.check);
 }

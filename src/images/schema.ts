@@ -1,71 +1,53 @@
-import * as z from 'zod/mini';
 import type { JsonObject } from '../types.ts';
+import type { ImageEditStreamEvent, ImageEventBase, ImageGenStreamEvent } from './stream-types.ts';
 import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from './types.ts';
-import { timestampSchema } from '../chat/part-schemas.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
 import {
-  dropNull,
+  fill,
   holdsSomething,
   isObject,
+  normalizeItems,
   objectsOf,
-  repairItems,
   toNumber,
 } from '../answers/objects.ts';
-import type { Reader } from '../answers/reader.ts';
-import {
-  optionalList,
-  optionalNumber,
-  optionalObject,
-  optionalText,
-  type ShapeOf,
-} from '../answers/shape-of.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-const imageShape = {
-  b64_json: optionalText,
-  url: optionalText,
-  revised_prompt: optionalText,
-} satisfies ShapeOf<Image>;
+const details: FieldsOf<ImageTokenDetails> = { image_tokens: 'number', text_tokens: 'number' };
 
-const detailsShape = {
-  image_tokens: optionalNumber,
-  text_tokens: optionalNumber,
-} satisfies ShapeOf<ImageTokenDetails>;
+const usage: FieldsOf<ImageUsage> = {
+  input_tokens: 'number',
+  output_tokens: 'number',
+  total_tokens: 'number',
+  input_tokens_details: details,
+  output_tokens_details: details,
+};
 
-/** What an image request used. */
-export const imageUsageSchema = optionalObject({
-  input_tokens: optionalNumber,
-  output_tokens: optionalNumber,
-  total_tokens: optionalNumber,
-  input_tokens_details: optionalObject(detailsShape),
-  output_tokens_details: optionalObject(detailsShape),
-} satisfies ShapeOf<ImageUsage>);
+/** How pictures were made, as answers and events say it. */
+const settings = {
+  background: 'string',
+  output_format: 'string',
+  quality: 'string',
+  size: 'string',
+} as const;
 
-const responseShape = {
-  created: timestampSchema,
-  data: optionalList(z.looseObject(imageShape)),
-  background: optionalText,
-  output_format: optionalText,
-  quality: optionalText,
-  size: optionalText,
-  usage: imageUsageSchema,
-} satisfies ShapeOf<Omit<ImagesResponse, '_request_id'>>;
+function normalizeUsage(owner: JsonObject): void {
+  fill(owner, { usage: undefined });
+  const { usage: counts } = owner;
+  if (!isObject(counts)) return;
+  fill(counts, {
+    input_tokens: 0,
+    output_tokens: 0,
+    input_tokens_details: undefined,
+    output_tokens_details: undefined,
+  });
+  counts['total_tokens'] ??= Number(counts['input_tokens']) + Number(counts['output_tokens']);
+}
 
 /** Some gateways send every key, with `""` for what is not there; `'url' in image` then misleads. */
-function repairImage(image: JsonObject): void {
+function normalizeImage(image: JsonObject): void {
   for (const key of ['b64_json', 'url', 'revised_prompt']) {
     if (!image[key]) delete image[key];
   }
-}
-
-/** Fills the counts of a usage object that is there. */
-export function repairImageUsage(owner: JsonObject): void {
-  dropNull(owner, 'usage');
-  const { usage } = owner;
-  if (!isObject(usage)) return;
-  usage['input_tokens'] ??= 0;
-  usage['output_tokens'] ??= 0;
-  usage['total_tokens'] ??= Number(usage['input_tokens']) + Number(usage['output_tokens']);
-  dropNull(usage, 'input_tokens_details', 'output_tokens_details');
 }
 
 /** Whether there is a picture in it, in whatever form. */
@@ -78,14 +60,69 @@ function areImages(value: JsonObject): boolean {
   return isEmptyAnswer(value['data'], value) || objectsOf(value['data']).some(isImage);
 }
 
-/** Reads the answer to generating or editing images. */
-export const imagesReader: Reader<ImagesResponse> = {
-  schema: z.looseObject(responseShape),
+/** The answer to generating or editing images. */
+export const imagesSchema: ResponseSchema<ImagesResponse> = {
+  fields: {
+    created: numeric,
+    data: [
+      { b64_json: 'string', url: 'string', revised_prompt: 'string' } satisfies FieldsOf<Image>,
+    ],
+    ...settings,
+    usage,
+  } satisfies FieldsOf<ImagesResponse>,
   answer: { name: 'image', isIn: areImages },
-  repair(value) {
+  normalize(value) {
     toNumber(value, 'created');
-    repairItems(value, 'data', repairImage);
-    dropNull(value, 'background', 'output_format', 'quality', 'size');
-    repairImageUsage(value);
+    normalizeItems(value, 'data', normalizeImage);
+    for (const key in settings) fill(value, { [key]: undefined });
+    normalizeUsage(value);
   },
 };
+
+/** The first half of the names of the events of an operation. */
+export type ImageEventPrefix = 'image_generation' | 'image_edit';
+
+/** The kind of an event by its own word, which may be that of the other operation, or by its fields. */
+function typeOf(event: JsonObject, prefix: ImageEventPrefix): string {
+  const { type, partial_image_index: position } = event;
+  if (typeof type !== 'string' || type === '') {
+    if (typeof position === 'number') return `${prefix}.partial_image`;
+    return event['b64_json'] || event['url'] ? `${prefix}.completed` : '';
+  }
+  return type.replace(/^image_(generation|edit)\./, `${prefix}.`);
+}
+
+/** The fields of every kind of event. */
+interface ImageEventFields extends ImageEventBase {
+  type: string;
+  partial_image_index: number;
+  url: string;
+  usage: ImageUsage;
+}
+
+function eventSchema(prefix: ImageEventPrefix) {
+  return {
+    fields: {
+      type: 'any',
+      b64_json: 'string',
+      url: 'string',
+      created_at: numeric,
+      partial_image_index: 'number',
+      ...settings,
+      usage,
+    } satisfies FieldsOf<ImageEventFields>,
+    normalize(event: JsonObject): void {
+      event['type'] = typeOf(event, prefix);
+      toNumber(event, 'created_at');
+      for (const key in { b64_json: '', ...settings }) event[key] ??= '';
+      normalizeUsage(event);
+    },
+  };
+}
+
+/** An event of a stream of new images. */
+export const imageGenEventSchema: ResponseSchema<ImageGenStreamEvent> =
+  eventSchema('image_generation');
+
+/** An event of a stream of edited images. */
+export const imageEditEventSchema: ResponseSchema<ImageEditStreamEvent> = eventSchema('image_edit');

@@ -4,7 +4,7 @@ import { attachRequestId } from '../http/request-id.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { modelListReader } from './schema.ts';
+import { modelListSchema } from './schema.ts';
 import type { Model, ModelList } from './types.ts';
 
 /**
@@ -57,7 +57,7 @@ export class ModelsPage implements ModelList, AsyncIterable<Model> {
   }
 }
 
-const modelsAnswer = jsonAnswer({ reader: modelListReader }, (list, { requestId }) => {
+const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
   const page = new ModelsPage(list);
   attachRequestId(page, requestId);
   return page;

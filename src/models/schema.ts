@@ -1,25 +1,17 @@
-import * as z from 'zod/mini';
 import type { JsonObject } from '../types.ts';
 import type { Model, ModelList } from './types.ts';
-import { timestampSchema } from '../chat/part-schemas.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
-import { dropNull, holdsSomething, objectsOf, repairItems } from '../answers/objects.ts';
-import type { Reader } from '../answers/reader.ts';
-import { optionalList, optionalText, type ShapeOf, unread } from '../answers/shape-of.ts';
+import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-const modelShape = {
-  id: optionalText,
-  object: unread,
-  created: timestampSchema,
-  owned_by: optionalText,
-  supported_endpoint_types: optionalList(z.string()),
-  type: optionalText,
-} satisfies ShapeOf<Model>;
-
-const listShape = {
-  object: unread,
-  data: optionalList(z.looseObject(modelShape)),
-} satisfies ShapeOf<Omit<ModelList, '_request_id'>>;
+const model: FieldsOf<Model> = {
+  id: 'string',
+  object: 'any',
+  created: numeric,
+  owned_by: 'string',
+  supported_endpoint_types: ['string'],
+  type: 'string',
+};
 
 /** Unix seconds of an ISO 8601 date, or 0. */
 function secondsOf(date: unknown): number {
@@ -32,16 +24,14 @@ function idOf({ name }: JsonObject): string {
   return typeof name === 'string' ? name.replace(/^models\//, '') : '';
 }
 
-function repairModel(model: JsonObject): void {
-  model['id'] ||= idOf(model);
-  model['object'] = 'model';
-  const { created } = model;
+function normalizeModel(value: JsonObject): void {
+  value['id'] ||= idOf(value);
+  value['object'] = 'model';
+  const { created } = value;
   if (typeof created !== 'number') {
-    model['created'] = Number(created ?? Number.NaN) || secondsOf(model['created_at']);
+    value['created'] = Number(created ?? Number.NaN) || secondsOf(value['created_at']);
   }
-  model['owned_by'] ??= '';
-  model['supported_endpoint_types'] ??= [];
-  dropNull(model, 'type');
+  fill(value, { owned_by: '', supported_endpoint_types: [], type: undefined });
 }
 
 /** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
@@ -52,11 +42,11 @@ function areModels(value: JsonObject): boolean {
   return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
 }
 
-/** Reads a list of models in OpenAI's, Gemini's or Anthropic's form. */
-export const modelListReader: Reader<ModelList> = {
-  schema: z.looseObject(listShape),
+/** A list of models in OpenAI's, Gemini's or Anthropic's form. */
+export const modelListSchema: ResponseSchema<ModelList> = {
+  fields: { object: 'any', data: [model] } satisfies FieldsOf<ModelList>,
   answer: { name: 'model', isIn: areModels },
-  repair(value) {
+  normalize(value) {
     value['object'] = 'list';
     const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
     if (isGemini) {
@@ -64,6 +54,6 @@ export const modelListReader: Reader<ModelList> = {
       // Otherwise a printed page would show every model twice.
       delete value['models'];
     }
-    repairItems(value, 'data', repairModel);
+    normalizeItems(value, 'data', normalizeModel);
   },
 };

@@ -1,7 +1,7 @@
 import { type ErrorBody, readErrorValue, readPlainText } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import { parseJSON, parseLines } from '../answers/parse-json.ts';
-import type { ReadCheck } from '../answers/read-check.ts';
+import type { ReadCheck } from '../answers/reader.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
 import { answerBeside, isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';

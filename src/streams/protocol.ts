@@ -1,7 +1,7 @@
 import type { Evidence } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
 import type { ErrorBody } from '../answers/error-body.ts';
-import type { ReadCheck } from '../answers/read-check.ts';
+import type { ReadCheck } from '../answers/reader.ts';
 import type { ChatCompletionChunk, ChatCompletion, CompletionUsage } from '../chat/types.ts';
 import type { GenerateContentResponse, UsageMetadata } from '../generate/types.ts';
 

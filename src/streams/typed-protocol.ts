@@ -1,4 +1,4 @@
-import { type Reader, readValue } from '../answers/reader.ts';
+import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 
 /** An event that names its kind in itself. */
@@ -9,7 +9,7 @@ interface TypedEvent {
 
 /** What is special about a stream of typed events. */
 export interface TypedStream<Item> {
-  readonly reader: Reader<Item>;
+  readonly schema: ResponseSchema<Item>;
   /** The type of the events that finish something: an image, or the whole speech. */
   readonly endType: string;
   /** How many such events are expected; a terminator settles for one. */
@@ -56,9 +56,9 @@ export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
 export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
-  const { reader, endType, expected = 1, fromAnswer } = stream;
+  const { schema, endType, expected = 1, fromAnswer } = stream;
   return {
-    read: (value, check) => readValue(value, reader, check),
+    read: (value, check) => readValue(value, schema, check),
     follow: (keeps) => new TypedProgress(endType, expected, keeps),
     fromAnswer,
   };

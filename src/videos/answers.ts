@@ -2,7 +2,7 @@ import { VideoSubmitUnknownError } from './errors.ts';
 import { shownOf } from '../http/to-error.ts';
 import type { AnswerFormat } from '../http/logical-call.ts';
 import { jsonAnswer, type CallInfo } from '../http/response.ts';
-import { hide, videoReader } from './schema.ts';
+import { hide, videoSchema } from './schema.ts';
 import { makeRef, noteCompleted, type NamedTask } from './task-ref.ts';
 import type { VideoTask, VideoTaskRef } from './types.ts';
 
@@ -36,7 +36,7 @@ function nameless(task: VideoTask, info: CallInfo): VideoSubmitUnknownError {
 export function submissionAnswer(
   about: () => Pick<VideoTaskRef, 'model' | 'remixOf'>,
 ): AnswerFormat<VideoTask, 'json'> {
-  return jsonAnswer({ reader: videoReader }, (task, info) => {
+  return jsonAnswer({ schema: videoSchema }, (task, info) => {
     if (task.id === '') throw nameless(task, info);
     const { baseURL, callId } = info;
     const { model = task.model, remixOf } = about();
@@ -56,7 +56,7 @@ export function submissionAnswer(
  * their provider, with the provider's id in it.
  */
 export function pollAnswer({ id, route, ref }: NamedTask): AnswerFormat<VideoTask, 'json'> {
-  return jsonAnswer({ reader: videoReader }, (task, { baseURL }) => {
+  return jsonAnswer({ schema: videoSchema }, (task, { baseURL }) => {
     task.id = id;
     task.task_id = id;
     const { model, created_at: created } = task;

@@ -5,7 +5,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { videoReader } from './schema.ts';
+import { videoSchema } from './schema.ts';
 import { readStatusWord } from './status.ts';
 import { checkBaseURL, isCompleted, makeRef, nameTask, type NamedTask } from './task-ref.ts';
 import { failedError } from './wait-errors.ts';
@@ -80,7 +80,7 @@ export function readTask(
     const request = (): never => {
       throw error;
     };
-    return transport.call('videos.retrieve', request, jsonAnswer({ reader: videoReader }), options);
+    return transport.call('videos.retrieve', request, jsonAnswer({ schema: videoSchema }), options);
   }
   const { id, route } = named;
   const answer = pollAnswer(named);

@@ -1,9 +1,7 @@
-import * as z from 'zod/mini';
 import type { JsonObject } from '../types.ts';
 import type { VideoStatus, VideoTask } from './types.ts';
 import { isObject } from '../answers/objects.ts';
-import type { Reader } from '../answers/reader.ts';
-import { optionalText, type ShapeOf, unread } from '../answers/shape-of.ts';
+import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';
 import { findFailure } from './failure.ts';
 import {
   findCompletedURL,
@@ -16,32 +14,25 @@ import {
 } from './fields.ts';
 import { readStatusWord } from './status.ts';
 
-/** A field that is read by hand: one of these types, `null` or missing. */
-function oneOf(...types: readonly ('string' | 'number' | 'object')[]) {
-  const fits = (value: unknown): boolean =>
-    value === null || (types.some((type) => typeof value === type) && !Array.isArray(value));
-  return z.optional(z.any().check(z.refine(fits, types.join(' or '))));
-}
-
-const videoShape = {
-  id: oneOf('string', 'number'),
-  task_id: oneOf('string', 'number'),
-  object: optionalText,
-  model: optionalText,
-  status: oneOf('string'),
-  raw_status: unread,
-  inferred: unread,
-  progress: oneOf('string', 'number'),
-  created_at: oneOf('string', 'number'),
-  completed_at: oneOf('string', 'number'),
-  expires_at: oneOf('string', 'number'),
-  seconds: oneOf('string', 'number'),
-  size: optionalText,
-  remixed_from_video_id: optionalText,
-  error: oneOf('string', 'object'),
-  url: optionalText,
-  metadata: oneOf('string', 'object'),
-} satisfies ShapeOf<Omit<VideoTask, '_request_id' | 'ref' | 'raw'>>;
+const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
+  id: 'string or number',
+  task_id: 'string or number',
+  object: 'string',
+  model: 'string',
+  status: 'string',
+  raw_status: 'any',
+  inferred: 'any',
+  progress: 'string or number',
+  created_at: 'string or number',
+  completed_at: 'string or number',
+  expires_at: 'string or number',
+  seconds: 'string or number',
+  size: 'string',
+  remixed_from_video_id: 'string',
+  error: 'string or object',
+  url: 'string',
+  metadata: 'string or object',
+};
 
 /** Fields of which `null` says no more than their absence. */
 const nullableFields = ['object', 'model', 'seconds', 'size', 'remixed_from_video_id'] as const;
@@ -72,15 +63,15 @@ export function restateVideo(task: VideoTask, status: VideoStatus): void {
 }
 
 /**
- * Reads a video task, whichever of the known bodies it came in: OpenAI's object, the gateway's own
+ * A video task, whichever of the known bodies it came in: OpenAI's object, the gateway's own
  * record, its short form with and without wrapper, the vendor's body, or a wrapper without a task.
  *
  * What the body does not say, the id of a poll and the handle, is set by whoever made the call.
  */
-export const videoReader: Reader<VideoTask> = {
-  schema: z.looseObject(videoShape),
+export const videoSchema: ResponseSchema<VideoTask> = {
+  fields,
   parse: parseWithIds,
-  repair(value) {
+  normalize(value) {
     const body = { ...value };
     const word = findStatusWord(body);
     const reading = readStatusWord(word);

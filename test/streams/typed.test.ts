@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { isObject } from '../../src/answers/objects.ts';
@@ -16,7 +15,7 @@ const preview = { type: 'image_generation.partial_image', b64_json: 'A', partial
 
 function protocolFor(expected?: number) {
   return typedProtocol<ImageGenStreamEvent>({
-    reader: { schema: z.any() },
+    schema: { fields: {} },
     endType: completed.type,
     expected,
     fromAnswer: (answer) => (isObject(answer) && 'data' in answer ? [completed] : []),

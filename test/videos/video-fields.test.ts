@@ -4,7 +4,7 @@ import { readValue } from '../../src/answers/reader.ts';
 import { findFailure, noReason, readsLikeReview } from '../../src/videos/failure.ts';
 import { findId, progressOf, resultURLOf, timestampOf } from '../../src/videos/fields.ts';
 import { readStatusWord } from '../../src/videos/status.ts';
-import { videoReader } from '../../src/videos/schema.ts';
+import { videoSchema } from '../../src/videos/schema.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
 
@@ -12,7 +12,7 @@ const url = 'https://cdn.example/v.mp4';
 
 function read(body: JsonObject) {
   const issues: ResponseIssue[] = [];
-  const task = readValue(structuredClone(body), videoReader, {
+  const task = readValue(structuredClone(body), videoSchema, {
     validation: 'tolerant',
     onIssue: (issue) => issues.push(issue),
   });
