@@ -17,7 +17,7 @@ import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
 import { toFile } from './uploads/multipart.ts';
-import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/undocumented.ts';
+import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/call-spec.ts';
 import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';

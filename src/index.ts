@@ -54,7 +54,7 @@ export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from '.
 export { toFile, toStreamingFile } from './uploads/multipart.ts';
 export type { StreamingFileOptions, ToFileInput } from './uploads/multipart.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';
-export type { HTTPMethod, RawRequestOptions } from './http/undocumented.ts';
+export type { HTTPMethod, RawRequestOptions } from './http/call-spec.ts';
 export type {
   ApiKey,
   Drift,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../types.ts';
 import { firstOf, holdsSomething, isObject, objectsOf } from './objects.ts';
 import { parseJSON } from './parse-json.ts';
-import { requestIdFromMessage, splitRequestId } from './request-id-text.ts';
+import { findId, textOf } from './task-id.ts';
 
 /** The longest message that is repeated in an error; providers' raw bodies can be a megabyte. */
 const maxMessageLength = 2_000;
@@ -30,16 +30,30 @@ export interface ErrorBody {
   readonly error: unknown;
 }
 
-function nonEmptyText(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+/** A message, and the request id with its parentheses that the gateway writes at its end. */
+function splitRequestId(message: string): [text: string, suffix: string] {
+  const text = message.trim();
+  const suffix = /\(request id: [^()\s]{1,200}\)$/i.exec(text)?.[0] ?? '';
+  return suffix === '' ? [text, ''] : [text.slice(0, -suffix.length).trimEnd(), suffix];
+}
+
+/** A message by which answers are compared: every request has an id of its own. */
+export function withoutRequestIds(message: string): string {
+  return message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
+}
+
+/** The request id in an error message; the last one, as gateways in a row each add theirs. */
+function requestIdIn(message = ''): string | undefined {
+  return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
 }
 
 /** A code as text: gateways send strings, numbers, `null` and `""`. */
 function codeText(value: unknown): string | null | undefined {
   if (typeof value === 'number') return String(value);
-  if (value === null) return null;
-  return nonEmptyText(value);
+  return value === null ? null : textOf(value);
 }
+
+const codeFields = ['code', 'error_code', 'status_code', 'errorCode', 'Code'];
 
 /** The code of an error; `null` when that is all that the error says. */
 function codeOf(error: JsonObject): string | null | undefined {
@@ -61,34 +75,14 @@ function shorten(text: string): string {
 /** Deeper than any gateway nests; a body that nests a thousand times may not exhaust the stack. */
 const deepest = 8;
 
-/** Some gateways put the provider's whole JSON answer into `message`; one level is unwrapped. */
-function unwrapMessage(message: string): string {
-  const [text, suffix] = splitRequestId(message.trim());
-  if (!text.startsWith('{') && !text.startsWith('[')) return message;
-  const inner = rawMessageOf(parseJSON(text), deepest);
-  if (inner === undefined) return message;
-  return suffix === '' ? inner : `${inner} ${suffix}`;
-}
-
 /** The first readable message among the places where gateways and providers put it. */
-export function messageOf(value: unknown): string | undefined {
+function messageOf(value: unknown): string | undefined {
   const message = rawMessageOf(value, deepest);
-  return message === undefined ? undefined : unwrapMessage(message);
-}
-
-function rawMessageOf(value: unknown, levels: number): string | undefined {
-  if (typeof value === 'string') return nonEmptyText(value);
-  if (levels === 0) return undefined;
-  if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
-  if (!isObject(value)) return undefined;
-  const own = firstOf(messageFields, (name) => nonEmptyText(value[name]));
-  if (own !== undefined) return own;
-  const { header, detail, error } = value;
-  const foreign = foreignError(value);
-  const lists = Array.isArray(detail) ? detail : undefined;
-  const nested = nestedError(value) ?? (foreign === value ? undefined : foreign);
-  const text = isObject(header) ? nonEmptyText(header['message']) : undefined;
-  return text ?? firstOf([lists, error, nested], (place) => rawMessageOf(place, levels - 1));
+  // Some gateways put the provider's whole JSON answer into it; one level is unwrapped.
+  if (message === undefined || !/^\s*[{[]/.test(message)) return message;
+  const [text, suffix] = splitRequestId(message);
+  const inner = rawMessageOf(parseJSON(text), deepest);
+  return inner === undefined ? message : `${inner} ${suffix}`.trimEnd();
 }
 
 const messageFields = [
@@ -102,7 +96,21 @@ const messageFields = [
   'faultstring',
   'Message',
 ];
-const codeFields = ['code', 'error_code', 'status_code', 'errorCode', 'Code'];
+
+function rawMessageOf(value: unknown, levels: number): string | undefined {
+  if (typeof value === 'string') return textOf(value);
+  if (levels === 0) return undefined;
+  if (Array.isArray(value)) return rawMessageOf(value[0], levels - 1);
+  if (!isObject(value)) return undefined;
+  const { header, detail, error } = value;
+  const own = firstOf(messageFields, (name) => textOf(value[name]));
+  const text = own ?? (isObject(header) ? textOf(header['message']) : undefined);
+  if (text !== undefined) return text;
+  const foreign = foreignError(value);
+  const nested = nestedError(value) ?? (foreign === value ? undefined : foreign);
+  const places = [Array.isArray(detail) ? detail : undefined, error, nested];
+  return firstOf(places, (place) => rawMessageOf(place, levels - 1));
+}
 
 /** Whether a field holds a code of failure; `0` and `"0"` stand for success. */
 function isFailureCode(value: unknown): boolean {
@@ -111,15 +119,14 @@ function isFailureCode(value: unknown): boolean {
 
 /** An error in what should be the answer: in its object, or in the first item of its list. */
 function nestedError({ response, data }: JsonObject): unknown {
-  const [place] = objectsOf(Array.isArray(data) ? data : response);
-  return place?.['error'];
+  return objectsOf(Array.isArray(data) ? data : response)[0]?.['error'];
 }
 
 /**
  * The error of an object that says so as others than OpenAI do: beside its fields, in a list, or in a
  * choice. `undefined` when there is none.
  */
-export function foreignError(body: JsonObject): unknown {
+function foreignError(body: JsonObject): unknown {
   const { base_resp: base, errors, fault, Response: wrapped, choices } = body;
   if (isObject(base) && isFailureCode(base['status_code'])) return base;
   if (isFailureCode(body['error_code']) || isFailureCode(body['errorCode'])) return body;
@@ -133,31 +140,17 @@ export function isEmptyAnswer(list: unknown, body: JsonObject): boolean {
 }
 
 function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
-  if (body['success'] === false) return 'console';
+  const { success, code, message } = body;
+  if (success === false) return 'console';
   if (isObject(inner)) {
-    return typeof inner['status'] === 'string' && typeof inner['code'] === 'number'
-      ? 'google'
-      : 'openai';
+    const isGoogles = typeof inner['status'] === 'string' && typeof inner['code'] === 'number';
+    return isGoogles ? 'google' : 'openai';
   }
   if (typeof inner === 'string') return 'openai';
-  if (typeof body['code'] === 'string' && 'data' in body) return 'task';
-  if (typeof body['message'] === 'string' && ('type' in body || 'param' in body)) return 'bare';
-  return typeof body['code'] === 'string' ? 'task' : 'other';
-}
-
-function readObject(body: JsonObject, whole: unknown): ErrorBody {
-  const inner = body['error'] ?? nestedError(body);
-  const [source = body] = objectsOf(inner ?? foreignError(body));
-  const message = messageOf(inner) ?? messageOf(body);
-  return {
-    envelope: envelopeOf(body, inner),
-    message: message === undefined ? undefined : shorten(message),
-    code: codeOf(source) ?? codeOf(body),
-    type: nonEmptyText(source['type']) ?? nonEmptyText(source['status']),
-    param: codeText(source['param']),
-    requestId: requestIdFromMessage(message),
-    error: inner ?? whole,
-  };
+  const hasCode = typeof code === 'string';
+  if (hasCode && 'data' in body) return 'task';
+  if (typeof message === 'string' && ('type' in body || 'param' in body)) return 'bare';
+  return hasCode ? 'task' : 'other';
 }
 
 /** What a body says that has no fields: a message at most. */
@@ -166,34 +159,119 @@ function wordless(
   message: string | undefined,
   error: unknown,
 ): ErrorBody {
+  const said = message === undefined ? undefined : shorten(message);
   const none = undefined;
-  return { envelope, message, error, code: none, type: none, param: none, requestId: none };
+  const requestId = requestIdIn(message);
+  return { envelope, message: said, code: none, type: none, param: none, requestId, error };
 }
 
 /** Reads a parsed JSON error body of any known shape. */
 export function readErrorValue(value: unknown): ErrorBody {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  if (isObject(first)) return readObject(first, value);
-  return wordless('other', typeof value === 'string' ? shorten(value) : undefined, value);
+  const body: unknown = Array.isArray(value) ? value[0] : value;
+  if (!isObject(body)) return wordless('other', textOf(value), value);
+  const inner = body['error'] ?? nestedError(body);
+  const [source = body] = objectsOf(inner ?? foreignError(body));
+  return {
+    ...wordless(envelopeOf(body, inner), messageOf(inner) ?? messageOf(body), inner ?? value),
+    code: codeOf(source) ?? codeOf(body),
+    type: textOf(source['type']) ?? textOf(source['status']),
+    param: codeText(source['param']),
+  };
 }
 
 /** Reads an error body by its content; its content type is often wrong. */
 export function readErrorText(text: string): ErrorBody {
   const trimmed = text.replace(/^\uFEFF/, '').trim();
-  if (trimmed.startsWith('{') || trimmed.startsWith('[')) {
-    const value = parseJSON(trimmed);
-    if (value !== undefined) return readErrorValue(value);
-  }
-  return readPlainText(trimmed);
+  const value = /^[{[]/.test(trimmed) ? parseJSON(trimmed) : undefined;
+  return value === undefined ? readPlainText(trimmed) : readErrorValue(value);
 }
 
 /** Reads text that is not JSON as an error, for example the page of a proxy. */
 export function readPlainText(text: string): ErrorBody {
   const trimmed = text.trim();
-  const envelope = trimmed === '' ? 'empty' : trimmed.startsWith('<') ? 'html' : 'text';
-  const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1]?.trim();
-  const message = envelope === 'html' ? nonEmptyText(title) : nonEmptyText(trimmed);
-  const error = trimmed === '' ? undefined : trimmed.slice(0, maxTextLength);
-  const said = message === undefined ? undefined : shorten(message);
-  return { ...wordless(envelope, said, error), requestId: requestIdFromMessage(message) };
+  if (trimmed === '') return wordless('empty', undefined, undefined);
+  const error = trimmed.slice(0, maxTextLength);
+  if (!trimmed.startsWith('<')) return wordless('text', trimmed, error);
+  const title = /<title[^>]{0,200}>([^<]{0,500})<\/title>/i.exec(trimmed)?.[1];
+  return wordless('html', textOf(title), error);
+}
+
+/** Whether the answers of a call are about a task, which it makes or reads: one that failed is an answer. */
+export type TaskRole = 'creates' | 'reads' | undefined;
+
+/** Fields that only an answer with something usable in it carries: lists, objects, or a transcript. */
+const contentFields = ['choices', 'candidates', 'data', 'models', 'text', 'promptFeedback'];
+
+/** Words that stand for success where others put a code. */
+const successCodes = /^(|0|200|ok|success|succeed|succeeded)$/i;
+
+/**
+ * Reads a parsed 2xx body as an error, or gives `undefined` when it is an answer.
+ *
+ * The gateway answers 200 with `{error}`, with a task error, with `success: false` and with a bare
+ * message. A failed video task also has an `error`, next to its id or its status, and is an answer; a
+ * submission that names a task has made it, whatever else it says.
+ */
+export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | undefined {
+  const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  if (!isObject(body)) return undefined;
+  const { success, status, error } = body;
+  const hasId = findId(body) !== undefined;
+  if (hasId && task === 'creates') return undefined;
+  if (success === false) return readErrorValue(value);
+  const hasContent = contentFields.some((name) => {
+    const isContent = typeof body[name] === 'object' || name === 'text';
+    return isContent && holdsSomething(body[name]);
+  });
+  const isTask = task !== undefined && (hasId || (typeof status === 'string' && status !== ''));
+  if (hasContent || isTask) return undefined;
+  const isError = holdsSomething(error) || (!hasId && hasErrorCode(body));
+  return isError ? readErrorValue(value) : undefined;
+}
+
+function hasErrorCode(body: JsonObject): boolean {
+  const { code, data, message } = body;
+  if (messageOf(body) === undefined && data !== null) return false;
+  const isCode = typeof code === 'string' || typeof code === 'number';
+  if (isCode && !successCodes.test(`${code}`)) return true;
+  return 'code' in body && 'type' in body && typeof message === 'string';
+}
+
+/** Fields that only a piece of an answer carries; next to them a `message` or `code` is no error. */
+const pieceFields = ['choices', 'candidates', 'usageMetadata', 'promptFeedback', 'object'];
+
+/**
+ * Reads the parsed data of an event as an error, or gives `undefined` when it is none.
+ *
+ * Gateways forward the errors of fifty providers: under `error` as an object, a string or with a
+ * `null` code, bare, typed, named by the event, or in a list.
+ */
+export function readErrorEvent(
+  value: unknown,
+  eventName: string | undefined,
+): ErrorBody | undefined {
+  if (eventName === 'error') return readErrorValue(value);
+  const found = objectsOf(value).find(isErrorEvent);
+  return found === undefined ? undefined : readErrorValue(found);
+}
+
+/** Whether a field of an event holds anything, be it nothing but empty fields. */
+export function saysSomething(value: unknown): boolean {
+  if (typeof value === 'string') return value !== '';
+  return isObject(value) ? Object.keys(value).length > 0 : value === true;
+}
+
+/** Whether an object is an error, also without an `error` field around it. */
+function isErrorEvent(value: JsonObject): boolean {
+  const { error, choices, candidates, type, object, success, message, detail, code } = value;
+  if (saysSomething(error)) return true;
+  if (Array.isArray(choices ?? candidates)) return false;
+  if (type === 'error' || object === 'error' || holdsSomething(foreignError(value))) return true;
+  if (pieceFields.some((field) => field in value)) return false;
+  if (success === false) return true;
+  if (typeof message !== 'string') return holdsSomething(detail);
+  if (code === 0 || code === 200 || code === 'success') return false;
+  // Some gateways also tell of their progress, with a type and a message.
+  const isErrorType = typeof type === 'string' && /error/i.test(type);
+  return isErrorType || 'code' in value || 'param' in value;
 }

@@ -205,6 +205,18 @@ export class ContentExpiredError extends APIError {
   static override readonly kind: string = 'ContentExpiredError';
 }
 
+/**
+ * A video was submitted, and it is not known whether the gateway accepted it. There is no way to ask:
+ * the gateway lists no tasks. Submitting again may pay twice. `cause` says what happened.
+ */
+export class VideoSubmitUnknownError extends APIError {
+  static override readonly kind: string = 'VideoSubmitUnknownError';
+
+  constructor(message: string, init: Omit<APIErrorInit, 'outcome'>) {
+    super(message, { ...init, outcome: 'unknown' });
+  }
+}
+
 const classByStatus: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,
   401: AuthenticationError,

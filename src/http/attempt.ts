@@ -1,8 +1,7 @@
 import type { PreparedBody } from './body.ts';
 import type { CallScope } from './call-scope.ts';
 import type { CallSpec } from './call-spec.ts';
-import { classifyStatus } from './classify-status.ts';
-import { classifyThrown } from './classify-throw.ts';
+import { classifyStatus, classifyThrown } from './classify.ts';
 import { readErrorText } from '../answers/error-body.ts';
 import { applyHeaders } from './headers.ts';
 import type { Answer } from './promise.ts';
@@ -18,7 +17,7 @@ import type { Redaction } from './redaction.ts';
 import { requestIdOf } from './request-id.ts';
 import { globalFetch, send, type OutgoingRequest } from './send.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
-import type { FailedAttempt } from './to-error.ts';
+import type { FailedAttempt } from './retry.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** What an attempt needs of its call. */
@@ -34,23 +33,18 @@ export interface Attempted {
   readonly redaction: Redaction;
 }
 
-/**
- * A failure, corrected when it was we who stopped the attempt.
- *
- * @param when - Says of one that never left the caller that nothing was sent.
- */
+/** A failure, corrected when it was we who stopped the attempt. */
 export function explainStop(
   failed: FailedAttempt,
   { scope, settings }: Pick<Attempted, 'scope' | 'settings'>,
-  when: '' | '_before_send' = '',
 ): FailedAttempt {
   const { stopped, signal } = scope;
   if (stopped === undefined) return failed;
-  if (stopped === 'signal') return { ...failed, kind: `aborted${when}`, cause: signal?.reason };
+  if (stopped === 'signal') return { ...failed, kind: 'aborted', cause: signal?.reason };
   const { timeout, totalTimeout } = settings;
   return {
     ...failed,
-    kind: `timed_out${when}`,
+    kind: 'timed_out',
     code: undefined,
     cause: undefined,
     timeout: stopped === 'total' ? (totalTimeout ?? timeout) : timeout,
@@ -62,7 +56,7 @@ export function neverSent(
   cause: unknown,
   call: Pick<Attempted, 'scope' | 'settings'>,
 ): FailedAttempt {
-  return explainStop({ kind: 'invalid_input', phase: 'local', cause }, call, '_before_send');
+  return explainStop({ kind: 'invalid_input', phase: 'local', cause }, call);
 }
 
 function headersOf(call: Attempted, body: PreparedBody, authorization: string): Headers {
@@ -135,14 +129,14 @@ async function settle(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Answer | FailedAttempt> {
-  const { operation, charge } = call.spec;
+  const { operation, charge, task } = call.spec;
   const response = await landingOf(operation, first, request);
   if (!('ok' in response)) return explainStop(response, call);
   if (!response.ok) return readFailure(call, response, request);
   // The gateway itself answered first; a redirect leads to the storage of somebody else.
   const requestId =
     requestIdOf(first.headers) ?? (response === first ? undefined : requestIdOf(response.headers));
-  return { response, requestId, operation, charge, signal: request.signal };
+  return { response, requestId, operation, charge, task, signal: request.signal };
 }
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */

@@ -1,23 +1,18 @@
-import { withoutQueries } from '../answers/without-queries.ts';
-import { safeCause } from './safe-cause.ts';
+import { check, checkObject } from '../check.ts';
+import { isObject } from '../answers/objects.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { ApiKey } from '../options.ts';
+import type { ApiKey, Idempotency, RequestOptions } from '../options.ts';
+import { safeCause, withoutQueries } from './redaction.ts';
 
 /** A key that a header can carry, or an error that does not repeat the key. */
 function checkKey(key: unknown): string {
-  if (typeof key !== 'string') {
-    throw new InvalidInputError('apiKey', 'must be a string or a function that gives one.');
-  }
-  if (key.trim() === '') {
-    throw new InvalidInputError('apiKey', 'is empty; give the key of your gateway account.');
-  }
+  const field = 'apiKey';
+  check(typeof key === 'string', field, 'must be a string or a function that gives one.');
   const trimmed = key.trim();
-  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
-    throw new InvalidInputError(
-      'apiKey',
-      'holds a space, a line break or a character that no HTTP header can carry; check how the key was read.',
-    );
-  }
+  check(trimmed !== '', field, 'is empty; give the key of your gateway account.');
+  const problem =
+    'holds a space, a line break or a character that no HTTP header can carry; check how the key was read.';
+  check(/^[\x21-\x7e]+$/.test(trimmed), field, problem);
   return trimmed;
 }
 
@@ -51,4 +46,39 @@ export class Credential {
     }
     return `Bearer ${checkKey(key)}`;
   }
+}
+
+/** A header name (RFC 9110, 5.1). */
+const token = /^[!#$%&'*+.^`|~\w-]+$/;
+
+/** Headers that have another meaning, which a key would destroy. */
+const taken = /^(authorization|accept|content-.*|host|cookie)$/i;
+
+/** Checks the option `idempotency`. */
+export function checkIdempotency(field: string, value: unknown): Idempotency | null {
+  checkObject(field, value);
+  if (!isObject(value)) return null;
+  const { header } = value;
+  check(
+    typeof header === 'string' && token.test(header) && !taken.test(header),
+    'idempotency.header',
+    'must be the name of the header that the gateway reads, for example "Idempotency-Key".',
+  );
+  return { header };
+}
+
+/** Checks the option `idempotencyKey` of a call. */
+export function checkIdempotencyKey(
+  { idempotencyKey }: RequestOptions,
+  idempotency: Idempotency | null,
+): void {
+  if (idempotencyKey === undefined) return;
+  const field = 'idempotencyKey';
+  check(
+    idempotency !== null,
+    field,
+    'protects nothing unless the gateway honours it; say so with the option idempotency: { header: "Idempotency-Key" }.',
+  );
+  const isKey = typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
+  check(isKey, field, 'must be 1 to 255 visible ASCII characters.');
 }

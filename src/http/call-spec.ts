@@ -7,9 +7,11 @@ import {
   type PathParameter,
   type ResponseKind,
 } from '../endpoints.ts';
+import type { TaskRole } from '../answers/error-body.ts';
+import { check } from '../check.ts';
 import type { RequestOptions } from '../options.ts';
 import type { BodyEncoding } from './body.ts';
-import { buildQuery, fillPath } from './url.ts';
+import { buildQuery, fillPath, resolvePath, type BaseURL } from './url.ts';
 import type { QueryValues } from '../options.ts';
 
 interface BodyFields {
@@ -50,6 +52,7 @@ export interface CallSpec {
   readonly path: string;
   readonly query: QueryValues | undefined;
   readonly charge: ChargeClass;
+  readonly task: TaskRole;
   readonly accept: string;
   readonly json?: unknown;
   readonly form?: BodyEncoding | undefined;
@@ -63,6 +66,12 @@ const accepted: Readonly<Record<ResponseKind, string>> = {
   binary: '*/*',
   events: 'text/event-stream',
 };
+
+/** Every operation of videos is about a task; what is charged makes one. */
+function taskRoleOf(operation: Operation, charge: ChargeClass): TaskRole {
+  if (!operation.startsWith('videos.')) return undefined;
+  return charge === 'charged' ? 'creates' : 'reads';
+}
 
 /** Makes the call of a documented operation. */
 export function specOf<Name extends Operation>(
@@ -79,6 +88,7 @@ export function specOf<Name extends Operation>(
     path: fillPath(endpoint.path, request.params),
     query: endpoint.query,
     charge: endpoint.charge,
+    task: taskRoleOf(operation, endpoint.charge),
     accept: accepted[kind],
     json: request.json,
     form: request.form,
@@ -92,4 +102,43 @@ export function queryOf(spec: CallSpec, defaultQuery: QueryValues | undefined): 
   const own = spec.options?.query;
   if (defaultQuery === undefined && spec.query === undefined && own === undefined) return '';
   return buildQuery(defaultQuery, spec.query, own);
+}
+
+/** The methods that `request` takes. */
+export type HTTPMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Options of a call to a route that this package does not know. */
+export interface RawRequestOptions extends RequestOptions {
+  /** The JSON body. */
+  body?: unknown;
+}
+
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
+const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
+
+/** Makes the call of a route that is not documented. A `POST` counts as charged. */
+export function undocumentedSpec(
+  method: HTTPMethod,
+  path: string,
+  version: BaseURL['version'],
+  options: RawRequestOptions | undefined,
+): CallSpec {
+  check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
+  const isRead = method === 'GET';
+  check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
+  const resolved = resolvePath(path, version);
+  const charge: ChargeClass = repeatable.includes(method) ? 'free' : 'charged';
+  return {
+    operation: `${method} ${resolved.split('?', 1)[0]}`,
+    method,
+    path: resolved,
+    query: undefined,
+    charge,
+    task: 'reads',
+    accept: 'application/json',
+    json: options?.body,
+    options,
+  };
 }

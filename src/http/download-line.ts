@@ -1,6 +1,6 @@
 import { delay } from './delay.ts';
 import { monotonicNow } from './now.ts';
-import type { Failure } from './failure.ts';
+import type { FailedAttempt } from './retry.ts';
 import { untilAborted } from './until-aborted.ts';
 
 /** How long a limit of downloads lasts, in milliseconds. Gateways allow so many in a minute. */
@@ -131,7 +131,7 @@ export class DownloadTurns {
    * The pause after a failure for which rules of its own hold; `Infinity` when it is not sent again, and
    * `undefined` when the rules of all calls hold.
    */
-  pauseAfter({ kind, status }: Failure, maxRetries: number): number | undefined {
+  pauseAfter({ kind, status }: FailedAttempt, maxRetries: number): number | undefined {
     if (kind === 'bare_rate_limited') return this.#pauseAfterLimit(maxRetries);
     const isMissing = this.#isCompleted && (status === 404 || status === 502);
     return isMissing ? this.#pauseWhileMissing() : undefined;

@@ -4,7 +4,7 @@ import type { Outcome } from '../errors/gateway-error.ts';
 import type { CallScope } from './call-scope.ts';
 import { unusable } from './read-answer.ts';
 import type { CallSettings } from './settings.ts';
-import type { FailedAttempt } from './to-error.ts';
+import type { FailedAttempt } from './retry.ts';
 
 /** What a body that is handed out needs of its call. */
 interface BodyOwner {

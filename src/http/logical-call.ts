@@ -1,10 +1,9 @@
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { explainStop, neverSent, performAttempt } from './attempt.ts';
-import { backoffPause, longestRetryAfter, retryAfterFrom } from './backoff.ts';
 import { jsonBody, type PreparedBody } from './body.ts';
 import { CallScope } from './call-scope.ts';
-import { checkIdempotencyKey } from './idempotency.ts';
+import { checkIdempotencyKey } from './auth.ts';
 import { delay } from './delay.ts';
 import { monotonicNow } from './now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
@@ -17,10 +16,9 @@ import { rawAnswer } from './guard-body.ts';
 import { globalFetch, isNode } from './send.ts';
 import { ReadFailure } from './read-answer.ts';
 import { Redaction } from './redaction.ts';
-import { failures } from './failure.ts';
-import { decide } from './retry.ts';
+import { decide, outcomeOf, pauseBefore, type FailedAttempt } from './retry.ts';
 import { mergeCallSettings, type CallSettings, type ClientSettings } from './settings.ts';
-import { toError, type FailedAttempt } from './to-error.ts';
+import { makeError } from './make-error.ts';
 import { buildURL, displayURL } from './url.ts';
 
 /** How a success answer becomes what the caller gets. */
@@ -259,9 +257,10 @@ export class LogicalCall {
       canRefresh: this.client.credential.canRefresh,
       replayable: this.#body?.replayable ?? true,
     });
-    const error = this.#makeError(failed, decision.outcome);
-    if (decision.action === 'throw') throw this.#logged(error);
-    if (decision.action === 'refresh') {
+    const outcome = outcomeOf(failed);
+    const error = this.#makeError(failed, outcome);
+    if (decision === 'throw') throw this.#logged(error);
+    if (decision === 'refresh') {
       this.#refreshed = true;
       return;
     }
@@ -274,22 +273,15 @@ export class LogicalCall {
     this.#logRetry(failed, pause);
     this.#retries += 1;
     if (!(await this.scope.pause((signal) => delay(pause, signal)))) {
-      throw this.#logged(this.#makeError(this.explain(failed), decision.outcome));
+      throw this.#logged(this.#makeError(this.explain(failed), outcome));
     }
   }
 
   /** The pause before the next attempt, or `undefined` when waiting so long makes no sense. */
   #pauseBefore(failed: FailedAttempt): number | undefined {
-    const asked =
-      failed.headers === undefined
-        ? undefined
-        : retryAfterFrom(failed.headers, failed.status, Date.now());
-    if (asked !== undefined && asked > longestRetryAfter) return undefined;
-    // A middlebox that says nothing is given at least a second.
-    const least = failed.kind === 'bare_rate_limited' ? 1_000 : 0;
-    const pause = asked ?? Math.max(least, backoffPause(this.#retries, Math.random()));
-    const { remaining } = this.scope;
-    return remaining !== undefined && pause >= remaining ? undefined : pause;
+    const pause = pauseBefore(failed, this.#retries);
+    const { remaining = Number.POSITIVE_INFINITY } = this.scope;
+    return pause !== undefined && pause < remaining ? pause : undefined;
   }
 
   #record(failed: FailedAttempt): void {
@@ -298,7 +290,7 @@ export class LogicalCall {
     if (phase === 'local') return;
     const { body, problem } = failed;
     const said = body?.code ?? code;
-    this.#worst = worseOf(this.#worst, failures[kind].outcome);
+    this.#worst = worseOf(this.#worst, outcomeOf(failed));
     this.attempts.push({ phase, code: said, status, requestId });
     this.#failedBefore = failed;
     const message = body?.message ?? problem;
@@ -306,8 +298,9 @@ export class LogicalCall {
   }
 
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    const error = toError(failed, {
+    const error = makeError(failed, {
       operation: this.spec.operation,
+      task: this.spec.task,
       method: this.spec.method,
       url: displayURL(this.url),
       callId: this.id,

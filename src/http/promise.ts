@@ -1,3 +1,4 @@
+import type { TaskRole } from '../answers/error-body.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
@@ -7,6 +8,7 @@ export interface Answer {
   readonly requestId: string | undefined;
   readonly operation: string;
   readonly charge: ChargeClass;
+  readonly task: TaskRole;
   /** Aborted when the attempt is stopped, by the caller or by a time limit. */
   readonly signal: AbortSignal;
 }

@@ -1,11 +1,10 @@
-import { readErrorText, readErrorValue } from '../answers/error-body.ts';
+import { readErrorInSuccess, readErrorText, readErrorValue } from '../answers/error-body.ts';
 import { parseJSON } from '../answers/parse-json.ts';
-import { holdsId, tellsId } from './classify-status.ts';
-import { isSubmission, readErrorInSuccess } from './error-in-success.ts';
+import { classifyErrorInSuccess } from './classify.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readBody } from './read-text.ts';
 import { attachRequestId, requestIdOf } from './request-id.ts';
-import type { FailedAttempt } from './to-error.ts';
+import type { FailedAttempt } from './retry.ts';
 
 /** Thrown by whatever reads a success answer, when it is no answer. */
 export class ReadFailure extends Error {
@@ -47,16 +46,12 @@ export async function readText(answer: Answer, limit: number): Promise<string> {
 
 /** @throws what a parsed answer says when it is an error that came with a success status */
 export function throwIfError(value: unknown, answer: Answer, text: string): void {
-  const { operation, charge } = answer;
-  const body = readErrorInSuccess(value, operation);
+  const { charge, task } = answer;
+  const body = readErrorInSuccess(value, task);
   if (body === undefined) return;
   const { status, headers } = answer.response;
   const requestId = requestIdOf(headers, body.requestId);
-  // Gateways charge for most errors that come so. They give back what a task cost that was not made;
-  // but this code repeats a success of the provider, who has made it.
-  const isMade = body.code === 'fail_to_fetch_task' || holdsId(body) || tellsId(body);
-  const isTaskError = isSubmission(operation) && body.envelope === 'task' && !isMade;
-  const kind = charge === 'free' || isTaskError ? 'refused' : 'undecided';
+  const kind = classifyErrorInSuccess(body, charge, task === 'creates');
   throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
 }
 

@@ -1,20 +1,133 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { ownCause } from '../answers/objects.ts';
-import { rewritten, withoutQueries } from '../answers/without-queries.ts';
-import { safeCause } from './safe-cause.ts';
-import type { FailedAttempt } from './to-error.ts';
+import type { FailedAttempt } from './retry.ts';
+
+type Rewrite = (text: string) => string;
+
+/** A URL of any scheme from its colon on, and its query or fragment, also as they stand in JSON within JSON. */
+const urls = /(:(?:\\*\/){2}(?:[^\s"'<>`?#\\]|\\+\/)+)([?#](?:[^\s"<>\\]|\\+[/u])*)?/g;
+
+/** A query without the URL that it belongs to. */
+const queries = /[?&](?:[^\s"<>\\]|\\+[/u])*/g;
+
+const accessNames = /signature|^sig$|token|key|secret|credential|passw|^x-amz-|^x-goog-/i;
+
+/** Whether a parameter gives access, by its name. */
+function givesAccess(parameter: string): boolean {
+  const end = parameter.indexOf('=');
+  return end > 0 && accessNames.test(parameter.slice(0, end));
+}
+
+/** The URL without what stands before the `@` of its host. */
+const withoutUser = (url: string): string => url.replace(/^(:[/\\]*\/)[^/\\]*@/, '$1[user]@');
+
+/**
+ * Takes the queries and the user info out of the URLs in text: what a signed URL gives access with is
+ * in its query. Where no URL can be seen, the names of the parameters decide.
+ */
+export function withoutQueries(text: string): string {
+  return text
+    .replace(urls, (_, url: string, query: string = '') => {
+      const isAnchor = query === '' || (query.startsWith('#') && !query.includes('='));
+      const isClean = query.startsWith('?[query]') && !query.includes('=');
+      return withoutUser(url) + (isAnchor || isClean ? query : '?[query]');
+    })
+    .replace(queries, (query) =>
+      query.split(/[?&;#]|u0026/).some(givesAccess) ? `${query.charAt(0)}[query]` : query,
+    );
+}
+
+/** The same value with other texts in it, or the value itself when nothing in it changes. */
+export function rewritten(value: unknown, rewrite: Rewrite): unknown {
+  if (typeof value === 'string') return rewrite(value);
+  if (typeof value !== 'object' || value === null) return value;
+  let clean = '';
+  try {
+    const text = JSON.stringify(value);
+    clean = rewrite(text);
+    if (clean === text) return value;
+    const copy: unknown = JSON.parse(clean);
+    return copy;
+  } catch {
+    // It nests too deep, or a number was the key.
+    return clean;
+  }
+}
+
+/** Deeper than any runtime nests causes. */
+const deepest = 6;
+
+/** Functions are objects too: they can have fields that hold anything. */
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** Fields in which the errors of runtimes hold objects, which are harmless when they hold no others. */
+const flatFields: readonly unknown[] = ['opensslErrorStack', 'cert', 'socket'];
+
+/**
+ * Whether what was thrown holds no more than an error of a runtime may: other HTTP libraries put the
+ * request on theirs, and some runtimes name the URL with its query.
+ */
+function isHarmless(value: unknown, clean: Rewrite, levels: number): boolean {
+  if (typeof value === 'string') return clean(value) === value;
+  if (!isObject(value)) return true;
+  if (!(value instanceof Error) || levels === 0) return false;
+  return ['cause', ...Reflect.ownKeys(value)].every((key) => {
+    const field: unknown = Reflect.get(value, key);
+    const isFlat = flatFields.includes(key) && isObject(field);
+    const isList = key === 'errors' && Array.isArray(field);
+    const parts: readonly unknown[] = isFlat || isList ? valuesOf(field) : [field];
+    const left = key === 'cause' || isList ? levels - 1 : 0;
+    return parts.every((part) => isHarmless(part, clean, left));
+  });
+}
+
+function valuesOf(value: object): readonly unknown[] {
+  return Reflect.ownKeys(value).map((key): unknown => Reflect.get(value, key));
+}
+
+/** What of a runtime's error is kept on a copy, besides its message. */
+const keptFields = ['name', 'stack', 'code', 'errno', 'syscall', 'hostname', 'address', 'port'];
+
+/** The same failure with nothing but its name, its cleaned texts and what names the fault. */
+function withoutRequest(error: object, clean: Rewrite, levels: number): Error {
+  const message: unknown = Reflect.get(error, 'message');
+  const cause: unknown = Reflect.get(error, 'cause');
+  const copy = new Error(
+    typeof message === 'string' ? clean(message) : '',
+    isObject(cause) && levels > 0 ? { cause: withoutRequest(cause, clean, levels - 1) } : undefined,
+  );
+  for (const field of keptFields) {
+    const value: unknown = Reflect.get(error, field);
+    if (typeof value === 'string') Reflect.set(copy, field, clean(value));
+    if (typeof value === 'number') Reflect.set(copy, field, value);
+  }
+  return copy;
+}
+
+/**
+ * What `fetch` threw, fit to be kept on an error.
+ *
+ * The errors of the runtimes are kept as they are, unless they name the whole URL, as Bun's and Deno's
+ * do. A `fetch` that is made of another HTTP library may throw errors with the whole request on them,
+ * key and prompt included. Of both a copy is kept that has only name, text and code.
+ *
+ * @param clean - Takes out of text what may not be kept.
+ */
+export function safeCause(error: unknown, clean: Rewrite): unknown {
+  if (typeof error === 'string') return clean(error);
+  try {
+    if (!isObject(error) || isHarmless(error, clean, deepest)) return error;
+    return withoutRequest(error, clean, deepest);
+  } catch {
+    // A getter that throws.
+    return undefined;
+  }
+}
 
 /** A shorter key may be part of any word, and taking it out would garble what is said. */
 const shortestKey = 8;
-
-/** What a gateway says in an error, in an answer or in a stream. */
-interface Said {
-  readonly message?: string | undefined;
-  readonly code?: string | null | undefined;
-  readonly type?: string | undefined;
-  readonly param?: string | null | undefined;
-  readonly error?: unknown;
-}
 
 /** Names under which callers send what gives access. */
 const secretNames =
@@ -28,24 +141,44 @@ function isSecret(name: string, value: string): boolean {
   return isRandom && !/id$|trace/i.test(name);
 }
 
+/** The forms in which a key may stand in text: in JSON, in a URL, and in one within JSON. */
+function formsOf(key: string): string[] {
+  return [
+    key,
+    JSON.stringify(key).slice(1, -1),
+    key.replaceAll('/', String.raw`\/`),
+    encodeURIComponent(new TextDecoder().decode(new TextEncoder().encode(key))),
+    new URLSearchParams([['', key]]).toString().slice(1),
+  ];
+}
+
+/** What a gateway says in an error, in an answer or in a stream. */
+interface Said {
+  readonly message?: string | undefined;
+  readonly code?: string | null | undefined;
+  readonly type?: string | undefined;
+  readonly param?: string | null | undefined;
+  readonly error?: unknown;
+}
+
+/** Headers or parameters of a query. */
+type Values = Iterable<readonly [name: string, value: string | null | undefined]>;
+
 /**
  * Takes out of what gateways and runtimes say what may not get into errors, and so into logs: the key
  * of the call, what else of it looks like one, and queries of URLs. Some gateways repeat the key that
  * they refuse.
  */
 export class Redaction {
+  /** The longest first: a part of it may be a key as well. */
   #keys: readonly string[] = [];
-  #makeValues:
-    | (() => Iterable<readonly [name: string, value: string | null | undefined]>)
-    | undefined;
+  #makeValues: (() => Values) | undefined;
 
   /**
    * @param makeValues - Gives the headers and the query that the caller added. Asked for once something
    * was said: most calls succeed.
    */
-  constructor(
-    makeValues: () => Iterable<readonly [name: string, value: string | null | undefined]>,
-  ) {
+  constructor(makeValues: () => Values) {
     this.#makeValues = makeValues;
   }
 
@@ -61,7 +194,6 @@ export class Redaction {
 
   #add(key: string): void {
     if (key.length < shortestKey || this.#keys.includes(key)) return;
-    // The longest first: a part of it may be a key as well.
     this.#keys = [...this.#keys, key].toSorted((one, other) => other.length - one.length);
   }
 
@@ -78,37 +210,45 @@ export class Redaction {
     return this.#keys;
   }
 
+  /** Text without keys. */
+  withoutKeys(text: string): string {
+    const forms = this.#allKeys().flatMap(formsOf);
+    return forms.reduce((clean, form) => clean.replaceAll(form, '[key]'), text);
+  }
+
+  readonly #clean = (text: string): string => withoutQueries(this.withoutKeys(text));
+
   /** What a gateway says, with neither key nor queries. */
   said<Words extends Said>(words: Words): Words & Said {
-    const clean = (text: string | undefined): string | undefined => text && this.#clean(text);
+    const { message, code, type, param, error } = words;
     return {
       ...words,
-      message: clean(words.message),
-      code: words.code && this.#clean(words.code),
-      type: clean(words.type),
-      param: words.param && this.#clean(words.param),
-      error: rewritten(words.error, (text) => this.#clean(text)),
+      message: message && this.#clean(message),
+      code: code && this.#clean(code),
+      type: type && this.#clean(type),
+      param: param && this.#clean(param),
+      error: rewritten(error, this.#clean),
     };
   }
 
   /** Response headers: where a redirect leads can be a signed URL. */
   headers(headers: Headers): Headers {
-    const changed = [...headers].flatMap(([name, value]) => {
+    let clean = headers;
+    for (const [name, value] of headers) {
       const whole = name === 'location' ? value.replace(/[?#].*$/s, '?[query]') : value;
-      const clean = this.#clean(whole);
-      return clean === value ? [] : [[name, clean] as const];
-    });
-    if (changed.length === 0) return headers;
-    const copy = new Headers(headers);
-    for (const [name, value] of changed) copy.set(name, value);
-    return copy;
+      const shown = this.#clean(whole);
+      if (shown === value) continue;
+      if (clean === headers) clean = new Headers(headers);
+      clean.set(name, shown);
+    }
+    return clean;
   }
 
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */
   attempt(failed: FailedAttempt): FailedAttempt {
     const { kind, headers, body, text, problem, data, cause } = failed;
     // An abort has the caller's own reason, and bad input our own words.
-    const isOwn = kind.startsWith('aborted') || InvalidInputError.isInstance(cause);
+    const isOwn = kind === 'aborted' || InvalidInputError.isInstance(cause);
     return {
       ...failed,
       headers: headers && this.headers(headers),
@@ -122,31 +262,6 @@ export class Redaction {
 
   /** What a runtime threw. */
   cause(cause: unknown): unknown {
-    return safeCause(cause, (text) => this.#clean(text));
-  }
-
-  /** Text without keys. */
-  withoutKeys(text: string): string {
-    let clean = text;
-    for (const key of this.#allKeys()) {
-      // In the text of JSON and in URLs it may stand escaped.
-      const escaped = JSON.stringify(key).slice(1, -1);
-      const wellFormed = new TextDecoder().decode(new TextEncoder().encode(key));
-      const slashed = key.replaceAll('/', String.raw`\/`);
-      for (const form of [
-        key,
-        escaped,
-        slashed,
-        encodeURIComponent(wellFormed),
-        new URLSearchParams([['', key]]).toString().slice(1),
-      ]) {
-        clean = clean.replaceAll(form, '[key]');
-      }
-    }
-    return clean;
-  }
-
-  #clean(text: string): string {
-    return withoutQueries(this.withoutKeys(text));
+    return safeCause(cause, this.#clean);
   }
 }

@@ -1,7 +1,7 @@
 import { unusable } from './read-answer.ts';
 import { requestIdOf } from './request-id.ts';
 import { cancelBody, send, type OutgoingRequest } from './send.ts';
-import type { FailedAttempt } from './to-error.ts';
+import type { FailedAttempt } from './retry.ts';
 import { isSameOrigin } from './url.ts';
 
 /** As many redirects of a read as browsers would follow in practice. */

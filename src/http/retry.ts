@@ -1,6 +1,109 @@
+import type { ErrorBody } from '../answers/error-body.ts';
 import type { ChargeClass } from '../endpoints.ts';
-import type { Outcome } from '../errors/gateway-error.ts';
-import { failures, type Failure } from './failure.ts';
+import type { Outcome, Phase } from '../errors/gateway-error.ts';
+import type { ResponseIssue } from '../types.ts';
+
+/** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
+export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
+
+interface Row {
+  /** What the failure proves about the request, before the charge class is looked at. */
+  readonly outcome: Outcome;
+  readonly rules: Readonly<Record<ChargeClass, Rule>>;
+  /** What to do about it, where that is more than its outcome says by itself. */
+  readonly advice: string | undefined;
+}
+
+/** @param rules - For free, metered and charged calls; the last one holds for the classes after it. */
+function row(outcome: Outcome, rules: readonly [Rule, Rule?, Rule?], advice?: string): Row {
+  const [free, metered = free, charged = metered] = rules;
+  return { outcome, rules: { free, metered, charged }, advice };
+}
+
+const limited = 'It was refused before any work; wait before you send it again.';
+const checkFirst = 'check the account before sending it again.';
+
+/**
+ * The decision table: every way in which an attempt can fail, what it proves, what may be repeated
+ * after it, per charge class, and what to advise.
+ *
+ * The law behind it is RFC 9110, 9.2.2: a request that is not idempotent may be repeated by a client
+ * only when the first one was provably not applied. So no row of a charged call retries on an
+ * unknown outcome; a test walks the table and proves it.
+ */
+export const failures = {
+  invalid_input: row('not_sent', ['throw']),
+  /** Nothing was sent, or HTTP/2 promises that nothing was processed. */
+  cannot_connect: row('not_sent', ['retry']),
+  /** A wrong name does not heal, but a name server may have stumbled. */
+  host_not_found: row('not_sent', ['once'], 'Nothing was sent. Check baseURL.'),
+  tls_failed: row(
+    'not_sent',
+    ['throw'],
+    'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.',
+  ),
+  /** By the caller. */
+  aborted: row('unknown', ['throw']),
+  timed_out: row('unknown', ['retry', 'retry', 'throw']),
+  /** The connection was lost, or somebody on the way gave up; work may have begun. */
+  interrupted: row('unknown', ['retry', 'retry', 'throw']),
+  /** The gateway says that the work failed. */
+  server_error: row(
+    'unknown',
+    ['retry', 'retry', 'throw'],
+    `The gateway reports that the work failed and usually refunds it; ${checkFirst}`,
+  ),
+  /** A success status, or a provider that may have done the work: the request was probably accepted. */
+  unusable_answer: row('unknown', ['retry', 'throw']),
+  /** An error that says neither that work had begun nor that it had not. */
+  undecided: row('unknown', ['throw']),
+  /** What it leads to may be the result. */
+  redirected_after_work: row(
+    'unknown',
+    ['throw'],
+    `Usually baseURL is wrong and nothing was done, but some servers answer so after the work; ${checkFirst}`,
+  ),
+  redirected: row(
+    'rejected',
+    ['throw'],
+    'A request is never sent on to another place, and nothing was done here.',
+  ),
+  /** By its status, or by a code that says that the same request fails again. */
+  refused: row('rejected', ['throw']),
+  /** With an idempotency key it means that the first attempt is still at work. */
+  conflict: row('rejected', ['throw']),
+  unauthorized: row('rejected', ['refresh']),
+  too_early: row('rejected', ['retry', 'retry', 'once']),
+  rate_limited: row('rejected', ['retry'], limited),
+  /** A 429 without a body or a hint comes from a middlebox. */
+  bare_rate_limited: row('rejected', ['retry', 'retry', 'once'], limited),
+} satisfies Record<string, Row>;
+
+/** Every way in which an attempt can fail. */
+export type FailureKind = keyof typeof failures;
+
+/** What is known of a failed attempt. */
+export interface FailedAttempt {
+  readonly kind: FailureKind;
+  /** `local` when nothing was sent, whatever kept it from being sent. */
+  readonly phase: Phase;
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** What the platform threw; never an error of an HTTP library, which would hold the request. */
+  readonly cause?: unknown;
+  readonly headers?: Headers | undefined;
+  readonly body?: ErrorBody | undefined;
+  /** The text of a body that came with a success status. */
+  readonly text?: string | undefined;
+  /** The limit that was passed, in milliseconds. */
+  readonly timeout?: number | undefined;
+  /** What is wrong with an answer that came with a success status. */
+  readonly problem?: string | undefined;
+  /** Where the answer differs from what was expected, and the answer itself. */
+  readonly issues?: readonly ResponseIssue[] | undefined;
+  readonly data?: unknown;
+}
 
 /** What the decision needs to know of the call. */
 export interface RetryState {
@@ -19,33 +122,114 @@ export interface RetryState {
   readonly replayable: boolean;
 }
 
-/** What to do with a failed attempt. */
-export interface Decision {
-  readonly action: 'retry' | 'refresh' | 'throw';
-  readonly outcome: Outcome;
+/** The column of the table that a call stands under. */
+function columnOf({ idempotent, charge, retryUnknownOutcome }: RetryState): ChargeClass {
+  if (idempotent) return 'free';
+  if (charge === 'free' || retryUnknownOutcome === undefined) return charge;
+  return retryUnknownOutcome ? 'metered' : 'charged';
 }
 
-/** The column of the table that a call stands under. */
-function columnOf(state: RetryState): ChargeClass {
-  if (state.idempotent) return 'free';
-  if (state.charge === 'free' || state.retryUnknownOutcome === undefined) return state.charge;
-  return state.retryUnknownOutcome ? 'metered' : 'charged';
+/** What a failure proves about the request. */
+export function outcomeOf({ kind, phase }: Pick<FailedAttempt, 'kind' | 'phase'>): Outcome {
+  return phase === 'local' ? 'not_sent' : failures[kind].outcome;
 }
 
 /** Decides, without any effect, whether a failed attempt is repeated. */
-export function decide(failure: Failure, state: RetryState): Decision {
-  const { outcome, ...rules } = failures[failure.kind];
+export function decide(
+  { kind, phase }: Pick<FailedAttempt, 'kind' | 'phase'>,
+  state: RetryState,
+): 'retry' | 'refresh' | 'throw' {
   const column = columnOf(state);
-  // A conflict on a key means that its first attempt is still at work: its answer is waited for.
-  const isAtWork = state.idempotent === true && failure.kind === 'conflict';
-  const rule = isAtWork ? 'retry' : rules[column];
-  const stop: Decision = { action: 'throw', outcome };
-  if (!state.replayable || rule === 'throw') return stop;
+  const rule = state.idempotent && kind === 'conflict' ? 'retry' : failures[kind].rules[column];
   // Once an answer has begun, only a read may be repeated: the work was done and is billed.
-  if (failure.phase === 'body' && column !== 'free') return stop;
-  if (rule === 'refresh') {
-    return state.canRefresh && !state.refreshed ? { action: 'refresh', outcome } : stop;
-  }
+  const isBilled = phase === 'body' && column !== 'free';
+  if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';
+  if (rule === 'refresh') return state.canRefresh && !state.refreshed ? 'refresh' : 'throw';
   const limit = rule === 'once' ? Math.min(1, state.maxRetries) : state.maxRetries;
-  return state.retries < limit ? { action: 'retry', outcome } : stop;
+  return state.retries < limit ? 'retry' : 'throw';
+}
+
+const firstPause = 500;
+const longestPause = 8_000;
+
+/** The longest wait that a server may ask for; past it the call fails at once. */
+const longestRetryAfter = 60_000;
+
+/**
+ * The pause before an attempt is repeated, in milliseconds, or `undefined` when the server asks for too
+ * long a wait. Without its word it is exponential with full jitter, so that many clients that failed
+ * together do not come back together.
+ *
+ * @param retries - How many were made before.
+ */
+export function pauseBefore(
+  { kind, status, headers }: FailedAttempt,
+  retries: number,
+): number | undefined {
+  const asked = headers && retryAfterFrom(headers, status);
+  if (asked !== undefined) return asked > longestRetryAfter ? undefined : asked;
+  const pause = Math.round(Math.min(longestPause, firstPause * 2 ** retries) * Math.random());
+  // A middlebox that says nothing is given at least a second.
+  return kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause;
+}
+
+function numberFrom(text: string | null): number | undefined {
+  return text !== null && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+/** Numbers above this are a point in time and not a duration: 30 years are no wait. */
+const oldestUnixTime = 1_000_000_000;
+
+function untilDate(text: string | null, now: number): number | undefined {
+  // Engines parse almost anything as a date ("-5" is in May 2001), so a time of day is asked for.
+  if (text === null || !/\d:\d\d:\d\d/.test(text)) return undefined;
+  // The asctime form of RFC 9110, 5.6.7 has no zone and means UTC.
+  const date = Date.parse(/(gmt|utc|z|[+-]\d\d:?\d\d)\s*$/i.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/**
+ * How long the server asks to wait, in milliseconds, or `undefined`.
+ *
+ * Reads `retry-after-ms`, `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), what LiteLLM hands
+ * on of a provider, and after a 429 the reset of the `RateLimit` headers, which other answers carry for
+ * information only.
+ */
+export function retryAfterFrom(headers: Headers, status: number | undefined): number | undefined {
+  const now = Date.now();
+  const exact = numberFrom(headers.get('retry-after-ms'));
+  if (exact !== undefined) return Math.ceil(exact);
+  const after = headers.get('retry-after') ?? headers.get('llm_provider-retry-after');
+  const seconds = numberFrom(after);
+  if (seconds !== undefined) return Math.ceil(seconds * 1_000);
+  const reset = status === 429 ? numberFrom(headers.get('ratelimit-reset')) : undefined;
+  const untilReset = reset && reset * 1_000 - (reset > oldestUnixTime ? now : 0);
+  return untilDate(after, now) ?? (untilReset && Math.max(0, Math.ceil(untilReset)));
+}
+
+const capacity = 500;
+const costOfRetry = 5;
+const costAfterTimeout = 10;
+
+/**
+ * A token bucket that all calls of a client share, so that an outage does not multiply its load.
+ *
+ * Each retry takes tokens and each success gives one back. While calls mostly succeed it never runs
+ * dry; when everything fails, retries stop after a while and each call fails at once.
+ */
+export class RetryBudget {
+  #tokens = capacity;
+
+  /** Takes the tokens of one retry; `false` when there are not enough left. */
+  take(afterTimeout: boolean): boolean {
+    const cost = afterTimeout ? costAfterTimeout : costOfRetry;
+    if (this.#tokens < cost) return false;
+    this.#tokens -= cost;
+    return true;
+  }
+
+  /** Gives back for a call that succeeded. */
+  give(): void {
+    this.#tokens = Math.min(capacity, this.#tokens + 1);
+  }
 }

@@ -1,8 +1,7 @@
-import { Credential } from './auth.ts';
+import { checkIdempotency, Credential } from './auth.ts';
 import { DownloadLine } from './download-line.ts';
 import { DriftReporter } from '../answers/reader.ts';
 import { applyHeaders } from './headers.ts';
-import { checkIdempotency } from './idempotency.ts';
 import { Log, parseLogLevel } from './log.ts';
 import {
   check,
@@ -14,7 +13,7 @@ import {
   checkObject,
   checkWord,
 } from '../check.ts';
-import { RetryBudget } from './retry-budget.ts';
+import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
 import { buildQuery, parseBaseURL, type BaseURL } from './url.ts';
 import type {

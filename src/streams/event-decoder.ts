@@ -1,10 +1,15 @@
-import { type ErrorBody, readErrorValue, readPlainText } from '../answers/error-body.ts';
+import {
+  type ErrorBody,
+  readErrorEvent,
+  readErrorValue,
+  readPlainText,
+} from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import { parseJSON, parseLines } from '../answers/parse-json.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
 import type { ServerSentEvent } from './read-events.ts';
-import { answerBeside, isHollow, isPing, readErrorEvent } from './stream-error-shape.ts';
+import { answerBeside, isHollow, isPing } from './stream-error-shape.ts';
 
 /** The gateway sent an error inside the stream. */
 export class SentError extends Error {

@@ -1,5 +1,5 @@
 import { VideoSubmitUnknownError } from './errors.ts';
-import { shownOf } from '../http/to-error.ts';
+import { shownOf } from '../http/make-error.ts';
 import type { AnswerFormat } from '../http/logical-call.ts';
 import { jsonAnswer, type CallInfo } from '../http/response.ts';
 import { hide, videoSchema } from './schema.ts';

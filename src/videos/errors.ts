@@ -1,11 +1,8 @@
 import type { VideoTaskRef } from './types.ts';
-import {
-  APIError,
-  type APIErrorInit,
-  UnexpectedResponseError,
-  type UnexpectedResponseErrorInit,
-} from '../errors/api-errors.ts';
+import { UnexpectedResponseError, type UnexpectedResponseErrorInit } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
+
+export { VideoSubmitUnknownError } from '../errors/api-errors.ts';
 
 /** What a {@link VideoFailedError} is made from. */
 export interface VideoFailedErrorInit extends GatewayErrorInit {
@@ -86,18 +83,6 @@ export class VideoWaitTimeoutError extends VideoWaitError {
 /** The `signal` of a wait was aborted. Only the waiting stopped; the task goes on. */
 export class VideoWaitAbortedError extends VideoWaitError {
   static override readonly kind: string = 'VideoWaitAbortedError';
-}
-
-/**
- * A video was submitted, and it is not known whether the gateway accepted it. There is no way to ask:
- * the gateway lists no tasks. Submitting again may pay twice. `cause` says what happened.
- */
-export class VideoSubmitUnknownError extends APIError {
-  static override readonly kind: string = 'VideoSubmitUnknownError';
-
-  constructor(message: string, init: Omit<APIErrorInit, 'outcome'>) {
-    super(message, { ...init, outcome: 'unknown' });
-  }
 }
 
 /**

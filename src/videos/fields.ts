@@ -1,67 +1,12 @@
 import type { JsonObject } from '../types.ts';
-import { firstOf, isObject } from '../answers/objects.ts';
+import { firstOf } from '../answers/objects.ts';
+export { findId, levelsOf, objectOf, textOf } from '../answers/task-id.ts';
+import { idsIn, levelsOf, objectOf, textOf } from '../answers/task-id.ts';
 import { readStatusWord } from './status.ts';
-
-/** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
-const deepestLevel = 4;
-
-/** The first object: of a list, its first item. */
-export function objectOf(value: unknown): JsonObject | undefined {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return isObject(first) ? first : undefined;
-}
-
-/** Where gateways and vendors put a body inside of another. */
-const wrappers = ['data', 'output', 'result', 'task', 'response', 'video'];
-
-/** A video body and the bodies inside of it, outermost first. */
-export function levelsOf(body: JsonObject): readonly JsonObject[] {
-  const levels: JsonObject[] = [];
-  for (let level = body; levels.push(level) < deepestLevel;) {
-    const inner = firstOf(wrappers, (name) => objectOf(level[name]));
-    if (inner === undefined) break;
-    level = inner;
-  }
-  return levels;
-}
-
-/** Text that is not blank, trimmed; anything else counts as missing. */
-export function textOf(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
-  return text === '' ? undefined : text;
-}
-
-/** An id as text. Numbers too large to be exact would be ids of other tasks. */
-function idOf(value: unknown): string | undefined {
-  if (typeof value === 'number') {
-    return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
-  }
-  return textOf(value);
-}
-
-/** The ids that one object holds; the first is its own. */
-function idsIn(level: JsonObject): readonly string[] {
-  const { id, task_id: taskId, video_id: videoId, taskId: camel, job_id: jobId } = level;
-  return [id, taskId, videoId, camel, jobId].map(idOf).filter((found) => found !== undefined);
-}
 
 /** Whether a body is about this task; a record of it has an id of its own beside that of the task. */
 export function namesTask(body: JsonObject, id: string): boolean {
   return levelsOf(body).some((level) => idsIn(level).includes(id));
-}
-
-/** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
-export function findId(body: JsonObject): string | undefined {
-  const [, ...inner] = levelsOf(body);
-  return (
-    idsIn(body)[0] ??
-    firstOf(
-      inner,
-      (level) =>
-        firstOf([level['task_id'], level['taskId'], level['job_id']], idOf) ?? idsIn(level)[0],
-    )
-  );
 }
 
 /** Parses an answer whose ids may be numbers beyond 2^53: those are kept as the text that came. */

@@ -1,6 +1,6 @@
 import { APIError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { retryAfterFrom } from '../http/backoff.ts';
+import { retryAfterFrom } from '../http/retry.ts';
 import { checkBoolean, checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -47,11 +47,11 @@ async function poll(
     const { data, response } = await read.withResponse();
     return {
       task: data,
-      retryAfter: retryAfterFrom(response.headers, response.status, Date.now()),
+      retryAfter: retryAfterFrom(response.headers, response.status),
     };
   } catch (error) {
     if (!APIError.isInstance(error) || error.headers === undefined) return { error };
-    return { error, retryAfter: retryAfterFrom(error.headers, error.status, Date.now()) };
+    return { error, retryAfter: retryAfterFrom(error.headers, error.status) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { withoutRequestIds } from '../answers/request-id-text.ts';
+import { withoutRequestIds } from '../answers/error-body.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
 import { errorPause, nextInterval, respect, vary } from './pauses.ts';

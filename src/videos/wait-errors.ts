@@ -8,7 +8,7 @@ import {
   type VideoWaitSummary,
 } from './errors.ts';
 import { readsLikeReview } from './failure.ts';
-import { rewritten, withoutQueries } from '../answers/without-queries.ts';
+import { rewritten, withoutQueries } from '../http/redaction.ts';
 import type { VideoTaskError, VideoTaskRef } from './types.ts';
 import type { StopReason } from './step.ts';
 import type { VideoWaitState } from './wait-options.ts';

@@ -1,17 +1,29 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { backoffPause, longestRetryAfter, retryAfterFrom } from '../../src/http/backoff.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { pauseBefore, retryAfterFrom } from '../../src/http/retry.ts';
 
 const now = Date.UTC(2026, 8, 1, 12, 0, 0);
 
+beforeEach(() => void vi.useFakeTimers({ now }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
 function waitAsked(headers: Record<string, string>, status = 429): number | undefined {
-  return retryAfterFrom(new Headers(headers), status, now);
+  return retryAfterFrom(new Headers(headers), status);
 }
 
-describe('backoffPause()', () => {
+/** The pause before a retry, with this much luck. */
+function pauseWith(luck: number, retries: number): number | undefined {
+  vi.spyOn(Math, 'random').mockReturnValue(luck);
+  return pauseBefore({ kind: 'interrupted', phase: 'headers', status: 502 }, retries);
+}
+
+describe('pauseBefore()', () => {
   test('doubles from half a second to eight seconds', () => {
-    const longest = [0, 1, 2, 3, 4, 5, 99].map((retry) => backoffPause(retry, 1));
-    const middle = [0, 1, 2, 3, 4, 5, 99].map((retry) => backoffPause(retry, 0.5));
+    const longest = [0, 1, 2, 3, 4, 5, 99].map((retry) => pauseWith(1, retry));
+    const middle = [0, 1, 2, 3, 4, 5, 99].map((retry) => pauseWith(0.5, retry));
 
     expect(longest).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
     expect(middle).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000]);
@@ -19,11 +31,20 @@ describe('backoffPause()', () => {
 
   test('stays between zero and eight seconds for any retry and any luck', () => {
     fc.assert(
-      fc.property(fc.nat(100), fc.double({ min: 0, max: 1, noNaN: true }), (retry, random) => {
-        const pause = backoffPause(retry, random);
+      fc.property(fc.nat(100), fc.double({ min: 0, max: 1, noNaN: true }), (retry, luck) => {
+        const pause = pauseWith(luck, retry) ?? -1;
         return Number.isInteger(pause) && pause >= 0 && pause <= 8_000;
       }),
     );
+  });
+
+  test('is what the server asks for, up to a minute', () => {
+    const pauses = [0, 7, 60, 61].map((seconds) => {
+      const headers = new Headers({ 'retry-after': `${seconds}` });
+      return pauseBefore({ kind: 'rate_limited', phase: 'headers', headers }, 0);
+    });
+
+    expect(pauses).toEqual([0, 7_000, 60_000, undefined]);
   });
 });
 
@@ -92,13 +113,9 @@ describe('retryAfterFrom()', () => {
         })) {
           if (/^[\x20-\x7E]*$/.test(value)) headers.set(name, value);
         }
-        const asked = retryAfterFrom(headers, 429, now);
+        const asked = retryAfterFrom(headers, 429);
         return asked === undefined || (Number.isInteger(asked) && asked >= 0);
       }),
     );
-  });
-
-  test('has a cap of a minute for the caller to hold against', () => {
-    expect(longestRetryAfter).toBe(60_000);
   });
 });

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classifyStatus } from '../../src/http/classify-status.ts';
-import { classifyThrown } from '../../src/http/classify-throw.ts';
+import { classifyStatus, classifyThrown } from '../../src/http/classify.ts';
 import { readErrorText } from '../../src/answers/error-body.ts';
-import { failures, type FailureKind } from '../../src/http/failure.ts';
+import { failures, type FailureKind } from '../../src/http/retry.ts';
 
 function kindOfStatus(status: number, text: string, headers: Record<string, string> = {}) {
   return classifyStatus(status, readErrorText(text), new Headers(headers));
@@ -54,8 +53,8 @@ describe('classifyStatus()', () => {
     [401, withCode(''), 'a bad key', 'unauthorized'],
     [401, withCode('invalid_api_key'), 'the key of the channel', 'unauthorized'],
     [402, withCode('blockrun_payment_rejected'), 'a rejected payment', 'refused'],
-    [402, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'task_refused'],
-    [500, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'task_refused'],
+    [402, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'unusable_answer'],
+    [500, withCode('blockrun_settlement_unknown'), 'a payment of unknown fate', 'unusable_answer'],
     [403, withCode('access_denied'), 'a refusal', 'refused'],
     [404, withCode(''), 'an unknown route', 'refused'],
     [408, '', 'a request timeout', 'interrupted'],
@@ -71,12 +70,12 @@ describe('classifyStatus()', () => {
     [429, 'Too many requests', 'the text of a middlebox', 'bare_rate_limited'],
     [500, withCode('do_request_failed'), 'an error of the gateway', 'server_error'],
     [500, withCode('bad_response_body'), 'a broken answer of the provider', 'server_error'],
-    [400, withCode('bad_response_body'), 'the same under a remapped status', 'task_refused'],
+    [400, withCode('bad_response_body'), 'the same under a remapped status', 'unusable_answer'],
     [
       400,
       withCode('read_response_body_failed'),
       'the same under a remapped status',
-      'task_refused',
+      'unusable_answer',
     ],
     [500, '{"message":"Internal server error"}', 'JSON of no gateway', 'interrupted'],
     [500, '<html></html>', 'a page', 'interrupted'],
@@ -95,13 +94,13 @@ describe('classifyStatus()', () => {
     [429, taskError('fail_to_fetch_task'), 'a provider that is busy', 'rate_limited'],
     [429, vendorSaid({ error: 'busy', request_id: 'r' }), 'a busy provider', 'rate_limited'],
     [429, vendorSaid({ error: 'busy', id: null }), 'a busy provider', 'rate_limited'],
-    [429, vendorSaid({ data: { task_id: 'made' } }), 'a task that was made', 'task_refused'],
-    [429, vendorSaid({ taskId: 7 }), 'a task that was made', 'task_refused'],
-    [400, vendorSaid('{"id": "cut'), 'a task that was made, in cut words', 'task_refused'],
-    [424, taskError('fail_to_fetch_task'), 'a provider that depends on others', 'task_refused'],
-    [499, taskError('fail_to_fetch_task'), 'a provider that was left alone', 'task_refused'],
-    [408, taskError('fail_to_fetch_task'), 'a provider that timed out', 'task_refused'],
-    [500, taskError('fail_to_fetch_task'), 'a provider that broke', 'task_refused'],
+    [429, vendorSaid({ data: { task_id: 'made' } }), 'a task that was made', 'unusable_answer'],
+    [429, vendorSaid({ taskId: 7 }), 'a task that was made', 'unusable_answer'],
+    [400, vendorSaid('{"id": "cut'), 'a task that was made, in cut words', 'unusable_answer'],
+    [424, taskError('fail_to_fetch_task'), 'a provider that depends on others', 'unusable_answer'],
+    [499, taskError('fail_to_fetch_task'), 'a provider that was left alone', 'unusable_answer'],
+    [408, taskError('fail_to_fetch_task'), 'a provider that timed out', 'unusable_answer'],
+    [500, taskError('fail_to_fetch_task'), 'a provider that broke', 'unusable_answer'],
     [304, '', 'not modified', 'redirected_after_work'],
   ])('%i %s (%s): %s', (status, text, _, expected) => {
     expect(kindOfStatus(status, text)).toBe(expected);
@@ -451,7 +450,7 @@ describe('classifyThrown()', () => {
   ])('does not know what became of it: %s', (_, error) => {
     const found = classifyThrown(error);
 
-    expect(found.kind).toBe('connection_lost');
+    expect(found.kind).toBe('interrupted');
     expect(failures[found.kind].outcome).toBe('unknown');
   });
 
@@ -548,7 +547,7 @@ describe('classifyThrown()', () => {
     ['a certificate of somebody', ours, failure('', { code: 'CERT_HAS_EXPIRED' })],
     ['a forbidden port of somebody', ours, failure('bad port')],
   ])("does not believe a caller's fetch when the error names %s", (_, url, error) => {
-    expect(classifyThrown(fetchFailed(error), url).kind).toBe('connection_lost');
+    expect(classifyThrown(fetchFailed(error), url).kind).toBe('interrupted');
   });
 
   test('keeps the code of the runtime as evidence', () => {
@@ -574,7 +573,7 @@ describe('classifyThrown()', () => {
     });
 
     for (const error of [loop, ring, hostile, fetchFailed(hostile)]) {
-      expect(classifyThrown(error).kind).toBe('connection_lost');
+      expect(classifyThrown(error).kind).toBe('interrupted');
     }
   });
 

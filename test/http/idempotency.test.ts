@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { RetryBudget } from '../../src/http/retry-budget.ts';
+import { RetryBudget } from '../../src/http/retry.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -6,7 +6,7 @@ import { GatewayPromise } from '../../src/http/promise.ts';
 import { resolveSettings } from '../../src/http/settings.ts';
 import { Transport } from '../../src/http/transport.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { withoutQueries } from '../../src/answers/without-queries.ts';
+import { withoutQueries } from '../../src/http/redaction.ts';
 import { memoryLedger } from '../../src/videos/memory-ledger.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { canaries, errorOf, situations } from '../helpers/every-error.ts';

@@ -1,0 +1,259 @@
+import type { ErrorBody } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
+import type { ChargeClass } from '../endpoints.ts';
+import type { Phase } from '../errors/gateway-error.ts';
+import type { JsonObject } from '../types.ts';
+import { failures, retryAfterFrom, type FailedAttempt, type FailureKind } from './retry.ts';
+
+/** Codes that the same request will meet again before any work, whatever the HTTP status says. */
+const lasting =
+  /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|prompt_blocked|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
+
+/** Codes that say that the provider had done the work. Operators can remap the status they come with. */
+const afterWork = /^(read_response_body_failed|bad_response_body)$/;
+
+/** The provider may have been paid, whatever the HTTP status says. */
+const settlementUnknown = 'blockrun_settlement_unknown';
+
+/** A task that the provider did not take. It comes with the provider's status, whatever that was. */
+const submissionFailed = 'fail_to_fetch_task';
+
+/** Statuses that refuse a request, whoever answers so. */
+const refusals = /^(40[02-7]|41[0-7]|42[12368]|431|451|50[15])$/;
+
+/** Statuses that mean something else, whoever answers so. */
+const kindByStatus: Readonly<Record<number, FailureKind>> = {
+  401: 'unauthorized',
+  408: 'interrupted',
+  409: 'conflict',
+  424: 'undecided',
+  425: 'too_early',
+  444: 'undecided',
+  460: 'interrupted',
+  499: 'interrupted',
+};
+
+/** The kind of failure that an error answer stands for. */
+export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
+  const { code, type } = body;
+  if (lasting.test(code ?? '') || lasting.test(type ?? '')) return 'refused';
+  const isDone = code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''));
+  if (isDone) return 'unusable_answer';
+  const kind = kindOfStatus(status, body, headers);
+  if (code !== submissionFailed) return kind;
+  const isMade = holdsId(body) || (status === 429 && tellsId(body));
+  if (isMade || status >= 500 || failures[kind].outcome !== 'rejected') return 'unusable_answer';
+  return status === 429 ? 'rate_limited' : 'refused';
+}
+
+function kindOfStatus(status: number, { envelope }: ErrorBody, headers: Headers): FailureKind {
+  if (status < 400) return 'redirected_after_work';
+  if (refusals.test(`${status}`)) return 'refused';
+  if (status > 500) return 'interrupted';
+  const isJSON = !/^(html|text|empty)$/.test(envelope);
+  if (status === 429) {
+    const hasHint = retryAfterFrom(headers, status) !== undefined;
+    return isJSON || hasHint ? 'rate_limited' : 'bare_rate_limited';
+  }
+  // Proxies answer in JSON too; only the gateway's own envelopes are its word.
+  const isOwn = isJSON && envelope !== 'other';
+  if (status === 500) return isOwn ? 'server_error' : 'interrupted';
+  return kindByStatus[status] ?? (isOwn ? 'refused' : 'undecided');
+}
+
+/**
+ * The kind of failure that an error with a success status stands for. Gateways charge for most of them.
+ * They give back what a task cost that was not made.
+ */
+export function classifyErrorInSuccess(
+  body: ErrorBody,
+  charge: ChargeClass,
+  makesTask: boolean,
+): FailureKind {
+  // That code repeats a success of the provider here, who has made the task.
+  const isMade = body.code === submissionFailed || holdsId(body) || tellsId(body);
+  const isTaskError = makesTask && body.envelope === 'task' && !isMade;
+  return charge === 'free' || isTaskError ? 'refused' : 'undecided';
+}
+
+/** Whether the id of anything but a request is in a body, also within JSON that it tells as text. */
+function holdsId({ error }: ErrorBody): boolean {
+  const text = JSON.stringify(error ?? null).replaceAll('\\', '');
+  const ids = text.replaceAll(/(?:request|trace|log)_?id"/gi, '');
+  return /id"\s*:\s*(?:"[^"\s]|[1-9])/i.test(ids);
+}
+
+/**
+ * Whether an error tells the id of a task in its words, or alone as its `data`. A refusal may tell one
+ * too: that of a task that was not found.
+ */
+function tellsId({ error, message }: ErrorBody): boolean {
+  const { data = null } = isObject(error) ? error : {};
+  const isId = (typeof data === 'string' && data.trim() !== '') || typeof data === 'number';
+  return isId || /\btask_\w*\d|\b(?:task|video)[ _]?id["']? ?[:=] ?["']?\w/i.test(message ?? '');
+}
+
+/** A field of an error as text. */
+const shown = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** What codes of runtimes prove. */
+const kindsByCode: readonly (readonly [RegExp, FailureKind])[] = [
+  [/^ENOTFOUND$/, 'host_not_found'],
+  // These are used only before a connection stands.
+  [
+    /^(EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN|PRX_TLS|CLOSED|SOCKS5.*)|ConnectionRefused|ERR_PROXY_TUNNEL)$/,
+    'cannot_connect',
+  ],
+  // We refused the certificate of the gateway, or none of our TLS versions is spoken there, so nothing
+  // was written. Other `ERR_SSL_` codes may be alerts or broken records, which also come after the
+  // request was written; so does `EPROTO`, by which Bun names a broken record.
+  [
+    /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|ERR_SSL_(UNSUPPORTED_PROTOCOL|UNKNOWN_PROTOCOL|NO_PROTOCOLS_AVAILABLE|TLSV1_ALERT_PROTOCOL_VERSION)$)/,
+    'tls_failed',
+  ],
+  // Node's fetch takes the request for wrong, and does not send it.
+  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, 'invalid_input'],
+];
+
+/** Codes that prove that nothing was sent where the runtime says that it was connecting. */
+const connectCalls = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)$/;
+
+/** What a code proves; `interrupted` when it proves nothing. */
+function kindOfCode(code: string, { syscall, socket, message }: JsonObject): FailureKind {
+  const isConnecting =
+    (syscall === 'connect' && connectCalls.test(code)) ||
+    // Bun names no system call, but nothing that is connected can still be refused.
+    (typeof syscall !== 'string' && code === 'ECONNREFUSED') ||
+    // On a re-used socket the counter includes earlier requests, so only zero proves anything.
+    (code === 'UND_ERR_SOCKET' && isObject(socket) && socket['bytesWritten'] === 0);
+  if (isConnecting) return 'cannot_connect';
+  // The part of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on.
+  const isBeforeVersion = code.startsWith('ERR_SSL_') && shown(message).includes('tlsany_meth');
+  if (isBeforeVersion) return 'tls_failed';
+  return kindsByCode.find(([codes]) => codes.test(code))?.[1] ?? 'interrupted';
+}
+
+/** What a text proves, where there is no code. */
+function kindOfText(message: string): FailureKind | undefined {
+  // Node's word for the ports that the Fetch standard forbids.
+  if (message === 'bad port') return 'invalid_input';
+  // Node hides which redirect it was when an upload may not be followed.
+  if (message === 'unexpected redirect') return 'redirected_after_work';
+  // Deno gives no codes, only text. If its wording changes, the failure degrades to unknown, never the
+  // other way round.
+  if (message.includes('refused stream before processing any application logic')) {
+    return 'cannot_connect';
+  }
+  if (!message.includes('client error (Connect)')) return undefined;
+  if (message.includes('dns error')) return 'host_not_found';
+  const isTLS = /invalid peer certificate|received corrupt message|tls handshake/i.test(message);
+  return isTLS ? 'tls_failed' : 'cannot_connect';
+}
+
+/** Deeper than any runtime nests causes or errors; ends a chain that points at itself. */
+const deepest = 6;
+
+/** HTTP/2 `REFUSED_STREAM` guarantees that nothing was processed (RFC 9113, 8.7). */
+const refusedStream = 7;
+
+/** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
+function kindOfLink(link: JsonObject, levels: number, url?: string): FailureKind | undefined {
+  const { errors, code, http2ErrorCode, message } = link;
+  if (Array.isArray(errors) && errors.length > 0) {
+    // Several addresses were tried: nothing was sent only if every one of them failed to connect.
+    const failedToConnect = (error: unknown): boolean =>
+      isObject(error) &&
+      /^(cannot_connect|host_not_found)$/.test(kindOfLink(error, levels - 1, url) ?? '');
+    return levels > 0 && errors.every(failedToConnect) ? 'cannot_connect' : 'interrupted';
+  }
+  let kind: FailureKind | undefined;
+  if (http2ErrorCode === refusedStream) kind = 'cannot_connect';
+  else if (typeof code === 'string') kind = kindOfCode(code, link);
+  else if (typeof message === 'string') kind = kindOfText(message);
+  const isProof = kind !== undefined && failures[kind].outcome === 'not_sent';
+  return isProof && url !== undefined && !isAbout(link, url) ? 'interrupted' : kind;
+}
+
+/** A host, or a port, or both; `""` for what is not said. */
+interface Place {
+  readonly host: string;
+  readonly port: string;
+}
+
+const withoutBrackets = (host: string): string => host.toLowerCase().replaceAll(/[[\]]/g, '');
+
+function placeOf({ hostname, port, protocol }: URL): Place {
+  const usual = protocol === 'https:' ? '443' : '80';
+  return { host: withoutBrackets(hostname), port: port || usual };
+}
+
+/** The places that an error names: in its fields or, if there are none, in its text. */
+function placesIn(error: JsonObject): readonly Place[] {
+  const { hostname, host: name, address, path, message } = error;
+  const host = shown(hostname) || shown(name) || shown(address);
+  const port = shown(error['port']);
+  if (host !== '' || port !== '') return [{ host: withoutBrackets(host), port }];
+  const words = `${shown(path)} ${shown(message)}`.split(/[\s()'",;]+/);
+  return words.flatMap((word) => {
+    const isURL = /^https?:\/\//i.test(word);
+    const url = isURL ? word : `http://${word}`;
+    return (isURL || /^[^/]+:\d+$/.test(word)) && URL.canParse(url) ? placeOf(new URL(url)) : [];
+  });
+}
+
+const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
+
+/** Whether a place is that of the request; `undefined` when it proves neither. */
+function isSame({ host, port }: Place, own: Place): boolean | undefined {
+  // A name may stand for any address.
+  const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
+  if ((isKnown && host !== own.host) || (port !== '' && port !== own.port)) return false;
+  // Nearly everything else listens at the usual ports too.
+  return isKnown || !/^(80|443)?$/.test(port) || undefined;
+}
+
+/**
+ * Whether an error names the place of a request and no other: its host, or its port when that is no
+ * usual one. `false` when it names another, `undefined` when it names none.
+ */
+function isAbout(error: JsonObject, url: string): boolean | undefined {
+  const own = placeOf(new URL(url));
+  const named = placesIn(error).map((place) => isSame(place, own));
+  return named.includes(false) ? false : named.find((is) => is);
+}
+
+const phases: Partial<Record<FailureKind, Phase>> = {
+  invalid_input: 'local',
+  redirected_after_work: 'headers',
+  interrupted: 'sent',
+};
+
+/**
+ * Turns what `fetch` threw into evidence.
+ *
+ * Everything that is not on the list counts as `interrupted`, whose outcome is unknown.
+ *
+ * @param url - What was asked for, when the caller's own `fetch` threw. It may have sent the request and
+ * then failed on something else, so only an error that names this place proves anything.
+ */
+export function classifyThrown(cause: unknown, url?: string): FailedAttempt {
+  try {
+    // The error itself and its causes, outermost first.
+    const chain: JsonObject[] = [];
+    for (let link = cause; isObject(link) && chain.length < deepest; link = link['cause']) {
+      chain.push(link);
+    }
+    const isOfAnother = url !== undefined && chain.some((link) => isAbout(link, url) === false);
+    for (const link of isOfAnother ? [] : chain) {
+      const kind = kindOfLink(link, deepest, url);
+      const { code } = link;
+      if (kind === undefined) continue;
+      const phase = phases[kind] ?? 'connect';
+      return { kind, phase, code: typeof code === 'string' ? code : undefined, cause };
+    }
+  } catch {
+    // A proxy may throw whatever it is asked.
+  }
+  return { kind: 'interrupted', phase: 'sent', code: undefined, cause };
+}

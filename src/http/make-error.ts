@@ -1,0 +1,261 @@
+import type { TaskRole } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
+import type { ChargeClass } from '../endpoints.ts';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+  ContentExpiredError,
+  ContentNotReadyError,
+  errorClassForStatus,
+  UnexpectedRedirectError,
+  UnexpectedResponseError,
+  VideoSubmitUnknownError,
+  type APIError,
+  type APIErrorInit,
+} from '../errors/api-errors.ts';
+import {
+  defaultAdvice,
+  InvalidInputError,
+  type AttemptEvidence,
+  type Outcome,
+} from '../errors/gateway-error.ts';
+import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
+import { isBrowser } from './settings.ts';
+
+/** What an error needs to know of the call. */
+export interface ErrorContext {
+  readonly operation: string;
+  readonly task: TaskRole;
+  readonly method: string;
+  /** The URL without query. */
+  readonly url: string;
+  readonly callId: string;
+  readonly charge: ChargeClass;
+  /** What is known of the whole call: its last attempt may have failed for another reason than the first. */
+  readonly outcome: Outcome;
+  readonly attempts: readonly AttemptEvidence[];
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  402: 'Payment required',
+  403: 'Permission denied',
+  404: 'Not found',
+  408: 'Request timeout',
+  409: 'Conflict',
+  413: 'Request too large',
+  422: 'Unprocessable entity',
+  425: 'Too early',
+  429: 'Too many requests',
+  500: 'Internal server error',
+  501: 'Not implemented',
+  502: 'Bad gateway',
+  503: 'Service unavailable',
+  504: 'Gateway timeout',
+  524: 'The proxy in front of the gateway timed out',
+};
+
+/** Error answers whose meaning depends on the operation. */
+const specialAnswers: readonly {
+  readonly operation: string;
+  readonly status?: number;
+  readonly says?: RegExp;
+  readonly errorClass?: typeof APIError;
+  readonly advice: string;
+}[] = [
+  {
+    operation: 'videos.downloadContent',
+    status: 410,
+    errorClass: ContentExpiredError,
+    advice: 'The content is gone; nothing can bring it back.',
+  },
+  {
+    operation: 'videos.downloadContent',
+    status: 400,
+    says: /not completed/i,
+    errorClass: ContentNotReadyError,
+    advice: 'Wait for the task with videos.wait() and download it then.',
+  },
+  {
+    operation: 'embeddings.createForEngine',
+    says: /contents is required/i,
+    advice:
+      'This gateway does not serve the engine-style route with an embeddings body; use embeddings.create() instead.',
+  },
+];
+
+/** The likely fix after a status that often has one cause, or `undefined`. */
+function fixFor({ body, status }: FailedAttempt, context: ErrorContext): string | undefined {
+  const { operation, task, url } = context;
+  const said = body?.message ?? '';
+  const isOtherType = status === 415 || status === 422 || /invalid asset request/i.test(said);
+  if (task === 'creates' && isOtherType) {
+    return 'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.';
+  }
+  if (status !== 404 && status !== 503) return undefined;
+  const isNoModel =
+    body?.code === 'model_not_found' ||
+    /no available channel/i.test(said) ||
+    (status === 503 && /无可用渠道|可用渠道不存在|distributor/i.test(said)) ||
+    (/model|模型/i.test(said) && /not exist|not found|no such|unknown|不存在/i.test(said));
+  if (isNoModel) {
+    return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';
+  }
+  if (status === 503) return undefined;
+  if (/\/v1(beta)?\/v1(beta)?\//.test(url)) {
+    return 'The path names its version twice: take it off the end of baseURL or off the path.';
+  }
+  return operation.startsWith('videos.') && operation !== 'videos.create'
+    ? 'Check the id, and that baseURL is the gateway that gave it.'
+    : 'Check baseURL: the gateway has no such route.';
+}
+
+/** What to do about a failure, or `undefined` for what its outcome says by itself. */
+function adviceFor(failed: FailedAttempt, { charge, outcome }: ErrorContext): string | undefined {
+  const { kind, body } = failed;
+  if (outcome === 'unknown' && charge === 'free') {
+    return 'The call only reads, so it is safe to repeat.';
+  }
+  if (outcome === 'unknown' && outcomeOf(failed) !== 'unknown') {
+    return 'An earlier attempt may have been accepted and charged; check the account before sending it again.';
+  }
+  if (/^(prompt_blocked$|violation_fee)/.test(body?.code ?? '')) {
+    return 'The gateway refused the content, and may charge for that; change it before you send it again.';
+  }
+  if (kind !== 'unauthorized') return failures[kind].advice;
+  return body?.type === undefined || body.type === 'new_api_error'
+    ? 'Check apiKey: the gateway did not accept it.'
+    : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
+}
+
+/** What usually lies behind a code that proves nothing by itself. */
+function hintFor(code = ''): string {
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return " Node's fetch stops waiting after 300 s; stream the answer, or pass a fetch with a longer limit (undici's Agent with headersTimeout: 0 and bodyTimeout: 0).";
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return ' If the port does not speak TLS, the scheme of baseURL is wrong.';
+  }
+  if (code === '' && (isBrowser() || 'WorkerGlobalScope' in globalThis)) {
+    return ' A browser does not tell a lost connection from a refused preflight (CORS), a request that it or an extension blocks (mixed content, content security policy) and a network that is off; its console does.';
+  }
+  return '';
+}
+
+/** How much of an answer that cannot be used is shown in logs; all of it is kept as well. */
+const shownLength = 2_000;
+
+/** What logs show of a success answer: all of it may be what was paid for, and be large. */
+export function shownOf(answer: unknown): unknown {
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  return text.length > shownLength ? text.slice(0, shownLength) : answer;
+}
+
+/** Gateways end what they say as they like; the advice that follows needs an end. */
+function asSentence(text: string): string {
+  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
+}
+
+/** Makes the error that the caller gets of a failure from which keys and queries were taken out. */
+export function makeError(failed: FailedAttempt, context: ErrorContext): Error {
+  const { kind, phase, cause, body, text, data, status, headers, requestId } = failed;
+  if (kind === 'invalid_input') {
+    if (InvalidInputError.isInstance(cause)) return cause;
+    const problem =
+      'cannot be sent; check the port of baseURL, the headers, fetchOptions, the body and whatever the body is read from.';
+    return new InvalidInputError('request', problem, { cause });
+  }
+  const { outcome, callId, attempts, task } = context;
+  const fix = fixFor(failed, context);
+  const advice = adviceFor(failed, context);
+  const init: APIErrorInit = {
+    outcome,
+    evidence: { phase, code: failed.code, status, requestId, attempts },
+    callId,
+    advice: fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[outcome]}`,
+    cause,
+    status,
+    headers,
+    error: text === undefined ? body?.error : shownOf(body?.error ?? text),
+    body: text,
+    code: body?.code ?? undefined,
+    param: body?.param,
+    type: body?.type,
+    requestID: requestId,
+  };
+  const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
+  const error = errorOf(failed, context, init, tried);
+  // An answer that is only too odd for strict mode is there, with its task.
+  const isUnknown = outcome === 'unknown' && kind !== 'aborted' && !isObject(data);
+  if (task !== 'creates' || !isUnknown) return error;
+  return new VideoSubmitUnknownError(
+    `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
+    {
+      ...init,
+      advice:
+        'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.',
+      cause: error,
+    },
+  );
+}
+
+/** @param tried - How often it was tried, if more than once. */
+function errorOf(
+  { kind, phase, code, status, body, problem, timeout = 0, issues, data }: FailedAttempt,
+  { method, url, operation }: ErrorContext,
+  init: APIErrorInit,
+  tried: string,
+): APIError {
+  const request = `${method} ${url}`;
+  switch (kind) {
+    case 'aborted':
+      return new APIUserAbortError(`${request} was aborted.${tried}`, init);
+    case 'timed_out': {
+      const what =
+        phase === 'local'
+          ? `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`
+          : `took longer than ${timeout} ms.`;
+      return new APIConnectionTimeoutError(`${request} ${what}${tried}`, { ...init, timeout });
+    }
+    case 'redirected':
+    case 'redirected_after_work': {
+      const shown = status === undefined ? '' : ` (${status})`;
+      const what = `was answered with a redirect${shown}, which is not followed; check baseURL.`;
+      return new UnexpectedRedirectError(`${request} ${what}${tried}`, init);
+    }
+  }
+  if (problem !== undefined) {
+    const words = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
+    const message = `${request}: ${problem}${words}${tried}`;
+    return new UnexpectedResponseError(message, { ...init, issues, data });
+  }
+  if (status === undefined) {
+    const what =
+      kind === 'tls_failed'
+        ? 'could not open a TLS connection'
+        : kind === 'interrupted'
+          ? 'lost its connection'
+          : 'could not connect';
+    const hint = kind === 'interrupted' ? hintFor(code) : '';
+    const shown = code === undefined ? '.' : ` (${code}).`;
+    return new APIConnectionError(`${request} ${what}${shown}${hint}${tried}`, init);
+  }
+  const said = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
+  const special = specialAnswers.find(
+    (answer) =>
+      answer.operation === operation &&
+      (answer.status ?? status) === status &&
+      (answer.says?.test(said) ?? true),
+  );
+  const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
+  // The title of a proxy's page often repeats the status.
+  const full = asSentence(said.startsWith(`${status}`) ? said : `${status} ${said}`);
+  // Where a route or a channel is missing, the address is what is wrong most often.
+  const place = status === 404 || status === 503 ? ` The request was ${request}.` : '';
+  return new ErrorClass(full + place + tried, {
+    ...init,
+    ...(special && { advice: special.advice }),
+  });
+}
