@@ -13,7 +13,7 @@ const { parseEmbeddings } = await import('../src/embeddings/text.ts');
 const { ChatEventDeriver } = await import('../src/chat/event-deriver.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { EventEmitter } = await import('../src/chat/event-emitter.ts');
-const { EventReader } = await import('../src/streams/read-events.ts');
+const { EventReader } = await import('../src/streams/sse.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
@@ -88,7 +88,12 @@ function piecesOf(unit: string, length: number, size: number): string[] {
 
 /** Feeds a framing with a text in pieces of 64 characters. */
 function feed(framing: 'events' | 'lines', unit: string, length: number): void {
-  const reader = new EventReader(Number.MAX_SAFE_INTEGER, () => {}, undefined, framing);
+  const reader = new EventReader(
+    Number.MAX_SAFE_INTEGER,
+    framing,
+    () => {},
+    () => {},
+  );
   const encoder = new TextEncoder();
   for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
   reader.end();

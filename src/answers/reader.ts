@@ -47,7 +47,7 @@ type KindOf<Value> =
  * compile errors, so that a table cannot drift from the documented type.
  */
 export type FieldsOf<T> = {
-  readonly [Key in keyof T as Exclude<Key, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
+  readonly [Key in keyof T as Exclude<Key & string, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
 };
 
 /** Takes one difference. */

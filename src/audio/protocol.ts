@@ -1,8 +1,7 @@
 import { speechEventSchema } from './schema.ts';
 import type { JsonObject } from '../types.ts';
 import type { SpeechStreamEvent } from './types.ts';
-import type { StreamProtocol } from '../streams/protocol.ts';
-import { typedProtocol } from '../streams/typed-protocol.ts';
+import { type StreamProtocol, typedProtocol } from '../streams/protocol.ts';
 
 /** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
 export const speechProtocol: StreamProtocol<SpeechStreamEvent> = {

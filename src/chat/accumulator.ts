@@ -15,9 +15,7 @@ import type {
 } from './types.ts';
 import { isFinishReason } from './schema.ts';
 import { placeOf, ToolCallAssembler } from './tool-calls.ts';
-import { growText } from '../streams/grow-text.ts';
-import type { StreamProgress } from '../streams/protocol.ts';
-import { copyUnknownFields } from '../streams/unknown-fields.ts';
+import { growText, type StreamProgress, copyUnknownFields } from '../streams/protocol.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);

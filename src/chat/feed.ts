@@ -1,4 +1,4 @@
-import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
+import { StreamTruncatedError, type StreamVerdict, userAborted } from '../streams/errors.ts';
 import { isObject } from '../answers/objects.ts';
 import type { OutputParser } from './output-parser.ts';
 import type { ChatCompletionToolMessageParam } from './messages.ts';
@@ -6,9 +6,8 @@ import type { ParsedChatCompletion, ChatCompletionChunk, ChatCompletion } from '
 import { ChatEventDeriver } from './event-deriver.ts';
 import { saysNothing } from './protocol.ts';
 import type { ChatResult } from './result.ts';
-import { ChunkQueue } from '../streams/chunk-queue.ts';
+import { ChunkQueue } from '../streams/stream-reader.ts';
 import { parseJSON } from '../answers/parse-json.ts';
-import { userAborted } from '../streams/stream-failure.ts';
 import type { Stream } from '../streams/stream.ts';
 
 /** Opens a stream, with the signal of the run. */

@@ -11,7 +11,7 @@ import type {
 } from './types.ts';
 import type { ChatCompletionStreamEvents } from './stream-events.ts';
 import { EventEmitter } from './event-emitter.ts';
-import { addCounts } from '../streams/sum-usage.ts';
+import { addCounts } from '../streams/protocol.ts';
 
 /** What a run has come to: its completions and its conversation. Tells the listeners of both. */
 export class ChatResult<Parsed> {

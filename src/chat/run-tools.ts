@@ -3,7 +3,7 @@ import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger, checkList, checkParams } from '../check.ts';
 import type { ChatResult } from './result.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import { runAborted } from '../streams/stream-failure.ts';
+import { runAborted } from '../streams/errors.ts';
 import type { OutputParser } from './output-parser.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
 import type { ChatCompletionCreateParamsBase, ChatCompletionTool } from './params.ts';

@@ -10,11 +10,10 @@ import type {
 } from './types.ts';
 import { ChatResult } from './result.ts';
 import type { ChatCompletionStreamEvents } from './stream-events.ts';
-import { ChunkQueue } from '../streams/chunk-queue.ts';
-import { asyncDispose, dispose } from '../streams/dispose.ts';
+import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
+import { asyncDispose, dispose } from '../streams/stream.ts';
 import type { EmittedValue } from './event-emitter.ts';
-import { runAborted } from '../streams/stream-failure.ts';
-import { quiet } from '../streams/stream-source.ts';
+import { runAborted } from '../streams/errors.ts';
 
 /** What listens to the signal ends at once; this is for what does not, in milliseconds. */
 const patience = 500;
@@ -65,7 +64,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     this.#result = new ChatResult<Parsed>(init.messages);
     this.messages = this.#result.messages;
     // Listeners are added after the constructor, so nothing may happen before it has returned.
-    this.#done = quiet(Promise.resolve().then(() => this.#run(init)));
+    this.#done = ignoreRejection(Promise.resolve().then(() => this.#run(init)));
   }
 
   /** Whether the run is over, for whatever reason. */
@@ -127,7 +126,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
       if (!this.#isEnded) this.once(event, give);
       this.#done.then(() => reject(endedWithout(event)), reject);
     });
-    return quiet(emitted);
+    return ignoreRejection(emitted);
   }
 
   /**
@@ -173,7 +172,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
    *   and whatever else made the run fail
    */
   done(): Promise<void> {
-    return quiet(this.#done);
+    return ignoreRejection(this.#done);
   }
 
   /** Waits for the last completion. */
@@ -241,7 +240,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   }
 
   #final<Value>(read: () => Value): Promise<Value> {
-    return quiet(this.#done.then(read));
+    return ignoreRejection(this.#done.then(read));
   }
 }
 

@@ -4,8 +4,7 @@ import type { ChatCompletionChunk, ChatCompletion } from './types.ts';
 import { ChatFeed } from './feed.ts';
 import { chatProtocol } from './protocol.ts';
 import { ChatCompletionRunner, type RunnerInit } from './runner.ts';
-import { sourceOfLines } from '../streams/open-source.ts';
-import { Stream, writeLines } from '../streams/stream.ts';
+import { streamOfLines, writeLines } from '../streams/stream.ts';
 
 /** What a stream with events is made from. */
 export interface ChatStreamInit<Parsed> extends Omit<RunnerInit<Parsed>, 'onEnd'> {
@@ -21,13 +20,7 @@ function replay(readable: ReadableStream<Uint8Array>): ChatStreamInit<null> {
     feed,
     work: (result, { controller }) =>
       feed.read(result, controller.signal, async () => {
-        const source = sourceOfLines(
-          readable,
-          new AbortController(),
-          chatProtocol,
-          controller.signal,
-        );
-        return new Stream(source);
+        return streamOfLines(readable, new AbortController(), chatProtocol, controller.signal);
       }),
   };
 }

@@ -2,7 +2,7 @@ import { noArguments } from './schema.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 import { GrowingJSON } from '../structured/json.ts';
-import { growText } from '../streams/grow-text.ts';
+import { growText } from '../streams/protocol.ts';
 
 /** A tool call that is being put together. */
 interface OpenCall {

@@ -1,3 +1,4 @@
+import type { PieceOf } from '../streams/protocol.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageToolCall,
@@ -233,7 +234,7 @@ export interface ChatCompletionChunkChoice {
  * Some have no choices: the first one of some providers, and with `include_usage` the last one, which
  * has only `usage`. So read `chunk.choices[0]?.delta.content`.
  */
-export interface ChatCompletionChunk {
+export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionUsage> {
   /** The id of the completion; `""` when the gateway gave none. */
   id: string;
   /** What is new. May be empty. */

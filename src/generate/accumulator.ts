@@ -6,10 +6,8 @@ import type {
   GenerateContentResponse,
   UsageMetadata,
 } from './types.ts';
-import { growText } from '../streams/grow-text.ts';
+import { growText, type StreamProgress, copyUnknownFields } from '../streams/protocol.ts';
 import { addPartialArg } from './partial-args.ts';
-import type { StreamProgress } from '../streams/protocol.ts';
-import { copyUnknownFields } from '../streams/unknown-fields.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
 const candidateFields = new Set(['content', 'index']);

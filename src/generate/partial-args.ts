@@ -1,7 +1,7 @@
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { PartialArg } from './types.ts';
-import { growText } from '../streams/grow-text.ts';
+import { growText } from '../streams/protocol.ts';
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/g;
 

@@ -2,8 +2,8 @@ import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger, checkList, checkParams } from '../check.ts';
 import type { RequestOptions } from '../options.ts';
-import { runAborted } from '../streams/stream-failure.ts';
-import { addCounts } from '../streams/sum-usage.ts';
+import { runAborted } from '../streams/errors.ts';
+import { addCounts } from '../streams/protocol.ts';
 import { toGoogleSchema } from '../structured/google-schema.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import type {

@@ -1,3 +1,4 @@
+import type { PieceOf } from '../streams/protocol.ts';
 import type { OpenString, WithRequestId } from '../types.ts';
 
 /** Bytes within a part, in base64. */
@@ -233,7 +234,8 @@ export interface GenerateContentHelpers {
  * are renamed to camel case. `text`, `functionCalls` and `blockReason` are getters that do not show
  * in JSON.
  */
-export interface GenerateContentResponse extends WithRequestId, GenerateContentHelpers {
+export interface GenerateContentResponse
+  extends WithRequestId, GenerateContentHelpers, PieceOf<GenerateContentResponse, UsageMetadata> {
   /** The answers. Missing or empty when the prompt was refused. */
   candidates?: Candidate[] | undefined;
   promptFeedback?: PromptFeedback | undefined;

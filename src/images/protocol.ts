@@ -6,9 +6,13 @@ import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
 import type { ImagesResponse } from './types.ts';
-import { collectStream } from '../streams/open-source.ts';
-import type { StreamContext, StreamProtocol } from '../streams/protocol.ts';
-import { type TypedStream, typedProtocol } from '../streams/typed-protocol.ts';
+import { collectStream } from '../streams/stream.ts';
+import {
+  type StreamContext,
+  type StreamProtocol,
+  type TypedStream,
+  typedProtocol,
+} from '../streams/protocol.ts';
 
 /** How a stream of so many new images is read. */
 export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {

@@ -1,4 +1,14 @@
-import { APIError, type APIErrorInit } from '../errors/api-errors.ts';
+import type { ErrorBody } from '../answers/error-body.ts';
+import { ownCause } from '../answers/objects.ts';
+import { ShapeMismatch } from '../answers/reader.ts';
+import {
+  APIError,
+  type APIErrorInit,
+  APIUserAbortError,
+  UnexpectedResponseError,
+} from '../errors/api-errors.ts';
+import type { Evidence } from '../errors/gateway-error.ts';
+import type { StreamLimit } from './timeouts.ts';
 
 /**
  * How a stream ended.
@@ -69,4 +79,152 @@ export class StreamTimeoutError extends StreamError {
     this.limit = init.limit;
     this.timeout = init.timeout;
   }
+}
+
+/** What the gateway sent inside a stream is an error, or cannot be read. */
+export class SentError extends Error {
+  readonly body: ErrorBody;
+
+  constructor(body: ErrorBody) {
+    super(body.message);
+    this.body = body;
+  }
+}
+
+/** Takes keys and the queries of URLs out of what others say. */
+interface StreamRedaction {
+  said(words: ErrorBody): ErrorBody;
+  cause(cause: unknown): unknown;
+  headers(headers: Headers): Headers;
+}
+
+/** What every error of a stream carries. */
+export interface StreamErrorBase {
+  /** The operation, for messages, for example `chat.completions.create`. */
+  readonly operation: string;
+  readonly callId?: string | undefined;
+  readonly requestID?: string | undefined;
+  readonly status?: number | undefined;
+  readonly headers?: Headers | undefined;
+  readonly evidence?: Evidence | undefined;
+  /** Takes out of what the gateway or the runtime says what may not be in errors. */
+  readonly redaction?: StreamRedaction | undefined;
+}
+
+/** What had been received when a stream failed. */
+export interface Received {
+  readonly partial: unknown;
+  readonly usage: unknown;
+}
+
+const kept = 'What had arrived is in the field "partial".';
+const charged = 'The call was probably charged, and a new one is charged again.';
+
+function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
+  const { callId, requestID, status, evidence, redaction } = base;
+  const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
+  const count = evidence?.attempts.length ?? 0;
+  const tried = count > 1 ? [`${count} attempts were made.`] : [];
+  const advice = [...tried, ...(partial === undefined ? [] : [kept]), charged].join(' ');
+  const call = { callId, requestID, status, headers, evidence };
+  return { ...call, outcome: 'unknown', advice, partial, usage };
+}
+
+/** Providers end their messages as they like; the advice that follows needs an end. */
+function asSentence(message: string): string {
+  return /[.!?。！？…]$/u.test(message) ? message : `${message}.`;
+}
+
+function describeError({ envelope, message }: ErrorBody): string {
+  if (envelope === 'html') return `an HTML page came${message ? ` (${message})` : ''}`;
+  return message ?? 'the gateway sent an error without text';
+}
+
+/** The error of a stream of which something came that cannot be read, or that is an error. */
+export function readingFailure(base: StreamErrorBase, received: Received, cause: unknown): unknown {
+  const init = initOf(base, received);
+  if (cause instanceof SentError) {
+    const body = base.redaction?.said(cause.body) ?? cause.body;
+    const { code, type, param, error, requestId } = body;
+    const requestID = init.requestID ?? requestId;
+    const message = `The stream of ${base.operation} failed: ${asSentence(describeError(body))}`;
+    return new StreamError(message, { ...init, requestID, code, type, param, error });
+  }
+  if (cause instanceof ShapeMismatch) {
+    const { issues, message } = cause;
+    const text = `The stream of ${base.operation}: ${message}`;
+    return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
+  }
+  return cause;
+}
+
+type BadEnding = Exclude<StreamVerdict, 'complete'>;
+
+const endings: Readonly<Record<BadEnding, string>> = {
+  no_finish_reason: 'ended with its terminator, but without a finish reason; it may have been cut',
+  no_terminator: 'ended without a finish reason; it may have been cut',
+  truncated: 'broke off',
+};
+
+/** Says how a stream ended that is not complete. */
+export function describeEnding(verdict: BadEnding, started: boolean): string {
+  return started ? endings[verdict] : 'ended without any content';
+}
+
+/** The stream ended without proof that the answer is whole. */
+export function truncated(
+  base: StreamErrorBase,
+  received: Received,
+  ending: { readonly verdict: BadEnding; readonly started: boolean; readonly cause?: unknown },
+): StreamTruncatedError {
+  const { verdict, started } = ending;
+  const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
+  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)} (onTruncated).`;
+  return new StreamTruncatedError(message, { ...initOf(base, received), verdict, cause });
+}
+
+const silences: Readonly<Record<Exclude<StreamLimit, 'ending'>, string>> = {
+  firstByteTimeout: 'gave no byte',
+  idleTimeout: 'was silent',
+  chunkTimeout: 'gave no event',
+  totalTimeout: 'was not over',
+  unread: 'was not read by anybody',
+};
+
+/** A time limit was passed. */
+export function timedOut(
+  base: StreamErrorBase,
+  received: Received,
+  limit: Exclude<StreamLimit, 'ending'>,
+  timeout: number,
+): StreamTimeoutError {
+  const name = limit === 'unread' ? 'idleTimeout' : limit;
+  return new StreamTimeoutError(
+    `The stream of ${base.operation} ${silences[limit]} for ${timeout} ms (${name}).`,
+    { ...initOf(base, received), limit: name, timeout },
+  );
+}
+
+/** The caller's signal was aborted. */
+export function userAborted(
+  base: StreamErrorBase,
+  received: Received,
+  cause: unknown,
+): APIUserAbortError {
+  return new APIUserAbortError(`The stream of ${base.operation} was aborted.`, {
+    ...initOf(base, received),
+    cause: ownCause(cause),
+  });
+}
+
+/** A run of tools, or of one streamed answer, was aborted. */
+export function runAborted(
+  { reason }: AbortSignal,
+  whatRemains = 'it is in messages.',
+): APIUserAbortError {
+  return new APIUserAbortError('The run was aborted.', {
+    outcome: 'unknown',
+    advice: `What came before was paid for; ${whatRemains}`,
+    cause: ownCause(reason),
+  });
 }

@@ -4,10 +4,9 @@ import { beginningOf, peek } from '../http/peek.ts';
 import type { Answer } from '../http/promise.ts';
 import { brokenOff, notAnswer, notJSON, readJSON, readText } from '../http/read-answer.ts';
 import { isEventStream } from '../http/response.ts';
-import { toEvents } from './event-decoder.ts';
-import { collectStream } from './open-source.ts';
+import { toEvents } from './verdict.ts';
+import { collectStream, createStream, streamFromValues, type Stream } from './stream.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
-import { createStream, streamFromValues, type Stream } from './stream.ts';
 
 /** What a stream has to know of its call. */
 function streamContextOf(call: LogicalCall, answer: Answer): StreamContext {
@@ -38,7 +37,7 @@ function streamContextOf(call: LogicalCall, answer: Answer): StreamContext {
     },
     warn: (message, details) =>
       call.client.log.write('warn', message, { callId: call.id, ...details }),
-    release: (settlement) => call.endStream(settlement),
+    release: (outcome) => call.endStream(outcome),
   };
 }
 

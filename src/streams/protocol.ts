@@ -1,41 +1,10 @@
-import type { Evidence } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from './errors.ts';
-import type { ErrorBody } from '../answers/error-body.ts';
-import type { ReadCheck } from '../answers/reader.ts';
-import type { ChatCompletionChunk, ChatCompletion, CompletionUsage } from '../chat/types.ts';
-import type { GenerateContentResponse, UsageMetadata } from '../generate/types.ts';
-
-/** How long a stream may take, in milliseconds; `null` for no limit. */
-export interface StreamLimits {
-  readonly firstByteTimeout: number | null;
-  readonly idleTimeout: number | null;
-  readonly chunkTimeout: number | null;
-  /** Counted from `StreamContext.startedAt`, so over every attempt. */
-  readonly totalTimeout: number | null;
-}
-
-/** Takes keys and the queries of URLs out of what others say. */
-interface StreamRedaction {
-  said(words: ErrorBody): ErrorBody;
-  cause(cause: unknown): unknown;
-  headers(headers: Headers): Headers;
-}
-
-/** What every error of a stream carries. */
-export interface StreamErrorBase {
-  /** The operation, for messages, for example `chat.completions.create`. */
-  readonly operation: string;
-  readonly callId?: string | undefined;
-  readonly requestID?: string | undefined;
-  readonly status?: number | undefined;
-  readonly headers?: Headers | undefined;
-  readonly evidence?: Evidence | undefined;
-  /** Takes out of what the gateway or the runtime says what may not be in errors. */
-  readonly redaction?: StreamRedaction | undefined;
-}
+import { isObject } from '../answers/objects.ts';
+import { type ReadCheck, readValue, type ResponseSchema, trust } from '../answers/reader.ts';
+import type { StreamErrorBase, StreamVerdict } from './errors.ts';
+import type { StreamLimits } from './timeouts.ts';
 
 /** How a stream is over: with or without an error that its reader gets. */
-export interface Settlement {
+export interface StreamOutcome {
   readonly verdict: StreamVerdict;
   readonly error?: unknown;
 }
@@ -53,6 +22,8 @@ export interface StreamContext {
   readonly maxEventBytes: number;
   /** How many bytes are read of a stream that is put together into one answer. */
   readonly maxResponseBytes: number;
+  /** How many bytes are read of this stream; no limit when left out. */
+  readonly maxBytes?: number | undefined;
   /** Whether what has come is kept, in the form of a whole answer. */
   readonly partial: boolean;
   readonly check: ReadCheck;
@@ -63,22 +34,24 @@ export interface StreamContext {
     details: Readonly<Record<string, string | number | boolean | undefined>>,
   ) => void;
   /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
-  readonly release: (settlement: Settlement) => void;
+  readonly release: (outcome: StreamOutcome) => void;
+}
+
+declare const addsUpTo: unique symbol;
+
+/**
+ * A piece of a streamed answer. Tells the compiler, and nobody else, what such pieces add up to and how
+ * they report the token usage.
+ */
+export interface PieceOf<Whole, Usage> {
+  readonly [addsUpTo]?: readonly [Whole, Usage];
 }
 
 /** What the items of a stream add up to. */
-export type WholeOf<Item> = Item extends ChatCompletionChunk
-  ? ChatCompletion
-  : Item extends GenerateContentResponse
-    ? GenerateContentResponse
-    : unknown;
+export type WholeOf<Item> = Item extends PieceOf<infer Whole, unknown> ? Whole : unknown;
 
 /** How a stream of such items reports its token usage. */
-export type UsageOf<Item> = Item extends ChatCompletionChunk
-  ? CompletionUsage
-  : Item extends GenerateContentResponse
-    ? UsageMetadata
-    : unknown;
+export type UsageOf<Item> = Item extends PieceOf<unknown, infer Usage> ? Usage : unknown;
 
 /** Follows one stream: puts its pieces together and knows whether they are whole. */
 export interface StreamProgress<Item> {
@@ -117,8 +90,149 @@ export interface StreamProtocol<Item> {
   isHidden?(item: Item): boolean;
   /** Whether every value is an item: no error, ping or terminator is looked for. */
   readonly isPlain?: boolean | undefined;
-  /** Whether nobody reads the items, as the stream is put together into one answer. */
-  readonly isCollected?: boolean | undefined;
   /** Whether a clean end is proof enough that the answer is whole. */
   readonly endIsProof?: boolean | undefined;
+}
+
+/** Items of any kind, unchecked, whole when their bytes end cleanly. */
+export function plainProtocol<Item>(): StreamProtocol<Item> {
+  const anything: ResponseSchema<Item> = { fields: {} };
+  return {
+    read(value) {
+      trust(value, anything);
+      return value;
+    },
+    follow: () => ({
+      started: false,
+      partial: undefined,
+      usage: undefined,
+      add: () => undefined,
+      isFinished: () => false,
+    }),
+    fromAnswer: (answer) => [answer],
+    isPlain: true,
+    endIsProof: true,
+  };
+}
+
+/** An event that names its kind in itself. */
+interface TypedEvent {
+  readonly type: string;
+  readonly usage?: unknown;
+}
+
+/** What is special about a stream of typed events. */
+export interface TypedStream<Item> {
+  readonly schema: ResponseSchema<Item>;
+  /** The type of the events that finish something: an image, or the whole speech. */
+  readonly endType: string;
+  /** How many such events are expected; a terminator settles for one. */
+  readonly expected?: number | undefined;
+  /** Makes events of an answer in one piece. */
+  readonly fromAnswer: (answer: unknown) => readonly unknown[];
+}
+
+/** Follows a stream of typed events: it is whole when its events of the last type have come. */
+class TypedProgress implements StreamProgress<TypedEvent> {
+  readonly #endType: string;
+  readonly #expected: number;
+  readonly #kept: TypedEvent[] | undefined;
+  #ends = 0;
+  started = false;
+  usage: unknown;
+
+  constructor(endType: string, expected: number, keeps: boolean) {
+    this.#endType = endType;
+    this.#expected = expected;
+    this.#kept = keeps ? [] : undefined;
+  }
+
+  /** The finished images: they are paid for, whatever becomes of the rest. */
+  get partial(): unknown {
+    return this.#ends === 0 ? undefined : this.#kept;
+  }
+
+  isFinished(terminated: boolean): boolean {
+    return this.#ends >= (terminated ? 1 : this.#expected);
+  }
+
+  add(item: TypedEvent): void {
+    this.started = true;
+    this.usage = item.usage ?? this.usage;
+    if (item.type !== this.#endType) return;
+    this.#ends += 1;
+    this.#kept?.push(item);
+  }
+}
+
+/** How streams of typed events, such as those of images and speech, are read. */
+export function typedProtocol<Item extends TypedEvent>(
+  stream: TypedStream<Item>,
+): StreamProtocol<Item>;
+export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<TypedEvent> {
+  const { schema, endType, expected = 1, fromAnswer } = stream;
+  return {
+    read: (value, check) => readValue(value, schema, check),
+    follow: (keeps) => new TypedProgress(endType, expected, keeps),
+    fromAnswer,
+  };
+}
+
+/**
+ * Copies the fields that are not known here, so that what providers add is not lost. The last value
+ * wins; lists are joined when `joinLists` is set, as they come in pieces.
+ */
+export function copyUnknownFields(
+  from: object,
+  to: object,
+  known: ReadonlySet<string>,
+  joinLists = false,
+): void {
+  for (const key in from) {
+    if (known.has(key) || key === '__proto__') continue;
+    const value: unknown = Reflect.get(from, key);
+    if (value === null || value === undefined) continue;
+    const before: unknown = Reflect.get(to, key);
+    if (!joinLists || !Array.isArray(value)) Reflect.set(to, key, value);
+    else if (Array.isArray(before)) before.push(...value);
+    else Reflect.set(to, key, [...value]);
+  }
+}
+
+/** Adds the counts of one usage to a total, also those that only some providers send. */
+export function addCounts<Total extends object>(total: Total, usage: object): Total {
+  for (const [name, count] of Object.entries<unknown>({ ...usage })) {
+    const before: unknown = Object.hasOwn(total, name) ? Reflect.get(total, name) : undefined;
+    let sum: unknown;
+    if (typeof count === 'number') sum = count + (typeof before === 'number' ? before : 0);
+    else if (isObject(count)) sum = addCounts(isObject(before) ? before : {}, count);
+    if (sum !== undefined && name !== '__proto__') Reflect.set(total, name, sum);
+  }
+  return total;
+}
+
+/** Pieces that are longer than this are kept in a tree without much waste. */
+const shortPiece = 64;
+
+/** A text is made one piece each time it has grown by a third or so, and not for less than 4 KiB. */
+const smallestStep = 12;
+
+/** Any expression does: engines make a text one piece before they search in it. */
+const nothing = /^$/;
+
+/**
+ * Adds a piece to a text that grows.
+ *
+ * Engines keep a text that was put together as a tree of its pieces, which takes ten times the memory
+ * of short ones. Now and then the tree is made one piece; as the text must have grown by a part of
+ * itself until then, the work stays in proportion to its length.
+ */
+export function growText(before: string | null | undefined, piece: string): string {
+  if (!before) return piece;
+  const text = before + piece;
+  if (piece.length < shortPiece) {
+    const step = Math.max(smallestStep, 30 - Math.clz32(text.length));
+    if (before.length >> step !== text.length >> step) nothing.test(text);
+  }
+  return text;
 }

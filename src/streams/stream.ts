@@ -1,10 +1,20 @@
+// Programs whose compiler settings do not include this library must understand `await using` too.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { StreamVerdict } from './errors.ts';
-import { asyncDispose, dispose } from './dispose.ts';
-import { plainProtocol, sourceOfEvents, sourceOfLines, sourceOfValues } from './open-source.ts';
-import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { finished, type StreamSource } from './stream-source.ts';
-import { teeSource } from './tee.ts';
+import { type StreamVerdict, truncated } from './errors.ts';
+import {
+  plainProtocol,
+  type StreamContext,
+  type StreamProtocol,
+  type UsageOf,
+  type WholeOf,
+} from './protocol.ts';
+import { finished, StreamReader, type StreamSource } from './stream-reader.ts';
+
+/** Some runtimes do not have the symbols; compilers of `using` fall back to these. */
+export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
+export const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
 /** Closes streams that nobody holds any more, so that their connections do not stay open. */
 const dropped =
@@ -55,7 +65,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
     readable: ReadableStream<Uint8Array>,
     controller: AbortController = new AbortController(),
   ): Stream<Item> {
-    return streamOf(sourceOfLines<Item>(readable, controller, plainProtocol()));
+    return streamOfLines<Item>(readable, controller, plainProtocol());
   }
 
   /** Aborts the request behind the stream; a loop that reads it ends without an error. */
@@ -163,7 +173,7 @@ export function createStream<Item>(
   context: StreamContext,
   protocol: StreamProtocol<Item>,
 ): Stream<Item> {
-  return streamOf(sourceOfEvents(response, context, protocol));
+  return streamOf(new StreamReader(response.body ?? [], context, protocol, 'events'));
 }
 
 /**
@@ -177,7 +187,56 @@ export function streamFromValues<Item>(
   protocol: StreamProtocol<Item>,
   isWhole = true,
 ): Stream<Item> {
-  return streamOf(sourceOfValues(values, context, protocol, isWhole));
+  return streamOf(
+    new StreamReader(values, context, { ...protocol, endIsProof: isWhole }, 'events'),
+  );
+}
+
+/** Reads lines of JSON that a stream of this package gave, possibly in another program. */
+export function streamOfLines<Item>(
+  readable: ReadableStream<Uint8Array>,
+  controller: AbortController,
+  protocol: StreamProtocol<Item>,
+  signal?: AbortSignal,
+): Stream<Item> {
+  const context: StreamContext = {
+    controller,
+    signal,
+    limits: {
+      firstByteTimeout: null,
+      idleTimeout: null,
+      chunkTimeout: null,
+      totalTimeout: null,
+    },
+    startedAt: 0,
+    onTruncated: 'throw',
+    maxEventBytes: Number.MAX_SAFE_INTEGER,
+    maxResponseBytes: Number.MAX_SAFE_INTEGER,
+    partial: true,
+    check: { validation: 'tolerant', onIssue: () => undefined },
+    error: { operation: 'fromReadableStream()' },
+    warn: () => undefined,
+    release: () => undefined,
+  };
+  return streamOf(new StreamReader(readable, context, protocol, 'lines'));
+}
+
+/**
+ * Reads an event stream to its end and gives what it adds up to.
+ *
+ * @throws whatever a loop over the stream throws
+ */
+export async function collectStream<Item>(
+  response: Response,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Promise<WholeOf<Item>> {
+  const collecting = { ...context, partial: true, maxBytes: context.maxResponseBytes };
+  const source = new StreamReader(response.body ?? [], collecting, protocol, 'events');
+  while ((await source.next()).done !== true);
+  const { partial, usage } = source;
+  if (partial !== undefined) return partial;
+  throw truncated(context.error, { partial, usage }, { verdict: 'truncated', started: false });
 }
 
 /** Writes items as bytes, one line of JSON each, as fast as they are read. */
@@ -198,4 +257,40 @@ export function writeLines(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Splits a source in two. What one of them has read and the other has not is kept in memory. */
+function teeSource<Item>(source: StreamSource<Item>): [StreamSource<Item>, StreamSource<Item>] {
+  /** For each branch that is not closed, the results that only the other one has asked for. */
+  const open = new Set<Promise<IteratorResult<Item, undefined>>[]>();
+  const branch = (): StreamSource<Item> => {
+    const waiting: Promise<IteratorResult<Item, undefined>>[] = [];
+    open.add(waiting);
+    return {
+      controller: source.controller,
+      get verdict() {
+        return source.verdict;
+      },
+      get partial() {
+        return source.partial;
+      },
+      get usage() {
+        return source.usage;
+      },
+      next() {
+        if (!open.has(waiting)) return Promise.resolve(finished);
+        if (waiting.length === 0) {
+          const result = source.next();
+          for (const results of open) results.push(result);
+        }
+        return waiting.shift() ?? Promise.resolve(finished);
+      },
+      close(isDropped) {
+        open.delete(waiting);
+        waiting.length = 0;
+        if (open.size === 0) source.close(isDropped);
+      },
+    };
+  };
+  return [branch(), branch()];
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
 import { chatProtocol, chatProtocolFor } from '../../src/chat/protocol.ts';
-import { collectStream } from '../../src/streams/open-source.ts';
-import { streamFromValues } from '../../src/streams/stream.ts';
+import { collectStream, streamFromValues } from '../../src/streams/stream.ts';
 import {
   chunk,
   encode,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { chatProtocol } from '../../src/chat/protocol.ts';
-import type { StreamLimits } from '../../src/streams/protocol.ts';
+import type { StreamLimits } from '../../src/streams/timeouts.ts';
 import { createStream } from '../../src/streams/stream.ts';
 import { monotonicNow } from '../../src/http/now.ts';
 import {
@@ -120,6 +120,7 @@ describe('idleTimeout', () => {
     close();
 
     expect((await reading).error).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -137,6 +138,19 @@ describe('idleTimeout', () => {
 
     await expect(next).resolves.toMatchObject({ done: false });
     await expect(iterator.next()).resolves.toMatchObject({ done: true });
+  });
+
+  test('holds beside a totalTimeout, also after the reader was busy', async () => {
+    const { stream, send } = openStream({ idleTimeout: 1_000, totalTimeout: 60_000 });
+    send(piece);
+    const iterator = stream[Symbol.asyncIterator]();
+    await iterator.next();
+    await vi.advanceTimersByTimeAsync(10_500);
+
+    const next = expect(iterator.next()).rejects.toMatchObject({ limit: 'idleTimeout' });
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    await next;
   });
 
   test('completes a stream that has its finish reason', async () => {

@@ -1,18 +1,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EventReader, EventTooLarge, type ServerSentEvent } from '../../src/streams/read-events.ts';
+import { EventReader } from '../../src/streams/sse.ts';
 import { cutBytes } from '../helpers/sse.ts';
 
 type Plain = [name: string | undefined, data: string];
 
 /** Reads text that arrives in pieces of `size` bytes. */
 function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_000) {
-  const events: ServerSentEvent[] = [];
-  const reader = new EventReader(maxEventBytes, (event) => events.push(event));
+  const plain: Plain[] = [];
+  const isOpen: boolean[] = [];
+  const take = (data: string, name: string | undefined, open: boolean): void => {
+    plain.push([name, data]);
+    isOpen.push(open);
+  };
+  const reader = new EventReader(maxEventBytes, 'events', take, () => {});
   for (const piece of typeof text === 'string' ? cutBytes(text, size) : text) reader.push(piece);
   reader.end();
-  const plain = events.map(({ name, data }): Plain => [name, data]);
-  return { plain, isOpen: events.map(({ isOpen }) => isOpen), stray: reader.strayText };
+  return { plain, isOpen, stray: reader.strayText };
 }
 
 const sizes = [1, 2, 3, 7, 4096] as const;
@@ -158,7 +162,9 @@ describe('maxEventBytes', () => {
     ['in characters of several bytes, in one piece', `data: ${'世'.repeat(800)}\n\n`, 65_536],
     ['in characters of several bytes', `data: ${'世'.repeat(800)}\n\n`, 100],
   ])('refuses a larger event %s', (_, text, size) => {
-    expect(() => read(text, size, 2_000)).toThrow(EventTooLarge);
+    expect(() => read(text, size, 2_000)).toThrow(
+      'an event is larger than 2000 bytes (maxEventBytes).',
+    );
   });
 
   test('lets any number of smaller events through', () => {

@@ -3,23 +3,14 @@ import {
   readErrorEvent,
   readErrorValue,
   readPlainText,
+  saysSomething,
 } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import { parseJSON, parseLines } from '../answers/parse-json.ts';
 import type { ReadCheck } from '../answers/reader.ts';
+import type { JsonObject } from '../types.ts';
+import { SentError, type StreamVerdict } from './errors.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
-import type { ServerSentEvent } from './read-events.ts';
-import { answerBeside, isHollow, isPing } from './stream-error-shape.ts';
-
-/** The gateway sent an error inside the stream. */
-export class SentError extends Error {
-  readonly body: ErrorBody;
-
-  constructor(body: ErrorBody) {
-    super(body.message);
-    this.body = body;
-  }
-}
 
 const terminator = '[DONE]';
 
@@ -48,16 +39,15 @@ export function toEvents<Item>(
   return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
 }
 
-/** Turns the data of events into checked items and follows how far the answer has come. */
-export class EventDecoder<Item> {
+/** Makes checked items of events, and decides whether the answer in them is whole. */
+export class StreamedAnswer<Item> {
   readonly #protocol: StreamProtocol<Item>;
   readonly #check: ReadCheck;
   readonly #onItem: (item: Item) => void;
   readonly progress: StreamProgress<Item>;
   /** Whether a terminator came. */
   terminated = false;
-  /** Whether an event was cut by the end of the stream. */
-  isCut = false;
+  #isCut = false;
   #hasEvents = false;
   #hasHollowChunk = false;
   #isWhole = false;
@@ -65,13 +55,27 @@ export class EventDecoder<Item> {
   constructor(
     protocol: StreamProtocol<Item>,
     check: ReadCheck,
-    progress: StreamProgress<Item>,
+    keeps: boolean,
     onItem: (item: Item) => void,
   ) {
     this.#protocol = protocol;
     this.#check = check;
     this.#onItem = onItem;
-    this.progress = progress;
+    this.progress = protocol.follow(keeps);
+  }
+
+  /** Decides how the stream has ended. */
+  verdict(isBroken: boolean): StreamVerdict {
+    if (this.isFinished) return 'complete';
+    if (isBroken || this.#isCut) return 'truncated';
+    if (this.#protocol.endIsProof === true) return 'complete';
+    if (!this.progress.started) return 'truncated';
+    return this.terminated ? 'no_finish_reason' : 'no_terminator';
+  }
+
+  /** Whether there is proof that the answer is whole. A terminator alone is none: gateways write it after time-outs. */
+  get isFinished(): boolean {
+    return this.#isWhole || this.progress.isFinished(this.terminated);
   }
 
   /** Whether the answer is whole and nothing of it can follow. */
@@ -79,17 +83,12 @@ export class EventDecoder<Item> {
     return this.terminated && this.progress.isFinished(true);
   }
 
-  /** Whether there is proof that the answer is whole. */
-  get isFinished(): boolean {
-    return this.#isWhole || this.progress.isFinished(this.terminated);
-  }
-
   /**
-   * Takes one event.
+   * Takes the data of one event.
    *
    * @throws `SentError` for an error event, `ShapeMismatch` in strict mode.
    */
-  readonly take = ({ name, data, isOpen }: ServerSentEvent): void => {
+  readonly take = (data: string, name: string | undefined, isOpen: boolean): void => {
     // What comes after the end of a whole answer says nothing about it.
     if (data === '' || this.isOver) return;
     if (this.#isTerminator(data)) {
@@ -100,16 +99,35 @@ export class EventDecoder<Item> {
     try {
       value = JSON.parse(data);
     } catch {
-      if (isOpen) this.isCut = true;
+      if (isOpen) this.#isCut = true;
       else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
       return;
     }
-    this.#takeValue(value, name);
+    this.takeValue(value, name);
   };
 
   #isTerminator(data: string): boolean {
     if (data.length > longestTerminator || this.#protocol.isPlain === true) return false;
     return data.trim() === terminator;
+  }
+
+  /** Takes one event as a value. Throws as `take` does. */
+  takeValue(value: unknown, name?: string): void {
+    this.#hasEvents = true;
+    if (this.#protocol.isPlain === true) {
+      this.#takeItem(value);
+      return;
+    }
+    if (Array.isArray(value) && name !== 'error') {
+      for (const item of value) this.takeValue(item, name);
+      return;
+    }
+    const error = readErrorEvent(value, name);
+    if (error !== undefined) this.#fail(value, error);
+    if (typeof value === 'string') throw new SentError(readPlainText(value));
+    if (isPing(value, name)) return;
+    if (isHollow(value)) this.#hasHollowChunk = true;
+    else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);
   }
 
   /**
@@ -122,24 +140,32 @@ export class EventDecoder<Item> {
   };
 
   /**
-   * Takes the text that belonged to no event, at the end of the stream: a late error, or a whole
-   * answer in place of events.
+   * Ends the answer.
    *
-   * @throws `SentError` when it is an error.
+   * @param strayText - What belonged to no event: a late error, or a whole answer in place of events.
+   * @throws `SentError` when it is an error, or when an error chunk came whose text a gateway has lost
    */
-  takeStrayText(text: string): void {
-    const trimmed = text.trim();
-    if (trimmed === '' || this.isOver) return;
+  end(strayText: string): void {
+    const text = strayText.trim();
+    if (text !== '' && !this.isOver) this.#takeStrayText(text);
+    if (!this.#hasHollowChunk || this.isFinished) return;
+    throw new SentError({
+      ...readErrorValue(undefined),
+      message: 'the gateway forwarded an error of the provider, but lost what it said',
+    });
+  }
+
+  #takeStrayText(text: string): void {
     const answer = this.#hasEvents
       ? undefined
-      : toEvents(parseJSON(trimmed, parseLines), this.#protocol);
+      : toEvents(parseJSON(text, parseLines), this.#protocol);
     if (answer !== undefined) {
-      for (const value of answer.events) this.#takeValue(value, undefined);
+      for (const value of answer.events) this.takeValue(value);
       this.#isWhole = answer.isWhole;
       return;
     }
-    this.#refuseErrors(trimmed);
-    if (!this.isFinished) throw new SentError(readPlainText(trimmed));
+    this.#refuseErrors(text);
+    if (!this.isFinished) throw new SentError(readPlainText(text));
   }
 
   #refuseErrors(text: string): void {
@@ -149,33 +175,6 @@ export class EventDecoder<Item> {
       const error = readErrorEvent(value, undefined);
       if (error !== undefined) this.#fail(value, error);
     }
-  }
-
-  /** @throws `SentError` when an error chunk came whose text a gateway has lost, and nothing after it. */
-  checkEnding(): void {
-    if (!this.#hasHollowChunk || this.isFinished) return;
-    throw new SentError({
-      ...readErrorValue(undefined),
-      message: 'the gateway forwarded an error of the provider, but lost what it said',
-    });
-  }
-
-  #takeValue(value: unknown, name: string | undefined): void {
-    this.#hasEvents = true;
-    if (this.#protocol.isPlain === true) {
-      this.#takeItem(value);
-      return;
-    }
-    if (Array.isArray(value) && name !== 'error') {
-      for (const item of value) this.#takeValue(item, name);
-      return;
-    }
-    const error = readErrorEvent(value, name);
-    if (error !== undefined) this.#fail(value, error);
-    if (typeof value === 'string') throw new SentError(readPlainText(value));
-    if (isPing(value, name)) return;
-    if (isHollow(value)) this.#hasHollowChunk = true;
-    else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);
   }
 
   /** What came along with an error was paid for, like what came before it. */
@@ -190,4 +189,33 @@ export class EventDecoder<Item> {
     this.progress.add(item);
     if (this.#protocol.isHidden?.(item) !== true) this.#onItem(item);
   }
+}
+
+/** What an event with an error in it says of the answer itself; `undefined` when nothing. */
+function answerBeside(value: unknown): JsonObject | undefined {
+  if (!isObject(value)) return undefined;
+  const fields = ['choices', 'candidates', 'usage', 'usageMetadata', 'usage_metadata'];
+  const said = fields.filter((field) => saysSomething(value[field]) || Array.isArray(value[field]));
+  return said.length === 0
+    ? undefined
+    : Object.fromEntries(said.map((field) => [field, value[field]]));
+}
+
+/**
+ * Whether a chunk is what remains of a provider's error after a gateway has squeezed it into the
+ * form of a chunk: every field is there and nothing is in them.
+ */
+function isHollow(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    value['choices'] === null &&
+    value['usage'] === null &&
+    value['id'] === '' &&
+    value['model'] === ''
+  );
+}
+
+/** Whether an event only says that the connection is alive. */
+function isPing(value: unknown, eventName: string | undefined): boolean {
+  return eventName === 'ping' || (isObject(value) && value['type'] === 'ping');
 }
