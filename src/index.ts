@@ -95,7 +95,12 @@ export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stre
 export { ChatCompletionRunner } from './chat/runner.ts';
 export type * from './chat/stream-events.ts';
 export { Stream } from './streams/stream.ts';
-export { memoryLedger } from './videos/memory-ledger.ts';
+export {
+  memoryLedger,
+  type SubmitClaim,
+  type SubmitEnd,
+  type SubmitLedger,
+} from './videos/ledger.ts';
 export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';
 export {
   responseFormat,
@@ -103,7 +108,7 @@ export {
   type PlainToolDefinition,
   type SchemaToolDefinition,
 } from './structured/tool.ts';
-export { parseVideoTaskRef } from './videos/task-ref.ts';
+export { parseVideoTaskRef } from './videos/ref.ts';
 export type {
   VideoCreateAndWaitOptions,
   VideoSubmitOptions,
@@ -128,7 +133,6 @@ export type * from './images/params.ts';
 export type * from './images/stream-types.ts';
 export type * from './images/types.ts';
 export type * from './models/types.ts';
-export type * from './videos/submit-ledger.ts';
 export type * from './structured/types.ts';
 export type * from './uploads/types.ts';
 export type * from './videos/types.ts';

@@ -1,7 +1,7 @@
 import { APIUserAbortError, ContentExpiredError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
-import { checkBaseURL, nameTask } from '../videos/task-ref.ts';
+import { ownTask } from '../videos/ref.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { Download, type Client, type DownloadVideoOptions } from './download.ts';
 import { explainFileError } from './file-error.ts';
@@ -40,8 +40,7 @@ export async function downloadVideo(
     throw new InvalidInputError('client', 'must be a Gateway.');
   }
   const target = checkPath('to', options?.to);
-  const { ref, id } = nameTask(task);
-  checkBaseURL(ref, client.baseURL, 'Or give the id alone.');
+  const { id } = ownTask(client, task);
   const { resume = false, variant = '', signal } = options;
   checkSaveOptions(options);
   checkBoolean('resume', resume);

@@ -8,7 +8,7 @@ import {
 } from '../errors/api-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/videos.ts';
-import { isCompleted } from '../videos/task-ref.ts';
+import { isCompleted } from '../videos/ref.ts';
 import { delay } from '../http/delay.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { decodeDataURL } from './data-url.ts';

@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkCallId, checkEnd } from '../videos/memory-ledger.ts';
-import { parseVideoTaskRef } from '../videos/task-ref.ts';
-import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../videos/submit-ledger.ts';
+import { checkCallId, checkEnd } from '../videos/ledger.ts';
+import { parseVideoTaskRef } from '../videos/ref.ts';
+import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../videos/ledger.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 import { createFile, replaceFile, syncFolder } from './durable.ts';
 import { codeOf } from './file-error.ts';

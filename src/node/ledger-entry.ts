@@ -1,5 +1,5 @@
 import { lstat, readFile } from 'node:fs/promises';
-import type { SubmitClaim, SubmitEnd } from '../videos/submit-ledger.ts';
+import type { SubmitClaim, SubmitEnd } from '../videos/ledger.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 import { codeOf } from './file-error.ts';
 import { isAlive, shortHash, type Owner } from './owner.ts';

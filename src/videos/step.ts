@@ -1,237 +1,414 @@
-import { withoutRequestIds } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
+import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { monotonicNow } from '../http/now.ts';
+import type { GatewayPromise } from '../http/promise.ts';
+import { jsonAnswer } from '../http/response.ts';
+import type { Transport } from '../http/transport.ts';
+import { retryAfterFrom } from '../http/retry.ts';
+import { untilAborted } from '../http/until-aborted.ts';
+import type { RequestOptions } from '../options.ts';
+import {
+  abortedError,
+  callbackError,
+  failedError,
+  stoppedError,
+  summarize,
+  type VideoWaitSummary,
+} from './errors.ts';
+import { findComplaint, findFailure, isCausedByInput } from './failure.ts';
+import { namesTask } from './fields.ts';
+import { makeRef, noteCompleted, type NamedTask } from './ref.ts';
+import { hide, restateVideo, videoSchema } from './schema.ts';
 import { readStatusWord } from './status.ts';
-import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
-import { errorPause, nextInterval, respect, vary } from './pauses.ts';
-import type { VideoWaitState } from './wait-options.ts';
-import type { WaitSettings } from './wait-settings.ts';
-import { freshState } from './wait-state.ts';
+import type { VideoStatus, VideoTask, VideoTaskRef } from './types.ts';
+import type {
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
+  WaitSettings,
+} from './wait-options.ts';
+import { asksVendor, decide, hasChanged, type Observation, type Pause, statuses } from './wait.ts';
 
-/** What one poll saw. */
-export type Observation =
-  | {
-      readonly type: 'task';
-      readonly status: VideoStatus;
-      readonly rawStatus: string | undefined;
-      readonly progress: number | undefined;
-      /** Why the task failed; without a status, what stands in place of one. */
-      readonly failure?: VideoTaskError | undefined;
-      /** Whether a failure, if it is one, needs no other poll to confirm it. */
-      readonly isFinal?: boolean | undefined;
-      /** Whether the vendor's route was asked as well. */
-      readonly hasAskedVendor?: true | undefined;
-      /** How long the server asks to wait, in milliseconds. */
-      readonly retryAfter?: number | undefined;
-    }
-  | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
-  | { readonly type: 'fatal' }
-  | { readonly type: 'foreign_status'; readonly rawStatus: string };
+/** The document of a browser tab; other runtimes have none. */
+const tab = (): Document | undefined => (typeof document === 'undefined' ? undefined : document);
 
-/** When a poll was made, in milliseconds. */
-export interface Moment {
-  /** From the beginning of the wait to the beginning of the poll. */
-  readonly started: number;
-  /** From the beginning of the wait until now. */
-  readonly elapsed: number;
-  /** From the submission until now; `undefined` when it is not known when that was. */
-  readonly age: number | undefined;
-}
-
-/** Why a wait ends without its task having ended. */
-export type StopReason = 'fatal' | 'missing' | 'too_many_errors' | 'foreign_status' | 'timeout';
-
-/** What to do next. */
-type Next =
-  | {
-      readonly type: 'poll';
-      /** How long to pause, in milliseconds. */
-      readonly delayMs: number;
-      /** How long to pause at least, when something speaks for polling early. */
-      readonly earliestMs: number;
-    }
-  | { readonly type: 'completed' | 'failed' }
-  | { readonly type: 'stopped'; readonly reason: StopReason };
-
-/** The state after a poll, and what it asks for. */
-interface Step {
-  readonly state: VideoWaitState;
-  readonly next: Next;
-}
-
-/** How often a task that was seen may be missing in a row. */
-const toleratedMisses = 2;
-
-/** How many polls without a status have to show the same error, and over how long, in milliseconds. */
-const complaints = { polls: 3, span: 30_000 };
-
-/** How long a status is unknown before the vendor's route is asked, and how often it is, in milliseconds. */
-const doubt = { first: 120_000, pause: 60_000 };
-
-/** Timers may fire a little early; a poll so close to the limit counts as made at the limit. */
-const timerSlack = 10;
+/** The reason of a scope that was left: nobody wants to hear of it. */
+const left = new Error('Nobody waits any more.');
 
 /**
- * The beginning of a wait. A task that was just submitted is given the first pause; what is known to
- * be older, and what nothing is known of, is asked for at once.
+ * The life of one wait, or of many: the caller's signal, the clock, and the sleep between polls.
  *
- * @param since - When it is, in milliseconds since 1970.
- * @param age - Of the task, in milliseconds.
+ * However many waits and polls there are, it puts one listener on the caller's signal and one on the
+ * document, and `close` takes both off again.
  */
-export function begin(
-  since: number,
-  age: number | undefined,
-  { interval, timeout }: WaitSettings,
-  random: number,
-): { readonly state: VideoWaitState; readonly delay: number } {
-  const state = freshState(since);
-  const first = vary(interval.first, interval, random);
-  if (age === undefined || age >= first) return { state, delay: 0 };
-  const delay = Math.min(first, first - age, timeout ?? first);
-  return { state: { ...state, interval: interval.first }, delay };
-}
+export class WaitScope {
+  readonly #caller: AbortSignal | null | undefined;
+  readonly #controller = new AbortController();
+  /** What is called when the wait is aborted and when the tab becomes visible. */
+  readonly #wakers = new Set<() => void>();
+  readonly #offset = Date.now() - monotonicNow();
+  readonly #onAbort = (): void => this.#abort(this.#caller?.reason);
+  readonly #onVisibility = (): void => {
+    if (tab()?.visibilityState === 'visible') this.#wake();
+  };
 
-/** What a poll says of a task. */
-type Said = Pick<VideoWaitState, 'status' | 'rawStatus' | 'progress'>;
+  constructor(signal: AbortSignal | null | undefined) {
+    this.#caller = signal;
+    if (signal?.aborted === true) this.#onAbort();
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    tab()?.addEventListener('visibilitychange', this.#onVisibility);
+  }
 
-/** Whether a poll has seen something new. */
-export function hasChanged(before: Said, after: Said): boolean {
-  return (
-    before.status !== after.status ||
-    before.rawStatus !== after.rawStatus ||
-    before.progress !== after.progress
-  );
-}
+  /** Aborted together with the caller's. Polls listen here, so that nothing piles up on the caller's. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
 
-/**
- * Whether to ask the vendor's route as well. A task that failed behind another gateway may stay
- * `unknown` for ever, and only the gateway's own record of it, which that route gives, tells.
- */
-export function asksVendor(
-  before: VideoWaitState,
-  { status, raw_status: rawStatus, progress }: VideoTask,
-  elapsed: number,
-): boolean {
-  const isUnknown = rawStatus !== undefined && readStatusWord(rawStatus).word === 'empty';
-  if (status !== 'queued' || !isUnknown) return false;
-  if (hasChanged(before, { status, rawStatus, progress })) return false;
-  const { sameSince = elapsed, vendorAsked = sameSince } = before;
-  return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
-}
+  /** Milliseconds since 1970, on a clock that does not jump while the scope lives. */
+  get now(): number {
+    return this.#offset + monotonicNow();
+  }
 
-/**
- * Takes one poll into account: the one place where what was seen becomes a decision. Pure: no clock,
- * no timer, no chance of its own.
- *
- * @param random - 0 to 1; varies the pause.
- */
-export function decide(
-  before: VideoWaitState,
-  seen: Observation,
-  moment: Moment,
-  settings: WaitSettings,
-  random: number,
-): Step {
-  const state = { ...before, polls: before.polls + 1 };
-  switch (seen.type) {
-    case 'fatal':
-      return stop(state, 'fatal');
-    case 'foreign_status':
-      return stop({ ...state, status: 'queued', rawStatus: seen.rawStatus }, 'foreign_status');
-    case 'transient': {
-      const failed = { ...state, errors: state.errors + 1 };
-      if (failed.errors > settings.maxConsecutiveErrors) return stop(failed, 'too_many_errors');
-      const pause = errorPause(failed.errors, settings.interval, random);
-      return again(failed, pause, seen.retryAfter, moment, settings);
-    }
-    case 'missing': {
-      const missed = { ...state, errors: 0, missing: state.missing + 1 };
-      if (!mayBeMissing(missed, moment, settings)) return stop(missed, 'missing');
-      const pause = vary(state.interval ?? settings.interval.first, settings.interval, random);
-      return again(missed, pause, seen.retryAfter, moment, settings);
-    }
-    case 'task':
-      return afterTask(state, seen, moment, settings, random);
+  /** Whether it was left before its end. */
+  get isLeft(): boolean {
+    return this.signal.reason === left;
+  }
+
+  /**
+   * Sleeps. Browsers hardly let the timers of a hidden tab run, so a tab that becomes visible wakes
+   * it up, though not before `earliest` milliseconds have passed.
+   *
+   * @throws the reason of the signal, as soon as it is aborted
+   */
+  pause(milliseconds: number, earliest: number = milliseconds): Promise<void> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const begun = monotonicNow();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#wakers.delete(wake);
+        if (signal.aborted) reject(signal.reason);
+        else resolve();
+      };
+      const sleep = (rest: number): void => {
+        clearTimeout(timer);
+        if (rest <= 0 || signal.aborted) end();
+        else timer = setTimeout(end, rest);
+      };
+      const wake = (): void => sleep(begun + earliest - monotonicNow());
+      this.#wakers.add(wake);
+      sleep(milliseconds);
+    });
+  }
+
+  /** Ends whatever is under way, because nobody waits for it any more. */
+  leave(): void {
+    this.#abort(left);
+  }
+
+  /** Leaves, and takes the listeners off. */
+  close(): void {
+    this.#caller?.removeEventListener('abort', this.#onAbort);
+    tab()?.removeEventListener('visibilitychange', this.#onVisibility);
+    this.leave();
+  }
+
+  #abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers) wake();
   }
 }
 
-function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
-  return failure && withoutRequestIds(failure.message);
+/**
+ * Reads the status of a task once, on its own route. Bad input rejects the promise.
+ *
+ * @param find - Says which task. May throw.
+ */
+export function readTask(
+  transport: Transport,
+  find: () => NamedTask,
+  options: RequestOptions | undefined,
+): GatewayPromise<VideoTask> {
+  let named: NamedTask;
+  try {
+    named = find();
+  } catch (error) {
+    const request = (): never => {
+      throw error;
+    };
+    return transport.call('videos.retrieve', request, jsonAnswer({ schema: videoSchema }), options);
+  }
+  const { id, route, ref, given } = named;
+  const answer = jsonAnswer({ schema: videoSchema }, (task, { baseURL }) => {
+    // Some gateways pass on the body of their provider, with the provider's id in it.
+    task.id = id;
+    task.task_id = id;
+    const { model, created_at: created } = task;
+    const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
+    hide(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
+    if (task.status === 'completed') noteCompleted(task.ref, given);
+    return task;
+  });
+  if (route.type === 'openai') {
+    return transport.call('videos.retrieve', { params: { task_id: id } }, answer, options);
+  }
+  const params = { vendor_prefix: route.vendorPrefix, task_id: id };
+  return transport.call('videos.retrieveFromVendor', { params }, answer, options);
 }
 
-function afterTask(
-  before: VideoWaitState,
-  seen: Extract<Observation, { type: 'task' }>,
-  moment: Moment,
-  settings: WaitSettings,
-  random: number,
-): Step {
-  const { status, rawStatus, progress, failure, retryAfter, hasAskedVendor } = seen;
-  const { elapsed } = moment;
-  const hasMoved = before.status !== undefined && before.status !== status;
-  const interval = nextInterval(hasMoved ? undefined : before.interval, settings.interval);
-  // Without a status there is nothing that a progress could be of.
-  const isComplaint = rawStatus === undefined && failure !== undefined;
-  const isSame =
-    !hasChanged(before, isComplaint ? { ...seen, progress: before.progress } : seen) &&
-    reasonOf(before) === reasonOf(seen) &&
-    before.failure?.code === failure?.code;
-  const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
-  const state: VideoWaitState = {
-    ...before,
-    polls: before.polls + (hasAskedVendor ? 1 : 0),
-    status,
-    rawStatus,
-    progress,
-    interval,
-    failure,
-    sameSince,
-    samePolls: samePolls + 1,
-    vendorAsked: hasAskedVendor ? elapsed : before.vendorAsked,
-    errors: 0,
-    missing: 0,
-  };
-  if (status === 'completed') return { state, next: { type: status } };
-  const hasFailed =
-    status === 'failed'
-      ? seen.isFinal === true || before.status === 'failed'
-      : failure !== undefined &&
-        samePolls + 1 >= complaints.polls &&
-        elapsed - sameSince >= complaints.span;
-  if (hasFailed) return { state: { ...state, status: 'failed' }, next: { type: 'failed' } };
-  return again(state, vary(interval, settings.interval, random), retryAfter, moment, settings);
+/** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
+type PollResult = {
+  readonly retryAfter?: number | undefined;
+  /** Whether the vendor's route was asked as well. If the task has failed, it is that which says so. */
+  readonly hasAskedVendor?: true | undefined;
+} & (
+  | { readonly task: VideoTask; readonly error?: undefined }
+  | { readonly task?: undefined; readonly error: unknown }
+);
+
+/** Whether the gateway says that it has no such task; most say so with status 400. */
+function saysMissing({ status, code, message }: APIError): boolean {
+  if (status === 404 || code === 'task_not_exist') return true;
+  return status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
 }
 
-/** A task may be missing while its gateway is still writing it down, and briefly later on. */
-function mayBeMissing(
-  state: VideoWaitState,
-  { age = 0, elapsed }: Moment,
-  { notFoundGrace }: WaitSettings,
-): boolean {
-  // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
-  if (Math.max(age, elapsed) < notFoundGrace) return true;
-  return state.status !== undefined && state.missing <= toleratedMisses;
+/** Whether an answer passes by itself. 501 and 505 mean that the route does not exist. */
+function passes({ status, outcome }: APIError): boolean {
+  if (status === undefined) return false;
+  if (status >= 500) return status !== 501 && status !== 505;
+  return status < 300 || status === 425 || status === 429 || outcome === 'unknown';
 }
 
-function stop(state: VideoWaitState, reason: StopReason): Step {
-  // A failure that no poll can confirm any more, and none has denied, is one.
-  if (state.status === 'failed') return { state, next: { type: 'failed' } };
-  return { state, next: { type: 'stopped', reason } };
+/** Sorts the error of a poll. */
+function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
+  if (InvalidInputError.isInstance(error)) {
+    // The function that gives the key failed; it may work at the next poll.
+    return error.field === 'apiKey' && error.cause !== undefined ? 'transient' : 'fatal';
+  }
+  if (APIConnectionError.isInstance(error)) return 'transient';
+  // Only strict validation refuses fields; the same answer would fail again.
+  const refused = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
+  if ((refused ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
+  if (saysMissing(error)) return 'missing';
+  return passes(error) ? 'transient' : 'fatal';
 }
 
 /**
- * Asks for another poll, unless the time is up. That is so only when a poll begun at the limit or
- * later found the task unfinished: a machine that slept past the limit looks once more.
+ * Turns what a poll gave into what the decision is made of.
+ *
+ * @throws `TypeError` when the caller's `unknownStatus` gives something else than a status
  */
-function again(
-  state: VideoWaitState,
-  pause: number,
-  retryAfter: number | undefined,
-  { started, elapsed }: Moment,
-  { timeout, interval }: WaitSettings,
-): Step {
-  if (timeout !== null && started >= timeout - timerSlack) return stop(state, 'timeout');
-  const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
-  const asked = respect(pause, retryAfter);
-  const delayMs = Math.min(asked, remaining);
-  const earliestMs = Math.min(respect(Math.min(asked, interval.min), retryAfter), delayMs);
-  return { state, next: { type: 'poll', delayMs, earliestMs } };
+function observe(
+  { task, error, hasAskedVendor, retryAfter }: PollResult,
+  unknownStatus: WaitSettings['unknownStatus'],
+): Observation {
+  if (task === undefined) {
+    const type = classifyPollError(error);
+    return type === 'fatal' ? { type } : { type, retryAfter };
+  }
+  const { raw_status: rawStatus, raw } = task;
+  if (rawStatus !== undefined && readStatusWord(rawStatus).word === 'foreign') {
+    if (typeof unknownStatus === 'function') {
+      restateVideo(task, askForStatus(unknownStatus, rawStatus));
+    } else if (unknownStatus === 'fail' && task.inferred !== true) {
+      return { type: 'foreign_status', rawStatus };
+    }
+  }
+  const { status, progress } = task;
+  const isWordless = status === 'queued' && rawStatus === undefined && isObject(raw);
+  const failure = (isWordless ? findComplaint(raw) : task.error) ?? undefined;
+  const isFinal = hasAskedVendor === true || (failure !== undefined && isCausedByInput(failure));
+  const seen = { status, rawStatus, progress, failure, isFinal, hasAskedVendor, retryAfter };
+  return { type: 'task', ...seen };
+}
+
+function askForStatus(read: (rawStatus: string) => VideoStatus, word: string): VideoStatus {
+  const status = read(word);
+  if (statuses.includes(status)) return status;
+  throw new TypeError(
+    `unknownStatus gave ${JSON.stringify(status)} for "${word}"; it must give one of ${statuses.join(', ')}.`,
+  );
+}
+
+/** What is waited for, and how. */
+export interface Wait {
+  readonly transport: Transport;
+  readonly task: NamedTask & { readonly ref: VideoTaskRef };
+  /** Whether the handle says when the task was submitted. */
+  readonly isDated: boolean;
+  readonly settings: WaitSettings;
+  /** Awaited before every poll, where the caller has no limiter. */
+  readonly takeTurn?: (() => Promise<void>) | undefined;
+}
+
+/** Milliseconds since the submission, where it is known when that was. */
+export function ageOf({ task, isDated }: Wait, now: number): number | undefined {
+  return isDated ? now - task.ref.createdAt : undefined;
+}
+
+/** How long a poll may take that is not like others, in milliseconds: the last one, and the vendor's. */
+const shortPoll = 10_000;
+
+/** Where the gateway's own record of a task stands, whichever vendor it is of. */
+const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
+
+/**
+ * One wait, poll by poll. Between two polls it holds nothing of the one before but its state: there
+ * may be thousands of waits at the same time.
+ */
+export class WaitRun {
+  readonly #wait: Wait;
+  readonly #scope: WaitScope;
+  #state: VideoWaitState;
+
+  constructor(wait: Wait, scope: WaitScope, state: VideoWaitState) {
+    this.#wait = wait;
+    this.#scope = scope;
+    this.#state = state;
+  }
+
+  /**
+   * Pauses, polls once, tells what has changed, and says what follows from it.
+   *
+   * @throws whatever ends the wait
+   */
+  async step(pause?: Pause, emit?: (event: VideoWatchEvent) => void): Promise<VideoWaitStep> {
+    const { signal } = this.#scope;
+    try {
+      if (pause !== undefined) await this.#scope.pause(pause.delayMs, pause.earliestMs);
+      await this.#takeTurn();
+      const { timeout: limit, pollTimeout: timeout } = this.#wait.settings;
+      const started = this.#elapsed;
+      const remaining = limit === null ? null : Math.ceil(limit - started);
+      const totalTimeout = remaining === null || remaining > 0 ? remaining : shortPoll;
+      const polled = await this.#poll({ timeout, totalTimeout });
+      const before = this.#state;
+      const step = this.#conclude(await this.#askVendor(polled), started);
+      this.#state = step.state;
+      await this.#tell(before, step, emit);
+      return step;
+    } catch (error) {
+      // Whatever an abort broke off: it is the caller's own decision and not a failure.
+      throw signal.aborted && error === signal.reason
+        ? abortedError(this.#summary(), error)
+        : error;
+    }
+  }
+
+  /** Awaits the turn to poll, where polls are limited. */
+  async #takeTurn(): Promise<void> {
+    const { settings, takeTurn } = this.#wait;
+    const { limiter } = settings;
+    if (limiter === undefined) return takeTurn?.();
+    return this.#call('limiter', () => limiter(this.#scope.signal));
+  }
+
+  /** Reads the status once, on the route of the handle or on another. */
+  async #poll(limits: RequestOptions, route?: VideoTaskRef['route']): Promise<PollResult> {
+    const { transport, task, settings } = this.#wait;
+    const { signal } = this.#scope;
+    const options = { ...settings.request, signal, ...limits };
+    try {
+      const named = route === undefined ? task : { ...task, route };
+      const read = readTask(transport, () => named, options).withResponse();
+      const { data, response } = await untilAborted(read, signal);
+      const { headers, status } = response;
+      return { task: data, retryAfter: retryAfterFrom(headers, status) };
+    } catch (error) {
+      // A poll that was broken off by the abort reports it as its own error.
+      signal.throwIfAborted();
+      if (!APIError.isInstance(error) || error.headers === undefined) return { error };
+      return { error, retryAfter: retryAfterFrom(error.headers, error.status) };
+    }
+  }
+
+  /**
+   * Asks the vendor's route too, beside a poll that leaves one in doubt. All that counts is that it
+   * calls this task a failure.
+   */
+  async #askVendor(polled: PollResult): Promise<PollResult> {
+    const { id, route } = this.#wait.task;
+    if (route.type !== 'openai' || polled.task === undefined) return polled;
+    if (!asksVendor(this.#state, polled.task, this.#elapsed)) return polled;
+    await this.#takeTurn();
+    const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
+    const { task } = await this.#poll(limits, vendorRoute);
+    // Other software may call its own answer a failure, and that has an id too.
+    const isOfTask = isObject(task?.raw) && namesTask(task.raw, id);
+    const hasFailed = task?.status === 'failed' && isOfTask;
+    return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
+  }
+
+  /** What follows from a poll. */
+  #conclude(result: PollResult, started: number): VideoWaitStep {
+    const {
+      task: { ref },
+      settings,
+    } = this.#wait;
+    const { task, error: pollError } = result;
+    const { now } = this.#scope;
+    const elapsed = now - this.#state.since;
+    let seen: Observation;
+    try {
+      seen = observe(result, settings.unknownStatus);
+    } catch (error) {
+      throw callbackError('unknownStatus', this.#summary(), error);
+    }
+    const moment = { started, elapsed, age: ageOf(this.#wait, now) };
+    const { state, next } = decide(this.#state, seen, moment, settings, Math.random());
+    const step = { state, task, pollError };
+    if (typeof next === 'object') return { ...step, next };
+    if (next === 'completed' && task !== undefined) return { ...step, next: { video: task } };
+    if (next === 'failed') {
+      if (task !== undefined) restateVideo(task, 'failed');
+      const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
+      return { ...step, next: { error } };
+    }
+    const summary = summarize(ref, state, elapsed);
+    return { ...step, next: { error: stoppedError(next, summary, settings.timeout, pollError) } };
+  }
+
+  /** Tells what a step has changed, if anything, and of a poll that failed. */
+  async #tell(
+    before: VideoWaitState,
+    { state, task, next, pollError }: VideoWaitStep,
+    emit?: (event: VideoWatchEvent) => void,
+  ): Promise<void> {
+    if (task !== undefined && hasChanged(before, state)) {
+      const { rawStatus, progress, polls } = state;
+      const { elapsed } = this.#summary();
+      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+      const { onUpdate } = this.#wait.settings;
+      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      emit?.({ type: 'update', ...update });
+    }
+    if (pollError !== undefined && 'delayMs' in next) {
+      emit?.({ type: 'poll-error', error: pollError });
+    }
+  }
+
+  /** Awaits a function of the caller's. */
+  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
+    const { signal } = this.#scope;
+    try {
+      await untilAborted((async () => run())(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw callbackError(name, this.#summary(), error);
+    }
+  }
+
+  get #elapsed(): number {
+    return this.#scope.now - this.#state.since;
+  }
+
+  #summary(): VideoWaitSummary {
+    return summarize(this.#wait.task.ref, this.#state, this.#elapsed);
+  }
 }

@@ -1,94 +1,143 @@
-import { GatewayError } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError } from '../errors/api-errors.ts';
-import { VideoSubmitAnswerError } from './errors.ts';
-import type { OperationRequest } from '../http/call-spec.ts';
-import { checkObject, checkWord } from '../check.ts';
-import { GatewayPromise, type WithResponse } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
 import { isObject } from '../answers/objects.ts';
-import { findId } from './fields.ts';
-import { makeRef } from './task-ref.ts';
-import { adviceToWait } from './wait-errors.ts';
-import type { VideoSubmitOptions } from './wait-options.ts';
+import { checkObject, checkWord } from '../check.ts';
+import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { UnexpectedResponseError } from '../errors/api-errors.ts';
+import { GatewayPromise, type WithResponse } from '../http/promise.ts';
+import { shownOf } from '../http/make-error.ts';
+import { type CallInfo, jsonAnswer } from '../http/response.ts';
+import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
-import type { VideoTask, VideoTaskRef } from './types.ts';
-import { submissionAnswer } from './answers.ts';
 import { bodyOf, comparable } from './body.ts';
 import {
-  accept,
-  checkLedger,
-  claim,
-  digestOf,
-  finish,
-  type LedgerCall,
-} from './submit-with-ledger.ts';
-import { ownTask, readTask } from './read.ts';
+  adviceToWait,
+  unknownAdvice,
+  VideoSubmitAnswerError,
+  VideoSubmitUnknownError,
+} from './errors.ts';
+import { findId } from './fields.ts';
+import { accept, claim, finish, type LedgerCall } from './ledger.ts';
+import { makeRef, ownTask } from './ref.ts';
+import { hide, videoSchema } from './schema.ts';
+import { readTask } from './step.ts';
+import type { VideoTask, VideoTaskRef } from './types.ts';
+import type { VideoSubmitOptions } from './wait-options.ts';
 
-/** A submission, ready to be sent. */
+/** What a caller submits. */
 export interface Submission {
-  readonly send: (options: VideoSubmitOptions) => GatewayPromise<VideoTask>;
+  readonly operation: 'videos.create' | 'videos.remix';
   /**
-   * What is submitted, to be compared with what was submitted before. Of files only the field counts.
+   * The fields, checked, and what the handle is to remember.
    *
    * @throws `InvalidInputError` when it cannot work
    */
-  readonly content: (options: VideoSubmitOptions) => unknown;
+  readonly read: () => Order;
 }
 
-/** What the caller said of a task besides what is sent. */
-type About = Pick<VideoTaskRef, 'model' | 'remixOf'>;
+interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
+  readonly fields: JsonObject;
+}
 
 /**
- * A submission of an operation.
+ * Checks the options of a submission that concern its ledger.
  *
- * @param fields - What it says. May throw.
- * @param address - Adds the path parameters to the body. May throw.
+ * @throws `InvalidInputError` naming the option that cannot work
  */
-export function submissionFor<Name extends 'videos.create' | 'videos.remix'>(
+function checkLedger({
+  ledger,
+  callId,
+  onUnknown = 'fail',
+  signal,
+}: VideoSubmitOptions): LedgerCall | undefined {
+  checkWord('onUnknown', onUnknown, ['fail', 'resubmit']);
+  if (ledger === undefined) return undefined;
+  for (const method of ['claim', 'accept', 'finish'] as const) {
+    if (typeof ledger?.[method] === 'function') continue;
+    throw new InvalidInputError('ledger', `has no method ${method}(); give a SubmitLedger.`);
+  }
+  if (callId === undefined) {
+    throw new InvalidInputError(
+      'callId',
+      'is needed with a ledger; give the id of your job, the same at every attempt.',
+    );
+  }
+  return { ledger, callId, signal };
+}
+
+function requestOf(
   transport: Transport,
-  operation: Name,
-  fields: () => JsonObject,
-  address: (body: OperationRequest<'videos.create'>) => OperationRequest<Name>,
-  about: () => About,
-): Submission {
-  const requestOf = (options: VideoSubmitOptions): OperationRequest<Name> => {
-    const { bodyFormat = transport.bodyFormat, extraBody } = options;
-    checkWord('bodyFormat', bodyFormat, ['form', 'json']);
-    checkObject('extraBody', extraBody);
-    return address(bodyOf({ ...fields(), ...extraBody }, bodyFormat));
+  { fields, remixOf = '' }: Order,
+  options: VideoSubmitOptions,
+) {
+  const { bodyFormat = transport.bodyFormat, extraBody } = options;
+  checkWord('bodyFormat', bodyFormat, ['form', 'json']);
+  checkObject('extraBody', extraBody);
+  return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params: { video_id: remixOf } };
+}
+
+/** Sends a submission, without a ledger. */
+function send(
+  transport: Transport,
+  { operation, read }: Submission,
+  options: VideoSubmitOptions,
+): GatewayPromise<VideoTask> {
+  let order: Order | undefined;
+  const request = () => {
+    checkLedger(options);
+    order = read();
+    return requestOf(transport, order, options);
   };
-  return {
-    send(options) {
-      const answer = submissionAnswer(about);
-      const request = (): OperationRequest<Name> => {
-        checkLedger(options);
-        return requestOf(options);
-      };
-      // These fields are in the body already.
-      const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };
-      const format: typeof answer = {
-        kind: 'json',
-        read: (call, received) =>
-          answer.read(call, received).catch((error: unknown) => {
-            throw withRef(error, transport.baseURL, about);
-          }),
-      };
-      return transport.call(operation, request, format, rest);
-    },
-    content(options) {
-      const { params } = requestOf(options);
-      return [operation, params, ...comparable(fields())];
-    },
+  const refOf = (id: string, callId: string | undefined, named?: string): VideoTaskRef => {
+    const { model = named, remixOf } = order ?? {};
+    const { baseURL } = transport;
+    return makeRef({ id, baseURL, createdAt: Date.now(), model, callId, remixOf });
   };
+  const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
+    if (task.id === '') throw nameless(task, info);
+    hide(task, 'ref', refOf(task.id, info.callId, task.model));
+    return task;
+  });
+  const format: typeof answer = {
+    kind: 'json',
+    read: (call, received) =>
+      answer.read(call, received).catch((error: unknown) => {
+        throw withRef(error, refOf);
+      }),
+  };
+  // The extra fields are in the body already.
+  const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };
+  return transport.call(operation, request, format, rest);
+}
+
+/** A submission that was accepted, but does not say which task it made. */
+function nameless(
+  { raw }: VideoTask,
+  { callId, requestId, headers }: CallInfo,
+): VideoSubmitUnknownError {
+  const attempt = { phase: 'body', requestId } as const;
+  return new VideoSubmitUnknownError(
+    'A video task was probably created, but the answer holds no task id.',
+    {
+      callId,
+      headers,
+      requestID: requestId,
+      error: shownOf(raw),
+      body: JSON.stringify(raw),
+      evidence: { ...attempt, attempts: [attempt] },
+      advice: `${unknownAdvice} The answer is in error.body.`,
+    },
+  );
 }
 
 /** An answer that strict validation refuses still names the task, which is paid for. */
-function withRef(error: unknown, baseURL: string, about: () => About): unknown {
+function withRef(
+  error: unknown,
+  refOf: (id: string, callId: string | undefined) => VideoTaskRef,
+): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findId(error.data);
   if (id === undefined) return error;
-  const { callId, body, data } = error;
-  const ref = makeRef({ id, baseURL, createdAt: Date.now(), callId, ...about() });
+  const { body, data } = error;
+  const ref = refOf(id, error.callId);
   const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
   return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
@@ -111,14 +160,17 @@ export async function submitOnce(
 ): Promise<Submitted> {
   transport.checkOptions(options);
   const call = checkLedger(options);
-  const { ledger: _ledger, onUnknown, ...request } = options;
   if (call !== undefined) {
-    const content = [submission.content(options), options.extraBody];
-    const known = await claim(call, await digestOf(content), onUnknown);
+    const { operation, read } = submission;
+    const order = read();
+    // What cannot be sent is not claimed either.
+    requestOf(transport, order, options);
+    const params = order.remixOf === undefined ? undefined : { video_id: order.remixOf };
+    const content = [[operation, params, ...comparable(order.fields)], options.extraBody];
+    const known = await claim(call, content, options.onUnknown);
     if (known !== undefined) return { ref: known, call };
   }
-  const answer = await submission
-    .send(request)
+  const answer = await send(transport, submission, options)
     .withResponse()
     .catch(async (error: unknown) => {
       if (call !== undefined) await enterFailure(call, error);
@@ -136,19 +188,19 @@ async function enterFailure(call: LedgerCall, error: unknown): Promise<void> {
   return finish(call, isUnknown ? 'unknown' : 'not_submitted');
 }
 
-/** The same as a call that the ledger may answer: its task is then read instead. */
+/** Submits a task. One that the ledger knows already is read instead. */
 export function submit(
   transport: Transport,
   submission: Submission,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   const options = given ?? {};
-  if (options.ledger === undefined) return submission.send(options);
-  const { ledger: _ledger, onUnknown: _onUnknown, extraBody: _extraBody, ...request } = options;
-  const done = submitOnce(transport, submission, options).then(
-    ({ ref, answer }) =>
-      answer ?? readTask(transport, () => ownTask(transport, ref), request).withResponse(),
-  );
+  if (options.ledger === undefined) return send(transport, submission, options);
+  const done = submitOnce(transport, submission, options).then(({ ref, answer }) => {
+    if (answer !== undefined) return answer;
+    const rest = { ...options, extraBody: undefined };
+    return readTask(transport, () => ownTask(transport, ref), rest).withResponse();
+  });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The ledger had to know the task first, so the body was read; this is the same once more.
     const response = Response.json(data.raw, read);

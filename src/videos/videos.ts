@@ -1,8 +1,31 @@
+import { checkObject, checkText } from '../check.ts';
+import { ContentNotReadyError } from '../errors/api-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { checkTaskId, checkVendorPrefix, nameTask, type NamedTask } from './task-ref.ts';
+import { creationFields, remixFields } from './body.ts';
+import { failedError } from './errors.ts';
+import { stepTask, submitAndWait, waitAll, waitFor, watch } from './loops.ts';
+import {
+  checkTaskId,
+  checkVendorPrefix,
+  isCompleted,
+  makeRef,
+  type NamedTask,
+  ownTask,
+} from './ref.ts';
+import { readStatusWord } from './status.ts';
+import { readTask } from './step.ts';
+import { submit, type Submission } from './submit.ts';
+import type {
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoTask,
+  VideoTaskLike,
+  VideoTaskRef,
+  VideoVendorParams,
+} from './types.ts';
 import type {
   VideoCreateAndWaitOptions,
   VideoSubmitOptions,
@@ -13,17 +36,6 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './wait-options.ts';
-import type {
-  VideoCreateParams,
-  VideoRemixParams,
-  VideoTask,
-  VideoTaskLike,
-  VideoVendorParams,
-} from './types.ts';
-import { creationFields, remixFields } from './body.ts';
-import { checkDownload, downloadOf, ownTask, readTask } from './read.ts';
-import { submissionFor, submit, type Submission } from './submit.ts';
-import { stepTask, submitAndWait, waitAll, waitFor, watch } from './waits.ts';
 
 /** Options of a download. */
 export interface VideoDownloadOptions extends RequestOptions {
@@ -130,11 +142,25 @@ export class Videos {
     more?: RequestOptions,
   ): GatewayPromise<Response> {
     const { variant, ...own } = options ?? {};
+    const { baseURL } = this.#transport;
     return this.#transport.call(
       'videos.downloadContent',
       () => {
-        checkDownload(this.#transport, options, more);
-        return downloadOf(this.#transport, task);
+        for (const given of [options, more]) {
+          checkObject('options', given);
+          this.#transport.checkOptions(given ?? {});
+        }
+        if (variant !== undefined && variant !== null) {
+          checkText(
+            'variant',
+            variant,
+            'the name of an asset such as "thumbnail", or leave it out',
+          );
+        }
+        const { id, route, ref } = ownTask(this.#transport, task);
+        const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
+        const explain = (error: Error): Error | undefined => explainDownload(error, known);
+        return { params: { task_id: id }, download: { isCompleted: isCompleted(task), explain } };
       },
       fileAnswer(),
       { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
@@ -288,25 +314,29 @@ export class Videos {
   }
 
   #creation(params: VideoCreateParams): Submission {
-    return submissionFor(
-      this.#transport,
-      'videos.create',
-      () => creationFields(params),
-      (body) => body,
-      () => ({ model: params.model }),
-    );
+    return {
+      operation: 'videos.create',
+      read: () => ({ fields: creationFields(params), model: params.model }),
+    };
   }
 
   #remixing(task: VideoTaskLike, params: VideoRemixParams): Submission {
-    return submissionFor(
-      this.#transport,
-      'videos.remix',
-      () => remixFields(params),
-      (body) => ({ ...body, params: { video_id: ownTask(this.#transport, task).id } }),
-      () => {
-        const { id, ref } = nameTask(task);
-        return { remixOf: id, model: ref?.model };
+    return {
+      operation: 'videos.remix',
+      read: () => {
+        const fields = remixFields(params);
+        const { id, ref } = ownTask(this.#transport, task);
+        return { fields, remixOf: id, model: ref?.model };
       },
-    );
+    };
   }
+}
+
+/** The error of the task, when the answer to a download says that it failed. */
+function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
+  if (!ContentNotReadyError.isInstance(error)) return undefined;
+  const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
+  if (readStatusWord(word).status !== 'failed') return undefined;
+  const message = 'The download does not say why; videos.retrieve() may.';
+  return failedError(ref, { message }, error.error, error);
 }

@@ -1,7 +1,15 @@
+import {
+  check,
+  checkBoolean,
+  checkDuration,
+  checkFunction,
+  checkLimit,
+  checkNumber,
+} from '../check.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { VideoFailedError } from './errors.ts';
 import type { GatewayOptions, RequestOptions } from '../options.ts';
-import type { SubmitLedger } from './submit-ledger.ts';
+import type { SubmitLedger } from './ledger.ts';
 import type {
   VideoStatus,
   VideoTask,
@@ -215,4 +223,71 @@ export interface VideoWaitStep {
   readonly task?: VideoTask | undefined;
   /** What the poll failed with. */
   readonly pollError?: unknown;
+}
+
+/** How often a task is polled, all decided. */
+export type IntervalSettings = {
+  readonly [Key in keyof VideoWaitInterval]-?: number;
+};
+
+/** The options of a wait, all decided. */
+export type WaitSettings = ReturnType<typeof resolveWait>;
+
+const shortestPause = 250;
+
+function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSettings {
+  if (typeof value === 'number') {
+    const pause = checkDuration('interval', value, shortestPause);
+    return { first: pause, min: pause, max: pause, factor: 1, jitter: 0 };
+  }
+  const isSet = typeof value === 'object' && value !== null && !Array.isArray(value);
+  check(isSet, 'interval', 'must be milliseconds or an object.');
+  const { min = 5_000, factor = 1.25, jitter = 0.2 } = value;
+  checkDuration('interval.min', min, shortestPause);
+  const { max = Math.max(10_000, min) } = value;
+  checkDuration('interval.max', max, min);
+  const { first = Math.max(Math.min(5_000, max), min) } = value;
+  return {
+    min,
+    max,
+    first: checkDuration('interval.first', first, min, max),
+    factor: checkNumber('interval.factor', factor, 1, 10),
+    jitter: checkNumber('interval.jitter', jitter, 0, 1),
+  };
+}
+
+/**
+ * Checks the options of a wait and fills in what is missing.
+ *
+ * @throws `InvalidInputError` naming the option that cannot work
+ */
+export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?: unknown }) {
+  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = options;
+  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = options;
+  const { onUpdate, onSubmitted, limiter, signal, allowOtherBaseURL = false } = options;
+  const { headers, query, fetchOptions, maxRetries, validation } = options;
+  /** Of every poll. */
+  const request: RequestOptions = { headers, query, fetchOptions, maxRetries, validation };
+  checkFunction('onUpdate', onUpdate);
+  checkFunction('onSubmitted', onSubmitted);
+  checkFunction('limiter', limiter);
+  checkBoolean('allowOtherBaseURL', allowOtherBaseURL);
+  const isWord = unknownStatus === 'keep-waiting' || unknownStatus === 'fail';
+  const problem = 'must be "keep-waiting", "fail" or a function.';
+  check(isWord || typeof unknownStatus === 'function', 'unknownStatus', problem);
+  return {
+    interval: resolveInterval(options.interval),
+    timeout: checkLimit('timeout', timeout),
+    pollTimeout: checkDuration('pollTimeout', pollTimeout),
+    notFoundGrace: checkDuration('notFoundGrace', notFoundGrace, 0),
+    maxConsecutiveErrors: Math.floor(
+      checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 0, 1_000),
+    ),
+    unknownStatus,
+    onUpdate,
+    limiter,
+    signal,
+    allowOtherBaseURL,
+    request,
+  };
 }

@@ -1,265 +1,309 @@
-import { VideoFailedError, type VideoWaitSummary } from './errors.ts';
 import { isObject } from '../answers/objects.ts';
-import { findFailure } from './failure.ts';
-import { namesTask } from './fields.ts';
-import { restateVideo } from './schema.ts';
-import type { VideoTask, VideoTaskRef } from './types.ts';
-import { observe, type PollResult } from './observe.ts';
-import { asksVendor, begin, decide, hasChanged, type Observation } from './step.ts';
-import {
-  abortedError,
-  callbackError,
-  failedError,
-  stoppedError,
-  summarize,
-} from './wait-errors.ts';
-import type {
-  VideoWaitOptions,
-  VideoWaitState,
-  VideoWaitStep,
-  VideoWatchEvent,
-} from './wait-options.ts';
-import type { WaitScope } from './wait-scope.ts';
-import type { WaitSettings } from './wait-settings.ts';
+import { withoutRequestIds } from '../answers/error-body.ts';
+import type { WaitEnd } from './errors.ts';
+import { badStored, checkStored, checkTime, checkVersion, isAmount } from './ref.ts';
+import { readStatusWord } from './status.ts';
+import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
+import type { IntervalSettings, VideoWaitState, WaitSettings } from './wait-options.ts';
 
-/** The limits of one poll. */
-interface PollLimits {
-  readonly signal: AbortSignal;
-  /** Milliseconds for one attempt. */
-  readonly timeout: number;
-  /** Milliseconds for all attempts, or `null`. */
-  readonly totalTimeout: number | null;
-  /** How often it is repeated; left out, as often as the caller says. */
-  readonly maxRetries?: number;
+/** What one poll saw. */
+export type Observation =
+  | {
+      readonly type: 'task';
+      readonly status: VideoStatus;
+      readonly rawStatus: string | undefined;
+      readonly progress: number | undefined;
+      /** Why the task failed; without a status, what stands in place of one. */
+      readonly failure?: VideoTaskError | undefined;
+      /** Whether a failure, if it is one, needs no other poll to confirm it. */
+      readonly isFinal?: boolean | undefined;
+      /** Whether the vendor's route was asked as well. */
+      readonly hasAskedVendor?: true | undefined;
+      /** How long the server asks to wait, in milliseconds. */
+      readonly retryAfter?: number | undefined;
+    }
+  | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
+  | { readonly type: 'fatal' }
+  | { readonly type: 'foreign_status'; readonly rawStatus: string };
+
+/** When a poll was made, in milliseconds. */
+export interface Moment {
+  /** From the beginning of the wait to the beginning of the poll. */
+  readonly started: number;
+  /** From the beginning of the wait until now. */
+  readonly elapsed: number;
+  /** From the submission until now; `undefined` when it is not known when that was. */
+  readonly age: number | undefined;
 }
 
-/** What is waited for, and how. */
-export interface Wait extends Pick<VideoWaitOptions, 'onUpdate' | 'limiter'> {
-  readonly ref: VideoTaskRef;
-  /** Whether `ref.createdAt` says when the task was submitted. */
-  readonly isDated: boolean;
-  /** Reads the status of the task once, on the route of its handle or on another. Never rejects. */
-  readonly poll: (limits: PollLimits, route?: VideoTaskRef['route']) => Promise<PollResult>;
-  readonly settings: WaitSettings;
-}
-
-/** How long a look may take that is no poll like others, in milliseconds: the last one, and the vendor's. */
-const shortLook = 10_000;
-
-/** Where the gateway's own record of a task stands, whichever vendor it is of. */
-const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
-
-/** Milliseconds since the submission, where it is known when that was. */
-function ageOf({ ref, isDated }: Wait, now: number): number | undefined {
-  return isDated ? now - ref.createdAt : undefined;
-}
-
-/** A pause before a poll, in milliseconds: as a rule, and at least. */
-interface Pause {
+/** A pause before the next poll, in milliseconds. */
+export interface Pause {
   readonly delayMs: number;
+  /** How long to pause at least, when something speaks for polling early. */
   readonly earliestMs: number;
 }
 
-/**
- * One wait, poll by poll. Between two polls it holds nothing of the one before but its state: there
- * may be thousands of waits at the same time.
- */
-export class WaitRun {
-  readonly #wait: Wait;
-  readonly #scope: WaitScope;
-  #state: VideoWaitState;
+/** The state after a poll, and what follows: another poll, or the end. */
+interface Decision {
+  readonly state: VideoWaitState;
+  readonly next: Pause | WaitEnd;
+}
 
-  constructor(wait: Wait, scope: WaitScope, state: VideoWaitState) {
-    this.#wait = wait;
-    this.#scope = scope;
-    this.#state = state;
-  }
+/** How often a task that was seen may be missing in a row. */
+const toleratedMisses = 2;
 
-  /**
-   * Pauses, polls once, tells what has changed, and says what follows from it.
-   *
-   * @throws whatever ends the wait
-   */
-  async step(pause?: Pause, emit?: (event: VideoWatchEvent) => void): Promise<VideoWaitStep> {
-    const { signal } = this.#scope;
-    try {
-      if (pause !== undefined) await this.#scope.pause(pause.delayMs, pause.earliestMs);
-      await this.#takeTurn();
-      const before = this.#state;
-      const step = await this.#poll();
-      this.#state = step.state;
-      await this.#tellUpdate(before, step, emit);
-      return step;
-    } catch (error) {
-      // Whatever an abort broke off: it is the caller's own decision and not a failure.
-      throw signal.aborted && error === signal.reason
-        ? abortedError(this.#summary(), error)
-        : error;
-    }
-  }
+/** How many polls without a status have to show the same error, and over how long, in milliseconds. */
+const complaints = { polls: 3, span: 30_000 };
 
-  async #poll(): Promise<VideoWaitStep> {
-    const { ref, settings } = this.#wait;
-    const { timeout, pollTimeout } = settings;
-    const before = this.#state;
-    const started = this.#elapsed;
-    const remaining = timeout === null ? null : Math.ceil(timeout - started);
-    const totalTimeout = remaining === null || remaining > 0 ? remaining : shortLook;
-    const polled = await this.#read({ timeout: pollTimeout, totalTimeout });
-    const isInDoubt =
-      ref.route.type === 'openai' &&
-      polled.task !== undefined &&
-      asksVendor(before, polled.task, this.#elapsed);
-    const result = isInDoubt ? await this.#askVendor(polled) : polled;
-    const { now } = this.#scope;
-    const elapsed = now - before.since;
-    const seen = this.#observe(result);
-    const moment = { started, elapsed, age: ageOf(this.#wait, now) };
-    const { state, next } = decide(before, seen, moment, settings, Math.random());
-    const { task, error: pollError } = result;
-    const step = { state, task, pollError };
-    if (next.type === 'poll') {
-      const { delayMs, earliestMs } = next;
-      return { ...step, next: { delayMs, earliestMs } };
-    }
-    if (next.type === 'completed' && task !== undefined) return { ...step, next: { video: task } };
-    if (next.type === 'failed') {
-      if (task !== undefined) restateVideo(task, 'failed');
-      const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
-      return { ...step, next: { error } };
-    }
-    const reason = next.type === 'stopped' ? next.reason : 'fatal';
-    const error = stoppedError(reason, summarize(ref, state, elapsed), timeout, pollError);
-    return { ...step, next: { error } };
-  }
+/** How long a status is unknown before the vendor's route is asked, and how often it is, in milliseconds. */
+const doubt = { first: 120_000, pause: 60_000 };
 
-  /** Asks the vendor's route beside a poll. All that counts is that it calls this task a failure. */
-  async #askVendor(polled: PollResult): Promise<PollResult> {
-    await this.#takeTurn();
-    const limits = { timeout: shortLook, totalTimeout: shortLook, maxRetries: 0 };
-    const { task } = await this.#read(limits, vendorRoute);
-    // Other software may call its own answer a failure, and that has an id too.
-    const isOfTask = isObject(task?.raw) && namesTask(task.raw, this.#wait.ref.id);
-    const hasFailed = task?.status === 'failed' && isOfTask;
-    return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
-  }
+/** Timers may fire a little early; a poll so close to the limit counts as made at the limit. */
+const timerSlack = 10;
 
-  /** Reads the status once, within some limits. */
-  async #read(
-    limits: Omit<PollLimits, 'signal'>,
-    route?: VideoTaskRef['route'],
-  ): Promise<PollResult> {
-    const { signal } = this.#scope;
-    const result = await this.#scope.race(this.#wait.poll({ signal, ...limits }, route));
-    // A poll that was broken off by the abort reports it as its own error.
-    signal.throwIfAborted();
-    return result;
-  }
+/** The longest pause after failed polls, and the longest that a server may ask for, in milliseconds. */
+const longestPause = { afterErrors: 30_000, asked: 300_000 };
 
-  #observe(result: PollResult): Observation {
-    try {
-      return observe(result, this.#wait.settings);
-    } catch (error) {
-      throw callbackError('unknownStatus', this.#summary(), error);
-    }
-  }
-
-  /** Awaits the turn to poll, where the caller limits the polls. */
-  async #takeTurn(): Promise<void> {
-    const { limiter } = this.#wait;
-    if (limiter !== undefined) await this.#call('limiter', () => limiter(this.#scope.signal));
-  }
-
-  /** Tells what a step has changed, if anything, and of a poll that failed. */
-  async #tellUpdate(
-    before: VideoWaitState,
-    { state, task, next, pollError }: VideoWaitStep,
-    emit?: (event: VideoWatchEvent) => void,
-  ): Promise<void> {
-    if (task !== undefined && hasChanged(before, state)) {
-      const { rawStatus, progress, polls } = state;
-      const { elapsed } = this.#summary();
-      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-      const { onUpdate } = this.#wait;
-      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
-      emit?.({ type: 'update', ...update });
-    }
-    if (pollError !== undefined && 'delayMs' in next) {
-      emit?.({ type: 'poll-error', error: pollError });
-    }
-  }
-
-  /** Awaits a function of the caller's. */
-  async #call(name: 'onUpdate' | 'limiter', run: () => unknown): Promise<void> {
-    try {
-      await this.#scope.race((async () => run())());
-    } catch (error) {
-      this.#scope.signal.throwIfAborted();
-      throw callbackError(name, this.#summary(), error);
-    }
-  }
-
-  get #elapsed(): number {
-    return this.#scope.now - this.#state.since;
-  }
-
-  #summary(): VideoWaitSummary {
-    return summarize(this.#wait.ref, this.#state, this.#elapsed);
-  }
+/** Varies a pause at random, so that tasks that were submitted together are not polled together. */
+function applyJitter(
+  pause: number,
+  { jitter, min, max }: IntervalSettings,
+  random: number,
+): number {
+  return Math.round(Math.min(max, Math.max(min, pause * (1 + jitter * (2 * random - 1)))));
 }
 
 /**
- * Polls until a task is completed. Only reads, one poll after the other.
+ * The beginning of a wait. A task that was just submitted is given the first pause; what is known to
+ * be older, and what nothing is known of, is polled at once.
  *
- * @throws `VideoFailedError` when the task failed
- * @throws `VideoWaitError`, `VideoWaitTimeoutError` or `VideoWaitAbortedError` when the wait ended first
+ * @param since - When it is, in milliseconds since 1970.
+ * @param age - Of the task, in milliseconds.
+ * @param random - 0 to 1.
  */
-export async function waitForTask(wait: Wait, scope: WaitScope): Promise<VideoTask> {
-  const advance = begun(wait, scope);
-  for (;;) {
-    const video = await advance();
-    if (video !== undefined) return video;
+export function begin(
+  since: number,
+  age: number | undefined,
+  { interval, timeout }: WaitSettings,
+  random: number,
+): { readonly state: VideoWaitState; readonly delay: number } {
+  const state = checkState(undefined, since);
+  const first = applyJitter(interval.first, interval, random);
+  if (age === undefined || age >= first) return { state, delay: 0 };
+  const delay = Math.min(first, first - age, timeout ?? first);
+  return { state: { ...state, interval: interval.first }, delay };
+}
+
+/** What a poll says of a task. */
+type Said = Pick<VideoWaitState, 'status' | 'rawStatus' | 'progress'>;
+
+/** Whether a poll has seen something new. */
+export function hasChanged(before: Said, after: Said): boolean {
+  return (
+    before.status !== after.status ||
+    before.rawStatus !== after.rawStatus ||
+    before.progress !== after.progress
+  );
+}
+
+/**
+ * Whether to ask the vendor's route as well. A task that failed behind another gateway may stay
+ * `unknown` for ever, and only the gateway's own record of it, which that route gives, tells.
+ */
+export function asksVendor(
+  before: VideoWaitState,
+  { status, raw_status: rawStatus, progress }: VideoTask,
+  elapsed: number,
+): boolean {
+  const isUnknown = rawStatus !== undefined && readStatusWord(rawStatus).word === 'empty';
+  if (status !== 'queued' || !isUnknown) return false;
+  if (hasChanged(before, { status, rawStatus, progress })) return false;
+  const { sameSince = elapsed, vendorAsked = sameSince } = before;
+  return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
+}
+
+/**
+ * Takes one poll into account: the one place where what was seen becomes a decision. Pure: it reads no
+ * clock, sets no timer and draws no random number.
+ *
+ * @param random - 0 to 1; varies the pause.
+ */
+export function decide(
+  before: VideoWaitState,
+  seen: Observation,
+  moment: Moment,
+  settings: WaitSettings,
+  random: number,
+): Decision {
+  const state = { ...before, polls: before.polls + 1 };
+  const { interval } = settings;
+  switch (seen.type) {
+    case 'fatal':
+      return stop(state, 'fatal');
+    case 'foreign_status':
+      return stop({ ...state, status: 'queued', rawStatus: seen.rawStatus }, 'foreign_status');
+    case 'transient': {
+      const errors = state.errors + 1;
+      const failed = { ...state, errors };
+      if (errors > settings.maxConsecutiveErrors) return stop(failed, 'too_many_errors');
+      const max = Math.max(longestPause.afterErrors, interval.max);
+      const pause = Math.min(max, interval.min * 2 ** (errors - 1));
+      return again(
+        failed,
+        applyJitter(pause, { ...interval, max }, random),
+        seen,
+        moment,
+        settings,
+      );
+    }
+    case 'missing': {
+      const missed = { ...state, errors: 0, missing: state.missing + 1 };
+      if (!mayBeMissing(missed, moment, settings)) return stop(missed, 'missing');
+      const pause = applyJitter(state.interval ?? interval.first, interval, random);
+      return again(missed, pause, seen, moment, settings);
+    }
+    case 'task':
+      return afterTask(state, seen, moment, settings, random);
   }
 }
 
-/** A wait from its beginning: pauses and polls once at each call, and gives the task when it is completed. */
-function begun(
-  wait: Wait,
-  scope: WaitScope,
-  emit?: (event: VideoWatchEvent) => void,
-): () => Promise<VideoTask | undefined> {
-  const first = begin(scope.now, ageOf(wait, scope.now), wait.settings, Math.random());
-  const run = new WaitRun(wait, scope, first.state);
-  let pause: Pause = { delayMs: first.delay, earliestMs: first.delay };
-  return async () => {
-    const { next } = await run.step(pause, emit);
-    if ('error' in next) throw next.error;
-    if ('video' in next) return next.video;
-    pause = next;
-    return undefined;
+function afterTask(
+  before: VideoWaitState,
+  seen: Extract<Observation, { type: 'task' }>,
+  moment: Moment,
+  settings: WaitSettings,
+  random: number,
+): Decision {
+  const { status, rawStatus, progress, failure, hasAskedVendor } = seen;
+  const { elapsed } = moment;
+  const { first, max, factor } = settings.interval;
+  const hasMoved = before.status !== undefined && before.status !== status;
+  const interval =
+    hasMoved || before.interval === undefined ? first : Math.min(max, before.interval * factor);
+  // Without a status there is nothing that a progress could be of.
+  const isComplaint = rawStatus === undefined && failure !== undefined;
+  const isSame =
+    !hasChanged(before, isComplaint ? { ...seen, progress: before.progress } : seen) &&
+    reasonOf(before) === reasonOf(seen) &&
+    before.failure?.code === failure?.code;
+  const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
+  const state: VideoWaitState = {
+    ...before,
+    polls: before.polls + (hasAskedVendor ? 1 : 0),
+    status,
+    rawStatus,
+    progress,
+    interval,
+    failure,
+    sameSince,
+    samePolls: samePolls + 1,
+    vendorAsked: hasAskedVendor ? elapsed : before.vendorAsked,
+    errors: 0,
+    missing: 0,
   };
+  if (status === 'completed') return { state, next: status };
+  const hasFailed =
+    status === 'failed'
+      ? seen.isFinal === true || before.status === 'failed'
+      : failure !== undefined &&
+        samePolls + 1 >= complaints.polls &&
+        elapsed - sameSince >= complaints.span;
+  if (hasFailed) return { state: { ...state, status: 'failed' }, next: 'failed' };
+  const pause = applyJitter(interval, settings.interval, random);
+  return again(state, pause, seen, moment, settings);
 }
 
-/** Polls until a task has ended, and tells what happens. A task that failed is an event. */
-export async function* watchTask(
-  wait: Wait,
-  scope: WaitScope,
-): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const events: VideoWatchEvent[] = [{ type: 'submitted', ref: wait.ref }];
-  const advance = begun(wait, scope, (event) => events.push(event));
-  let isOver = false;
-  do {
-    yield* events.splice(0);
-    try {
-      const task = await advance();
-      isOver = task !== undefined;
-      if (task !== undefined) events.push({ type: 'completed', task });
-    } catch (error) {
-      if (scope.isLeft) return;
-      isOver = VideoFailedError.isInstance(error);
-      if (!VideoFailedError.isInstance(error)) throw error;
-      events.push({ type: 'failed', error });
-    }
-  } while (!isOver);
-  yield* events;
+function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
+  return failure && withoutRequestIds(failure.message);
+}
+
+/** A task may be missing while its gateway is still writing it down, and briefly later on. */
+function mayBeMissing(
+  state: VideoWaitState,
+  { age = 0, elapsed }: Moment,
+  { notFoundGrace }: WaitSettings,
+): boolean {
+  // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
+  if (Math.max(age, elapsed) < notFoundGrace) return true;
+  return state.status !== undefined && state.missing <= toleratedMisses;
+}
+
+function stop(state: VideoWaitState, reason: WaitEnd): Decision {
+  // A failure that no poll can confirm any more, and none has denied, is one.
+  return { state, next: state.status === 'failed' ? 'failed' : reason };
+}
+
+/**
+ * Asks for another poll, unless the time is up. That is so only when a poll begun at the limit or
+ * later found the task unfinished: a machine that slept past the limit polls once more.
+ */
+function again(
+  state: VideoWaitState,
+  pause: number,
+  { retryAfter = 0 }: { readonly retryAfter?: number | undefined },
+  { started, elapsed }: Moment,
+  { timeout, interval }: WaitSettings,
+): Decision {
+  if (timeout !== null && started >= timeout - timerSlack) return stop(state, 'timeout');
+  const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
+  const asked = Math.min(retryAfter, longestPause.asked);
+  const delayMs = Math.min(Math.max(pause, asked), remaining);
+  const earliestMs = Math.min(Math.max(interval.min, asked), delayMs);
+  return { state, next: { delayMs, earliestMs } };
+}
+
+/** Every status of a task. */
+export const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isFailure(value: unknown): value is VideoTaskError {
+  return isObject(value) && isText(value['message']) && isText(value['code'] ?? '');
+}
+
+function isStatus(value: unknown): value is VideoStatus {
+  return statuses.some((status) => status === value);
+}
+
+/**
+ * Checks a state that may have been stored; without one, begins.
+ *
+ * @param now - In milliseconds since 1970.
+ * @throws `InvalidInputError` naming the field that does not fit
+ */
+export function checkState(state: unknown, now: number): VideoWaitState {
+  if (state === undefined || state === null) {
+    return { v: 1, since: now, polls: 0, errors: 0, missing: 0 };
+  }
+  const given = checkStored('state', state);
+  checkVersion('state', given['v']);
+  const count = (part: string): number => {
+    const value = given[part];
+    if (isAmount(value) && Number.isSafeInteger(value)) return value;
+    throw badStored('state', part, 'must be a whole number of at least 0.');
+  };
+  /** A field that some databases give back as `null` when it was left out. */
+  const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
+    const value = given[part] ?? undefined;
+    if (value === undefined || fits(value)) return value;
+    throw badStored('state', part, 'is not what it was.');
+  };
+  return {
+    v: 1,
+    // A clock that was set back must not make the time limit later than it ever was.
+    since: Math.min(checkTime('state', 'since', given['since']), now),
+    polls: count('polls'),
+    errors: count('errors'),
+    missing: count('missing'),
+    status: optional('status', isStatus),
+    rawStatus: optional('rawStatus', isText),
+    progress: optional('progress', isAmount),
+    interval: optional('interval', isAmount),
+    failure: optional('failure', isFailure),
+    sameSince: optional('sameSince', isAmount),
+    samePolls: optional('samePolls', isAmount),
+    vendorAsked: optional('vendorAsked', isAmount),
+  };
 }

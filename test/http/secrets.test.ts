@@ -7,7 +7,7 @@ import { resolveSettings } from '../../src/http/settings.ts';
 import { Transport } from '../../src/http/transport.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { withoutQueries } from '../../src/http/redaction.ts';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { canaries, errorOf, situations } from '../helpers/every-error.ts';
 import { cutResponse, fetchFailure, settled } from '../helpers/failures.ts';

@@ -6,7 +6,7 @@ import { VideoFailedError } from '../../src/videos/errors.ts';
 import { Gateway } from '../../src/gateway.ts';
 import { downloadVideo, saveTo } from '../../src/node/index.ts';
 import type { GatewayOptions, RequestOptions } from '../../src/options.ts';
-import { parseVideoTaskRef } from '../../src/videos/task-ref.ts';
+import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoTaskLike, VideoTaskRef } from '../../src/videos/types.ts';
 import { emulated } from '../helpers/clients.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { downloadVideo, FileError, fileFromPath, saveTo } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/task-ref.ts';
+import { makeRef } from '../../src/videos/ref.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { failureOf } from '../helpers/videos.ts';

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { downloadVideo, fileLedger, saveTo } from '../../src/node/index.ts';
-import { makeRef } from '../../src/videos/task-ref.ts';
+import { makeRef } from '../../src/videos/ref.ts';
 import { contentServer } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 

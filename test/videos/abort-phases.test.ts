@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
 import type { VideoCreateAndWaitOptions } from '../../src/videos/wait-options.ts';
 import { answeredVideos, failureOf, order } from '../helpers/videos.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { VideoFailedError, VideoWaitTimeoutError } from '../../src/videos/errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/task-ref.ts';
+import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoWaitOptions, VideoWaitState } from '../../src/videos/wait-options.ts';
 import { untyped } from '../helpers/untyped.ts';
 import {

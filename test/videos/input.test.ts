@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
 import type { Videos } from '../../src/videos/videos.ts';
 import { emulatedVideos, failureOf, order } from '../helpers/videos.ts';
 

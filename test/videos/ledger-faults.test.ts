@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoWaitAbortedError } from '../../src/videos/errors.ts';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
-import type { SubmitClaim, SubmitLedger } from '../../src/videos/submit-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
 import { untyped } from '../helpers/untyped.ts';
 import {
   countRequests,

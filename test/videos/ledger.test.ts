@@ -9,9 +9,9 @@ import {
   VideoWaitError,
 } from '../../src/videos/errors.ts';
 import { fileLedger } from '../../src/node/index.ts';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
 import type { VideoSubmitOptions } from '../../src/videos/wait-options.ts';
-import type { SubmitLedger } from '../../src/videos/submit-ledger.ts';
+import type { SubmitLedger } from '../../src/videos/ledger.ts';
 import type { VideoCreateParams, VideoTaskRef } from '../../src/videos/types.ts';
 import { root } from '../helpers/run-program.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { fileLedger } from '../../src/node/index.ts';
-import { memoryLedger } from '../../src/videos/memory-ledger.ts';
-import { makeRef } from '../../src/videos/task-ref.ts';
-import type { SubmitLedger } from '../../src/videos/submit-ledger.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
+import { makeRef } from '../../src/videos/ref.ts';
+import type { SubmitLedger } from '../../src/videos/ledger.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { failureOf } from '../helpers/videos.ts';
 

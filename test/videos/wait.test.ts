@@ -8,7 +8,7 @@ import {
   VideoWaitError,
   VideoWaitTimeoutError,
 } from '../../src/videos/errors.ts';
-import { parseVideoTaskRef } from '../../src/videos/task-ref.ts';
+import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoUpdate } from '../../src/videos/wait-options.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import {

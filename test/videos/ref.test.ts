@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { makeRef, nameTask, parseVideoTaskRef } from '../../src/videos/task-ref.ts';
+import { makeRef, nameTask, parseVideoTaskRef } from '../../src/videos/ref.ts';
 
 const ref = {
   v: 1,
@@ -109,8 +109,9 @@ describe('what stands for a task', () => {
     } as const;
 
     expect(nameTask('task_1')).toEqual({ id: 'task_1', route, ref: undefined });
-    expect(nameTask(handle)).toEqual({ id: 'task_1', route, ref: handle });
-    expect(nameTask(task)).toEqual({ id: 'task_1', route, ref: handle });
+    const named = { id: 'task_1', route, ref: handle, given: handle };
+    expect(nameTask(handle)).toEqual(named);
+    expect(nameTask(task)).toEqual(named);
     const { ref: _ref, ...plain } = task;
     expect(Reflect.apply(nameTask, undefined, [plain])).toEqual({
       id: 'task_1',

@@ -1,0 +1,226 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
+import type { VideoTaskLike, VideoTaskRef } from './types.ts';
+
+type Route = VideoTaskRef['route'];
+
+/** What callers store and give back, and where they have it from. */
+const origins = {
+  ref: 'A handle is what task.ref, onSubmitted or an error gave',
+  state: 'A state is what the last step() gave',
+};
+
+type Stored = keyof typeof origins;
+
+/** The error for what was stored, or a part of it, and does not fit. */
+export function badStored(name: Stored, part: string, problem: string): InvalidInputError {
+  const field = part === '' ? name : `${name}.${part}`;
+  return new InvalidInputError(field, `${problem} ${origins[name]}; store and pass it whole.`);
+}
+
+/** Refuses what is no object. */
+export function checkStored(name: Stored, value: unknown): JsonObject {
+  if (isObject(value)) return value;
+  const isText = typeof value === 'string';
+  const problem = isText ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
+  throw badStored(name, '', problem);
+}
+
+/** Refuses a format of another version. */
+export function checkVersion(name: Stored, version: unknown): void {
+  if (version === 1) return;
+  const problem = `is ${JSON.stringify(version)}, a format that this version does not know.`;
+  throw badStored(name, 'v', problem);
+}
+
+/** Refuses what is no point in time. */
+export function checkTime(name: Stored, part: string, value: unknown): number {
+  if (isAmount(value)) return value;
+  throw badStored(name, part, 'must be milliseconds since 1970.');
+}
+
+/** Whether a value is a number of at least 0. */
+export function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+function checkText(part: string, value: unknown): string {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw badStored('ref', part, 'must be text.');
+}
+
+/** Checks the id of a task. */
+export function checkTaskId(field: string, value: unknown): string {
+  const id = typeof value === 'string' ? value.trim() : '';
+  // A handle or a task that was stored. No gateway has ids like that.
+  if (id.startsWith('{')) {
+    throw new InvalidInputError(field, 'is JSON text; read it with JSON.parse() first.');
+  }
+  if (/\p{Surrogate}/u.test(id)) {
+    throw new InvalidInputError(field, 'holds half of a surrogate pair.');
+  }
+  // URL parsers resolve the two, even when they are escaped, and would call another route.
+  if (!['', '.', '..'].includes(id)) return id;
+  const finding = id === '' ? 'is empty' : `may not be "${id}"`;
+  throw new InvalidInputError(field, `${finding}; give the task id that the submission returned.`);
+}
+
+/**
+ * Checks the vendor prefix of a route: one path segment, of characters that no router reads as
+ * anything else.
+ */
+export function checkVendorPrefix(field: string, value: unknown): string {
+  if (typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value)) return value;
+  throw new InvalidInputError(
+    field,
+    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.',
+  );
+}
+
+function checkRoute(value: unknown): Route {
+  const { type, vendorPrefix } = isObject(value) ? value : {};
+  if (type === 'openai') return { type };
+  if (type === 'vendor') {
+    return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
+  }
+  const problem = 'must be { type: "openai" } or { type: "vendor", vendorPrefix }.';
+  throw badStored('ref', 'route', problem);
+}
+
+/** A gateway root without a trailing slash, so that equal gateways compare equal. */
+function checkRoot(value: unknown): string {
+  const text = checkText('baseURL', value);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const extra = url && url.username + url.password + url.search + url.hash;
+  if (url === undefined || extra !== '' || !/^https?:$/.test(url.protocol)) {
+    const problem = 'must be an http(s) URL without password, query and fragment.';
+    throw badStored('ref', 'baseURL', problem);
+  }
+  return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
+}
+
+/** What a handle holds where it is known. */
+const details = ['model', 'callId', 'remixOf'] as const;
+
+/**
+ * Checks a stored handle to a video task, for example `JSON.parse(row.ref)`.
+ *
+ * @param value - What `task.ref` or `onSubmitted` gave, after a trip through JSON.
+ * @returns A fresh handle with the known fields only.
+ * @throws `InvalidInputError` naming the field that does not fit
+ *
+ * @example
+ * ```ts
+ * const ref = parseVideoTaskRef(JSON.parse(row.ref));
+ * const task = await gateway.videos.wait(ref);
+ * ```
+ */
+export function parseVideoTaskRef(value: unknown): VideoTaskRef {
+  const given = checkStored('ref', value);
+  if (given['kind'] !== 'video') throw badStored('ref', 'kind', 'must be "video".');
+  checkVersion('ref', given['v']);
+  const createdAt = checkTime('ref', 'createdAt', given['createdAt']);
+  const ref = makeRef({
+    id: checkTaskId('ref.id', given['id']),
+    route: checkRoute(given['route']),
+    baseURL: checkRoot(given['baseURL']),
+    createdAt,
+  });
+  for (const name of details) {
+    const detail = given[name] ?? undefined;
+    if (detail !== undefined) ref[name] = checkText(name, detail);
+  }
+  return ref;
+}
+
+/** Makes the handle of a task. */
+export function makeRef(
+  task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | (typeof details)[number]> & {
+    readonly route?: Route;
+  },
+): VideoTaskRef {
+  const { id, baseURL, createdAt, route = { type: 'openai' } } = task;
+  const ref: VideoTaskRef = { v: 1, kind: 'video', id, route, baseURL, createdAt };
+  // Unknown details leave no key behind.
+  for (const name of details) if (task[name] !== undefined) ref[name] = task[name];
+  return ref;
+}
+
+/** A task as its caller names it. */
+export interface NamedTask {
+  readonly id: string;
+  /** The route on which its status is read. */
+  readonly route: Route;
+  /** The handle, where the caller gave one: checked, and as it was given. */
+  readonly ref: VideoTaskRef | undefined;
+  readonly given?: object;
+}
+
+/**
+ * Reads what a caller gave for a task: an id, a handle, or a task. A task that went through JSON has
+ * lost its handle and counts as its id.
+ *
+ * @throws `InvalidInputError` when it is none of them
+ */
+export function nameTask(value: VideoTaskLike): NamedTask {
+  if (value instanceof Promise) {
+    throw new InvalidInputError('id', 'is a promise; put "await" before it.');
+  }
+  let id: unknown = value;
+  if (isObject(value)) {
+    const given = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
+    if (given !== undefined) {
+      const ref = parseVideoTaskRef(given);
+      return { id: ref.id, route: ref.route, ref, given: Object(given) };
+    }
+    id = value['id'] ?? value['task_id'];
+  } else if (typeof value !== 'string') {
+    throw new InvalidInputError('id', 'must be a task id, a handle (task.ref) or a video task.');
+  }
+  return { id: checkTaskId('id', id), route: { type: 'openai' }, ref: undefined };
+}
+
+/**
+ * Refuses a handle of another gateway: its id means nothing here, or means the task of somebody else.
+ *
+ * @throws `InvalidInputError` saying what to do
+ */
+export function checkGateway(
+  ref: VideoTaskRef | undefined,
+  { baseURL }: { readonly baseURL: string },
+  hint = 'Or give the id alone.',
+): void {
+  if (ref === undefined || ref.baseURL === baseURL) return;
+  throw new InvalidInputError(
+    'ref.baseURL',
+    `is ${ref.baseURL}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`,
+  );
+}
+
+/**
+ * What a caller gave for a task of this gateway.
+ *
+ * @throws `InvalidInputError` when it is no task, or one of another gateway
+ */
+export function ownTask(client: { readonly baseURL: string }, task: VideoTaskLike): NamedTask {
+  const named = nameTask(task);
+  checkGateway(named.ref, client);
+  return named;
+}
+
+/** Handles of tasks that were read as completed. Nothing of it is stored with them. */
+const completed = new WeakSet();
+
+/** Takes note that the tasks of these handles are completed. */
+export function noteCompleted(...refs: readonly (object | undefined)[]): void {
+  for (const ref of refs) if (ref !== undefined) completed.add(ref);
+}
+
+/** Whether a caller's task is known to be completed: it says so, or its handle came with one that did. */
+export function isCompleted(task: VideoTaskLike): boolean {
+  if (typeof task === 'string') return false;
+  if ('status' in task && task.status === 'completed') return true;
+  const ref = 'ref' in task ? task.ref : task;
+  return isObject(ref) && completed.has(ref);
+}
