@@ -7,12 +7,13 @@
  * `check`, for what callers give, stands on `errors` alone.
  *
  * Types count like code. A resource room never imports another one: what two share goes down a floor.
- * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them.
+ * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; `ai-sdk`
+ * builds on what users see of it.
  */
 const ground = 'src/(types|options|endpoints)\\.ts$';
 const resources = 'src/(chat|generate|embeddings|images|audio|models|videos)/';
 const middle = 'src/(structured|streams|uploads)/';
-const entries = 'src/(node|helpers|testing)/';
+const entries = 'src/(node|helpers|testing|ai-sdk)/';
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -83,7 +84,11 @@ export default {
       from: { path: '^src/([^/]+)', pathNot: '^src/testing/' },
       to: { path: `^${entries}`, pathNot: '^src/$1/' },
     },
+    never('ai-sdk', 'The AI SDK is served with what users have too.', 'src/ai-sdk/', [
+      'src/(?!ai-sdk/|index\\.ts$)',
+    ]),
     onlyIn('ky', 'src/http/'),
+    onlyIn('@ai-sdk/provider', 'src/ai-sdk/'),
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),

@@ -11,12 +11,13 @@ const declarations = 'node_modules/.cache/model-gateway';
 export default defineConfig({
   input: {
     index: `${declarations}/index.d.ts`,
+    'ai-sdk/index': `${declarations}/ai-sdk/index.d.ts`,
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,
     'testing/index': `${declarations}/testing/index.d.ts`,
     'testing/msw': `${declarations}/testing/msw.d.ts`,
   },
-  external: [/^node:/, 'msw', /^zod(?:\/|$)/],
+  external: [/^node:/, '@ai-sdk/provider', 'msw', /^zod(?:\/|$)/],
   plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
   // Names of exports stay readable, and no paths of this machine get into the files.
   experimental: { attachDebugInfo: 'none' },

@@ -62,6 +62,7 @@ export default defineConfig({
     'form-data': 'node_modules/form-data/lib/form_data.js',
     'no-form-data': 'src/uploads/no-form-data.ts',
     index: 'src/index.ts',
+    'ai-sdk/index': 'src/ai-sdk/index.ts',
     'helpers/zod': 'src/helpers/zod.ts',
     'node/index': 'src/node/index.ts',
     'testing/index': 'src/testing/index.ts',

@@ -35,6 +35,8 @@ const entries = Object.entries(packageJson.exports).flatMap(([name, target]) =>
 /** What each entry point may import besides its own files. */
 const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   '.': [/^#form-data$/],
+  // Of its types alone: see below.
+  './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
   './node': [/^node:/, /^#form-data$/],
   './testing': [],
   './testing/msw': [/^msw$/],
@@ -51,6 +53,12 @@ describe('entry points', () => {
     const isAllowed = (used: string): boolean => patterns.some((pattern) => pattern.test(used));
     expect([...packages].filter((used) => !isAllowed(used))).toEqual([]);
     expect([...declared.packages].filter((used) => !isAllowed(used))).toEqual([]);
+  });
+
+  test('the code for the AI SDK loads nothing of it', async () => {
+    const { packages } = await reach(join(root, 'dist', 'ai-sdk', 'index.js'));
+
+    expect([...packages]).toEqual(['#form-data']);
   });
 
   test('the main entry point exports these names', async () => {

@@ -1,0 +1,113 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4ResponseMetadata,
+  LanguageModelV4Source,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+import type { ChatCompletion, ChatCompletionMessage, CompletionUsage } from '../index.ts';
+import { isJSONObject, providerName } from './options.ts';
+import { signatureOf } from './prompt.ts';
+
+/** The metadata of an answer: counts that the AI SDK has no place for. */
+export function metadataOf(usage: CompletionUsage | undefined): SharedV4ProviderMetadata {
+  const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
+    usage?.completion_tokens_details ?? {};
+  return {
+    [providerName]: {
+      ...(accepted !== undefined && { acceptedPredictionTokens: accepted }),
+      ...(rejected !== undefined && { rejectedPredictionTokens: rejected }),
+    },
+  };
+}
+
+/** What an answer used. Nothing is known of it where the gateway says nothing. */
+export function usageOf(usage: CompletionUsage | undefined): LanguageModelV4Usage {
+  const unknown = undefined;
+  if (usage === undefined) {
+    return {
+      inputTokens: { total: unknown, noCache: unknown, cacheRead: unknown, cacheWrite: unknown },
+      outputTokens: { total: unknown, text: unknown, reasoning: unknown },
+    };
+  }
+  const { prompt_tokens: input, prompt_tokens_details: inputDetails } = usage;
+  const cacheRead = inputDetails?.cached_tokens ?? 0;
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
+  // Some providers count reasoning in the sum alone.
+  const isApart = usage.total_tokens === input + usage.completion_tokens + reasoning;
+  const output = usage.completion_tokens + (isApart ? reasoning : 0);
+  const raw: unknown = usage;
+  return {
+    inputTokens: {
+      total: input,
+      noCache: input - cacheRead,
+      cacheRead,
+      cacheWrite: inputDetails?.cache_write_tokens,
+    },
+    outputTokens: { total: output, text: Math.max(0, output - reasoning), reasoning },
+    ...(isJSONObject(raw) && { raw }),
+  };
+}
+
+const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> = {
+  stop: 'stop',
+  length: 'length',
+  content_filter: 'content-filter',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+};
+
+/** Why an answer ended. A refusal counts as filtered, though its reason says that it is complete. */
+export function finishOf(raw: string, hasRefused: boolean): LanguageModelV4FinishReason {
+  const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw];
+  return { unified: unified ?? 'other', raw };
+}
+
+/** What is known of an answer as a whole; gateways leave out what they do not know. */
+export function headOf({
+  id,
+  model,
+  created,
+}: Pick<ChatCompletion, 'id' | 'model' | 'created'>): LanguageModelV4ResponseMetadata {
+  return {
+    ...(id !== '' && { id }),
+    ...(model !== '' && { modelId: model }),
+    ...(created !== 0 && { timestamp: new Date(created * 1000) }),
+  };
+}
+
+/** The pages that an answer cites. */
+export function sourcesOf(annotations: unknown, prefix: string): LanguageModelV4Source[] {
+  if (!Array.isArray(annotations)) return [];
+  const found: readonly unknown[] = annotations;
+  return found.flatMap((annotation, index): LanguageModelV4Source[] => {
+    const cited = isJSONObject(annotation) ? annotation['url_citation'] : undefined;
+    if (!isJSONObject(cited) || typeof cited['url'] !== 'string') return [];
+    const { url, title } = cited;
+    const titled = typeof title === 'string' && { title };
+    return [{ type: 'source', sourceType: 'url', id: `${prefix}${index}`, url, ...titled }];
+  });
+}
+
+/** The content of an answer, in the order in which streams give it. */
+export function contentOf(message: ChatCompletionMessage): LanguageModelV4Content[] {
+  const thoughts = message.reasoning_content ?? message.reasoning;
+  const texts = [message.content, message.refusal].filter((text) => Boolean(text));
+  const calls = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
+  return [
+    ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
+    ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),
+    ...sourcesOf(message.annotations, 'source-'),
+    ...calls.map((call, index) => {
+      const providerMetadata = signatureOf(call);
+      return {
+        type: 'tool-call' as const,
+        toolCallId: call.id || `call-${index}`,
+        toolName: call.function.name,
+        input: call.function.arguments,
+        ...(providerMetadata && { providerMetadata }),
+      };
+    }),
+  ];
+}

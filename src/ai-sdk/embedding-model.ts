@@ -1,0 +1,73 @@
+import type { EmbeddingModelV4 } from '@ai-sdk/provider';
+import { UnexpectedResponseError, type Gateway } from '../index.ts';
+import { calling, TooManyValuesError } from './errors.ts';
+import { headersOf, providerName, readCall } from './options.ts';
+
+/** What is known of an embedding model. */
+export interface EmbeddingModelSettings {
+  /**
+   * How many texts fit into one request; `embedMany` makes several of more. Providers differ: 2048 with
+   * OpenAI, 100 with Google, 10 or 25 with Ali.
+   * @defaultValue 100
+   */
+  readonly maxEmbeddingsPerCall?: number | undefined;
+  /**
+   * Whether `embedMany` may send several requests at a time.
+   * @defaultValue true
+   */
+  readonly supportsParallelCalls?: boolean | undefined;
+}
+
+const provider = `${providerName}.embedding`;
+const operation = 'embeddings.create';
+
+/**
+ * A model that turns texts into vectors.
+ *
+ * @param connect - Gives the client, at the first call.
+ */
+export function embeddingModel(
+  connect: () => Gateway,
+  modelId: string,
+  settings: EmbeddingModelSettings = {},
+): EmbeddingModelV4 {
+  const { maxEmbeddingsPerCall = 100, supportsParallelCalls = true } = settings;
+  return {
+    specificationVersion: 'v4',
+    provider,
+    modelId,
+    maxEmbeddingsPerCall,
+    supportsParallelCalls,
+    async doEmbed(options) {
+      const { values, dimensions, abortSignal: signal } = options;
+      if (values.length > maxEmbeddingsPerCall) {
+        throw new TooManyValuesError(provider, modelId, maxEmbeddingsPerCall, values);
+      }
+      const client = connect();
+      const { request } = readCall(options);
+      const params = { model: modelId, input: values, dimensions };
+      const { data, response } = await calling({ client, operation, signal }, async () => {
+        const answer = await client.embeddings.create(params, request).withResponse();
+        throwIfMissing(answer, values.length);
+        return answer;
+      });
+      return {
+        embeddings: data.data.map(({ embedding }) => embedding),
+        usage: { tokens: data.usage.prompt_tokens },
+        response: { headers: headersOf(response), body: data },
+        warnings: [],
+      };
+    },
+  };
+}
+
+/** The AI SDK pairs texts and vectors by their place, which says nothing where some are missing. */
+function throwIfMissing(
+  { data, response }: { data: { data: readonly unknown[] }; response: Response },
+  wanted: number,
+): void {
+  if (data.data.length === wanted) return;
+  const message = `The gateway sent ${data.data.length} vectors for ${wanted} texts, so it is not known which is whose.`;
+  const { status, headers } = response;
+  throw new UnexpectedResponseError(message, { outcome: 'unknown', status, headers, data });
+}

@@ -1,0 +1,209 @@
+import type {
+  ImageModelV4,
+  ImageModelV4CallOptions,
+  ImageModelV4File,
+  ImageModelV4Result,
+  ImageModelV4Usage,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import type { Gateway, Image, ImagesResponse, RequestOptions, WithResponse } from '../index.ts';
+import { base64In, bytesOf, dataURL } from './bytes.ts';
+import { download } from './download.ts';
+import { calling, CallAbortedError, messageOf, toAISDKError } from './errors.ts';
+import { headersOf, providerName, readCall, unsupported } from './options.ts';
+
+/** What is known of an image model. */
+export interface ImageModelSettings {
+  /**
+   * How many images one request may ask for. Of more, several requests are made side by side; when one
+   * of them fails, the images of the others are kept, as they are paid for.
+   * @defaultValue 10; 4 for Imagen and 1 for DALL·E 3
+   */
+  readonly maxImagesPerCall?: number | undefined;
+}
+
+/**
+ * As many images as anybody asks for. The AI SDK would make several calls of more, and lose what all of
+ * them have made and charged when one fails; here they are told apart.
+ */
+const any = Number.MAX_SAFE_INTEGER;
+
+function limitOf(modelId: string): number {
+  if (/dall-?e-3/i.test(modelId)) return 1;
+  return /imagen/i.test(modelId) ? 4 : 10;
+}
+
+/**
+ * A model that makes and edits images.
+ *
+ * @param connect - Gives the client, at the first call.
+ */
+export function imageModel(
+  connect: () => Gateway,
+  modelId: string,
+  settings: ImageModelSettings = {},
+): ImageModelV4 {
+  const { maxImagesPerCall = limitOf(modelId) } = settings;
+  return {
+    specificationVersion: 'v4',
+    provider: `${providerName}.image`,
+    modelId,
+    maxImagesPerCall: any,
+    supportsFileInputs: true,
+    supportsMaskInputs: true,
+    doGenerate: (options) => generate(connect(), modelId, maxImagesPerCall, options),
+  };
+}
+
+async function generate(
+  client: Gateway,
+  model: string,
+  limit: number,
+  options: ImageModelV4CallOptions,
+): Promise<ImageModelV4Result> {
+  const { n, abortSignal: signal } = options;
+  const { request } = readCall(options);
+  const warnings = warningsOf(options);
+  const counts = Array.from({ length: Math.ceil(n / limit) }, (_, index) =>
+    Math.min(limit, n - index * limit),
+  );
+  const results = await Promise.allSettled(
+    counts.map((count, index) => ask(client, model, count, options, numbered(request, index))),
+  );
+  const answers = results.flatMap((result) =>
+    result.status === 'fulfilled' ? [result.value] : [],
+  );
+  const failures = results.flatMap((result): { error: unknown }[] =>
+    result.status === 'rejected' ? [{ error: result.reason }] : [],
+  );
+  const abort = failures.find(({ error }) => error instanceof CallAbortedError);
+  const [first] = answers;
+  if (abort !== undefined || first === undefined) throw (abort ?? failures[0])?.error;
+  for (const { error } of failures) {
+    const message = `One of ${counts.length} requests failed; the images of the others are here. ${messageOf(error)}`;
+    warnings.push({ type: 'other', message });
+  }
+  const items = answers.flatMap(({ data }) => data.data);
+  const { images, kept } = await imagesOf(client, items, signal, warnings);
+  return {
+    images,
+    // The AI SDK would ask again for images that a filter took out, and pay again.
+    isRetryable: false,
+    warnings,
+    usage: sumOf(answers.map(({ data }) => data.usage)),
+    providerMetadata: { [providerName]: { images: kept.map(detailsOf) } },
+    response: { timestamp: new Date(), modelId: model, headers: headersOf(first.response) },
+  };
+}
+
+/** Requests of one call have ids of their own; a gateway that honours them would make one of all. */
+function numbered(request: RequestOptions, index: number): RequestOptions {
+  if (index === 0) return request;
+  const { callId, idempotencyKey } = request;
+  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
+  return { ...request, callId: own(callId), idempotencyKey: own(idempotencyKey) };
+}
+
+function warningsOf({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4Warning[] {
+  const warnings: SharedV4Warning[] = [];
+  if (seed !== undefined) warnings.push(unsupported('seed'));
+  if (aspectRatio !== undefined) {
+    const details = 'Sent as aspect_ratio, which many models ignore; they read size.';
+    warnings.push({ type: 'compatibility', feature: 'aspectRatio', details });
+  }
+  return warnings;
+}
+
+/** Makes one request: an edit when there are images to edit. */
+function ask(
+  client: Gateway,
+  model: string,
+  n: number,
+  {
+    prompt = '',
+    size,
+    aspectRatio,
+    files = [],
+    mask,
+    abortSignal: signal,
+  }: ImageModelV4CallOptions,
+  request: RequestOptions,
+): Promise<WithResponse<ImagesResponse>> {
+  const params = { model, prompt, n, size, aspect_ratio: aspectRatio };
+  if (files.length === 0 && mask === undefined) {
+    return calling({ client, operation: 'images.generate', signal }, () =>
+      client.images.generate(params, request).withResponse(),
+    );
+  }
+  // One address among them, and all travel as addresses: a request holds either these or files.
+  const given = mask === undefined ? files : [...files, mask];
+  const toInput = given.some(({ type }) => type === 'url') ? toReference : toUpload;
+  const image = files.map(toInput);
+  const edit = { ...params, image, mask: mask && toInput(mask) };
+  return calling({ client, operation: 'images.edit', signal }, () =>
+    client.images.edit(edit, request).withResponse(),
+  );
+}
+
+function toReference(file: ImageModelV4File): string {
+  return file.type === 'url' ? file.url : dataURL(file.data, file.mediaType);
+}
+
+function toUpload(file: ImageModelV4File): string | { data: Uint8Array; type: string } {
+  if (file.type === 'url') return file.url;
+  return { data: bytesOf(file.data), type: file.mediaType };
+}
+
+/**
+ * The images of an answer: as text when all came so, else as bytes. Those that cannot be read are told
+ * of, with their addresses; they are paid for and may be read later.
+ */
+async function imagesOf(
+  client: Gateway,
+  items: readonly Image[],
+  signal: AbortSignal | undefined,
+  warnings: SharedV4Warning[],
+): Promise<{ images: string[] | Uint8Array[]; kept: readonly Image[] }> {
+  const texts = items.map(({ b64_json: base64, url }) => base64 ?? base64In(url ?? ''));
+  const known = texts.filter((text) => text !== undefined);
+  if (known.length === items.length) return { images: known, kept: items };
+  const read = await Promise.allSettled(
+    items.map(async ({ url = '' }, index) => {
+      const text = texts[index];
+      return text === undefined ? download(client, url, signal) : bytesOf(text);
+    }),
+  );
+  const images: Uint8Array[] = [];
+  const kept: Image[] = [];
+  let failure: { error: unknown } | undefined;
+  read.forEach((result, index) => {
+    const item = items[index] ?? {};
+    if (result.status === 'fulfilled') {
+      images.push(result.value);
+      kept.push(item);
+      return;
+    }
+    failure = { error: result.reason };
+    const message = `An image could not be read from ${item.url}, where it may still be: ${messageOf(result.reason)}`;
+    warnings.push({ type: 'other', message });
+  });
+  if (images.length > 0 || failure === undefined) return { images, kept };
+  const failed = { client, operation: 'images.generate', signal } as const;
+  throw toAISDKError(failure.error, failed, { data: items });
+}
+
+function detailsOf({ revised_prompt: revisedPrompt, url }: Image) {
+  const isAddress = url !== undefined && base64In(url) === undefined;
+  return { ...(revisedPrompt !== undefined && { revisedPrompt }), ...(isAddress && { url }) };
+}
+
+function sumOf(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
+  const known = usages.filter((usage) => usage !== undefined);
+  const sum = (name: 'input_tokens' | 'output_tokens' | 'total_tokens'): number | undefined =>
+    known.length === 0 ? undefined : known.reduce((total, usage) => total + usage[name], 0);
+  return {
+    inputTokens: sum('input_tokens'),
+    outputTokens: sum('output_tokens'),
+    totalTokens: sum('total_tokens'),
+  };
+}

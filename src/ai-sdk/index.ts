@@ -1,0 +1,10 @@
+export { CallAbortedError, GatewayCallError } from './errors.ts';
+export type { EmbeddingModelSettings } from './embedding-model.ts';
+export type { ImageModelSettings } from './image-model.ts';
+export type { TranscriptionModelSettings } from './transcription-model.ts';
+export {
+  createModelGateway,
+  modelGateway,
+  type ModelGatewayProvider,
+  type ModelGatewaySettings,
+} from './provider.ts';

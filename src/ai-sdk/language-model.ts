@@ -1,0 +1,114 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import {
+  APIUserAbortError,
+  type ChatCompletionChunk,
+  type Gateway,
+  type Stream,
+} from '../index.ts';
+import { contentOf, finishOf, headOf, metadataOf, usageOf } from './chat-answer.ts';
+import { chatCall } from './chat-params.ts';
+import { calling, toAISDKError } from './errors.ts';
+import { headersOf, providerName } from './options.ts';
+import { PartMaker } from './stream-parts.ts';
+
+const operation = 'chat.completions.create';
+
+/**
+ * A chat model.
+ *
+ * @param connect - Gives the client, at the first call.
+ */
+export function languageModel(connect: () => Gateway, modelId: string): LanguageModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: `${providerName}.chat`,
+    modelId,
+    // The provider behind the gateway fetches them; otherwise they would travel through this process.
+    supportedUrls: { 'image/*': [/^https?:/], 'video/*': [/^https?:/] },
+    doGenerate: (options) => generate(connect(), modelId, options),
+    doStream: (options) => stream(connect(), modelId, options),
+  };
+}
+
+async function generate(
+  client: Gateway,
+  modelId: string,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4GenerateResult> {
+  const { params, request, warnings } = chatCall(modelId, options);
+  const failed = { client, operation, signal: options.abortSignal } as const;
+  const { data, response } = await calling(failed, () =>
+    client.chat.completions.create(params, request).withResponse(),
+  );
+  const [choice] = data.choices;
+  const hasRefused = Boolean(choice?.message.refusal);
+  return {
+    content: choice === undefined ? [] : contentOf(choice.message),
+    // Everything was filtered where there is no choice.
+    finishReason: finishOf(choice?.finish_reason ?? 'content_filter', hasRefused),
+    usage: usageOf(data.usage),
+    providerMetadata: metadataOf(data.usage),
+    request: { body: params },
+    response: { ...headOf(data), headers: headersOf(response), body: data },
+    warnings,
+  };
+}
+
+async function stream(
+  client: Gateway,
+  modelId: string,
+  options: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4StreamResult> {
+  const { params, request, warnings } = chatCall(modelId, options);
+  const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
+  const failed = { client, operation, signal: options.abortSignal } as const;
+  const { data, response } = await calling(failed, () =>
+    client.chat.completions.create(body, { partial: false, ...request }).withResponse(),
+  );
+  async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
+    yield { type: 'stream-start', warnings };
+    const maker = new PartMaker(options.includeRawChunks === true);
+    try {
+      for await (const chunk of data) yield* maker.add(chunk);
+    } catch (error) {
+      const shown = toAISDKError(error, failed);
+      // The AI SDK ends an aborted stream by itself, once it fails with such an error.
+      if (APIUserAbortError.isInstance(error)) throw shown;
+      yield* maker.fail(shown, error);
+      return;
+    }
+    yield* maker.end();
+  }
+  return {
+    stream: readableOf(parts(), data),
+    request: { body },
+    response: { headers: headersOf(response) },
+  };
+}
+
+/** Parts as a stream that reads on only when it is read, and closes the connection when it is left. */
+function readableOf(
+  parts: AsyncGenerator<LanguageModelV4StreamPart, void>,
+  source: Stream<ChatCompletionChunk>,
+): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        source.close();
+        await parts.return();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,202 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultOutput,
+  SharedV4ProviderOptions,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
+import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+} from '../index.ts';
+import { bytesOf, dataURL, typeOf } from './bytes.ts';
+import { UnsupportedError } from './errors.ts';
+import { isJSONObject, providerName, unsupported } from './options.ts';
+
+/** Fields of the wire that a caller adds to a message or to a part of one. */
+function addedTo(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
+  return options?.[providerName] ?? {};
+}
+
+/** Turns a prompt of the AI SDK into the messages of a chat. */
+export function messagesOf(
+  prompt: LanguageModelV4Prompt,
+  warnings: SharedV4Warning[],
+): ChatCompletionMessageParam[] {
+  return prompt.flatMap((message) => messagesFor(message, warnings));
+}
+
+function messagesFor(
+  message: LanguageModelV4Message,
+  warnings: SharedV4Warning[],
+): ChatCompletionMessageParam[] {
+  const added = addedTo(message.providerOptions);
+  switch (message.role) {
+    case 'system':
+      return [{ role: 'system', content: message.content, ...added }];
+    case 'user': {
+      const [first, ...others] = message.content;
+      const isText = first?.type === 'text' && others.length === 0;
+      if (!isText) return [{ role: 'user', content: message.content.map(partOf), ...added }];
+      return [{ role: 'user', content: first.text, ...added, ...addedTo(first.providerOptions) }];
+    }
+    case 'assistant':
+      return [{ ...assistantMessage(message.content, warnings), ...added }];
+    case 'tool':
+      return message.content.flatMap((part) => {
+        if (part.type !== 'tool-result') return [];
+        const content = resultText(part.output, warnings);
+        const id = { tool_call_id: part.toolCallId };
+        return [{ role: 'tool', ...id, content, ...addedTo(part.providerOptions) }];
+      });
+  }
+}
+
+/** What the model is told of the result of a tool. */
+function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4Warning[]): string {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return output.value;
+    case 'execution-denied':
+      return output.reason ?? 'Tool call execution denied.';
+    case 'json':
+    case 'error-json':
+      return JSON.stringify(output.value);
+    case 'content': {
+      // Bytes in a text would be paid for by the token, and no model could see them.
+      const texts = output.value.map((part) => {
+        if (part.type === 'text') return part.text;
+        warnings.push(
+          unsupported(`${part.type} in a tool result`, 'The model sees only its text.'),
+        );
+        return part.type === 'file' ? `[${part.filename ?? part.mediaType}]` : '';
+      });
+      return texts.filter((text) => text !== '').join('\n');
+    }
+  }
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+function assistantMessage(
+  content: AssistantContent,
+  warnings: SharedV4Warning[],
+): ChatCompletionAssistantMessageParam {
+  let text = '';
+  let thoughts = '';
+  const calls: ChatCompletionMessageToolCall[] = [];
+  for (const part of content) {
+    if (part.type === 'text') text += part.text;
+    else if (part.type === 'reasoning') thoughts += part.text;
+    else if (part.type === 'tool-call') calls.push(toolCallOf(part));
+    else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was left out.'));
+  }
+  const said = text === '' && calls.length > 0 ? null : text;
+  return {
+    role: 'assistant',
+    content: said,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+/** A tool call with the signature that Gemini gave it, without which it refuses to go on. */
+function toolCallOf(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToolCall {
+  const { providerOptions, toolCallId, toolName, input } = part;
+  const { thoughtSignature = providerOptions?.['google']?.['thoughtSignature'], ...added } =
+    addedTo(providerOptions);
+  const signed = typeof thoughtSignature === 'string' && {
+    extra_content: { google: { thought_signature: thoughtSignature } },
+  };
+  const called = { name: toolName, arguments: argumentsOf(input) };
+  return { id: toolCallId, type: 'function', function: called, ...added, ...signed };
+}
+
+/** Arguments as JSON text. A call that the AI SDK could not read has kept the text of the model. */
+function argumentsOf(input: unknown): string {
+  if (typeof input !== 'string') return JSON.stringify(input ?? {});
+  try {
+    JSON.parse(input);
+    return input;
+  } catch {
+    return JSON.stringify(input);
+  }
+}
+
+const audioFormats: Readonly<Record<string, string>> = {
+  'audio/wav': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/mp3': 'mp3',
+  'audio/mpeg': 'mp3',
+};
+
+function partOf(
+  part: LanguageModelV4TextPart | LanguageModelV4FilePart,
+): ChatCompletionContentPart {
+  const added = addedTo(part.providerOptions);
+  if (part.type === 'text') return { type: 'text', text: part.text, ...added };
+  return { ...filePart(part), ...added };
+}
+
+function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
+  const { data, mediaType, filename } = part;
+  const [kind] = mediaType.split('/');
+  if (data.type === 'text') return { type: 'text', text: data.text };
+  if (data.type === 'reference') {
+    const id = data.reference[providerName];
+    if (id !== undefined) return { type: 'file', file: { file_id: id } };
+    throw new UnsupportedError('file references', `Give one under "${providerName}".`);
+  }
+  const url = data.type === 'url' ? data.url.href : undefined;
+  if (kind === 'image') {
+    return { type: 'image_url', image_url: { url: url ?? urlOf(part) } };
+  }
+  if (kind === 'video') {
+    return { type: 'video_url', video_url: { url: url ?? urlOf(part) } };
+  }
+  if (data.type === 'url') {
+    throw new UnsupportedError(`${mediaType} files by URL`, 'Give the bytes.');
+  }
+  if (kind === 'text') {
+    return { type: 'text', text: new TextDecoder().decode(bytesOf(data.data)) };
+  }
+  if (kind === 'audio') {
+    const format = audioFormats[mediaType];
+    if (format === undefined) {
+      throw new UnsupportedError(`${mediaType} files`, 'Give audio/wav or audio/mpeg.');
+    }
+    const base64 = dataURL(data.data, mediaType).split(',')[1] ?? '';
+    return { type: 'input_audio', input_audio: { data: base64, format } };
+  }
+  const named = filename ?? (mediaType === 'application/pdf' ? 'document.pdf' : undefined);
+  const file = {
+    file_data: dataURL(data.data, mediaType),
+    ...(named !== undefined && { filename: named }),
+  };
+  return { type: 'file', file };
+}
+
+/** The bytes of a picture or a film as a URL. Their type may be given only as `image/*`. */
+function urlOf({ data, mediaType }: LanguageModelV4FilePart): string {
+  const given = data.type === 'data' ? data.data : '';
+  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : typeOf(given);
+  if (type !== undefined) return dataURL(given, type);
+  throw new UnsupportedError(`files of type ${mediaType}`, 'Give the full media type.');
+}
+
+/** The signature that Gemini gives to a tool call, as metadata that comes back with it. */
+export function signatureOf(
+  call: object,
+): { [providerName]: { thoughtSignature: string } } | undefined {
+  const extra: unknown = 'extra_content' in call ? call.extra_content : undefined;
+  const google = isJSONObject(extra) ? extra['google'] : undefined;
+  const signature = isJSONObject(google) ? google['thought_signature'] : undefined;
+  if (typeof signature !== 'string' || signature === '') return undefined;
+  return { [providerName]: { thoughtSignature: signature } };
+}
