@@ -10,17 +10,11 @@ const maxTextLength = 65_536;
 
 /** What an error body says, whichever of the known envelopes it came in. */
 export interface ErrorBody {
-  /** `html` and `text` are bodies that are not JSON, `empty` has no bytes, `other` fits no envelope. */
-  readonly envelope:
-    | 'openai'
-    | 'task'
-    | 'console'
-    | 'bare'
-    | 'google'
-    | 'other'
-    | 'html'
-    | 'text'
-    | 'empty';
+  /**
+   * `gateway` and, for what a submission failed with, `task` are its own; `other` is JSON that fits
+   * neither, `html` and `text` are bodies that are no JSON, and `empty` has no bytes.
+   */
+  readonly envelope: 'gateway' | 'task' | 'other' | 'html' | 'text' | 'empty';
   readonly message: string | undefined;
   readonly code: string | null | undefined;
   readonly type: string | undefined;
@@ -141,16 +135,10 @@ export function isEmptyAnswer(list: unknown, body: JsonObject): boolean {
 
 function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
   const { success, code, message } = body;
-  if (success === false) return 'console';
-  if (isObject(inner)) {
-    const isGoogles = typeof inner['status'] === 'string' && typeof inner['code'] === 'number';
-    return isGoogles ? 'google' : 'openai';
-  }
-  if (typeof inner === 'string') return 'openai';
-  const hasCode = typeof code === 'string';
-  if (hasCode && 'data' in body) return 'task';
-  if (typeof message === 'string' && ('type' in body || 'param' in body)) return 'bare';
-  return hasCode ? 'task' : 'other';
+  if (success === false || isObject(inner) || typeof inner === 'string') return 'gateway';
+  if (typeof code === 'string' && 'data' in body) return 'task';
+  if (typeof message === 'string' && ('type' in body || 'param' in body)) return 'gateway';
+  return typeof code === 'string' ? 'task' : 'other';
 }
 
 /** What a body says that has no fields: a message at most. */

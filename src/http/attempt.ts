@@ -59,11 +59,10 @@ export function neverSent(
   return explainStop({ kind: 'invalid_input', phase: 'local', cause }, call);
 }
 
-function headersOf(call: Attempted, body: PreparedBody, authorization: string): Headers {
+/** Adds what else a request carries to the headers with its key. */
+function fillHeaders(headers: Headers, call: Attempted, body: PreparedBody): void {
   const { spec, client, settings, idempotencyKey: key, redaction } = call;
-  const headers = new Headers();
   headers.set('accept', spec.accept);
-  headers.set('authorization', authorization);
   // The promised length is of the bytes as they travel, and only of these it can be told that they are
   // all there.
   if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
@@ -76,7 +75,6 @@ function headersOf(call: Attempted, body: PreparedBody, authorization: string): 
   if (settings.idempotency !== null && key !== undefined)
     headers.set(settings.idempotency.header, key);
   for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
-  return headers;
 }
 
 /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
@@ -87,11 +85,11 @@ export async function performAttempt(
   const { scope, spec, client, settings, url } = call;
   if (scope.stopped === 'signal' || scope.stopped === 'total') return neverSent(undefined, call);
   const signal = scope.startAttempt(settings.timeout);
-  let headers: Headers;
+  const headers = new Headers();
   try {
-    const given = client.credential.authorization();
-    const authorization = typeof given === 'string' ? given : await untilAborted(given, signal);
-    headers = headersOf(call, body, authorization);
+    const authorized = client.credential.authorize(headers);
+    if (authorized !== undefined) await untilAborted(authorized, signal);
+    fillHeaders(headers, call, body);
   } catch (cause) {
     return neverSent(cause, call);
   }

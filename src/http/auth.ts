@@ -16,36 +16,34 @@ function checkKey(key: unknown): string {
   return trimmed;
 }
 
-/** Where the bearer key comes from. The key itself is in a private field, so nothing prints it. */
-export class Credential {
-  readonly #source: string | (() => string | Promise<string>);
-
-  constructor(apiKey: ApiKey) {
-    this.#source = typeof apiKey === 'function' ? apiKey : checkKey(apiKey);
-  }
-
+/** The key of the gateway account. It is kept in a closure, so that nothing prints it. */
+export interface Credential {
   /** Whether asking again can give another key, so that one 401 is worth a second attempt. */
-  get canRefresh(): boolean {
-    return typeof this.#source === 'function';
-  }
+  readonly canRefresh: boolean;
+  /** Puts the key on a request: at once, unless a function gives it. */
+  authorize(headers: Headers): void | Promise<void>;
+}
 
-  /** The `authorization` header of one attempt: at once, unless a function gives the key. */
-  authorization(): string | Promise<string> {
-    if (typeof this.#source === 'string') return `Bearer ${this.#source}`;
-    return this.#asked(this.#source);
-  }
+const put = (headers: Headers, key: unknown): void =>
+  headers.set('authorization', `Bearer ${checkKey(key)}`);
 
-  async #asked(source: () => string | Promise<string>): Promise<string> {
+export function credentialOf(apiKey: ApiKey): Credential {
+  if (typeof apiKey !== 'function') {
+    const key = checkKey(apiKey);
+    return { canRefresh: false, authorize: (headers) => put(headers, key) };
+  }
+  const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
     try {
-      key = await source();
+      key = await apiKey();
     } catch (error) {
       throw new InvalidInputError('apiKey', 'the function that gives the key failed.', {
         cause: safeCause(error, withoutQueries),
       });
     }
-    return `Bearer ${checkKey(key)}`;
-  }
+    put(headers, key);
+  };
+  return { canRefresh: true, authorize };
 }
 
 /** A header name (RFC 9110, 5.1). */

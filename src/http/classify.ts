@@ -158,13 +158,13 @@ const deepest = 6;
 const refusedStream = 7;
 
 /** What one link of the chain proves, or `undefined` when it says nothing and its cause may. */
-function kindOfLink(link: JsonObject, levels: number, url?: string): FailureKind | undefined {
+function kindOfLink(link: JsonObject, levels: number, own?: Place): FailureKind | undefined {
   const { errors, code, http2ErrorCode, message } = link;
   if (Array.isArray(errors) && errors.length > 0) {
     // Several addresses were tried: nothing was sent only if every one of them failed to connect.
     const failedToConnect = (error: unknown): boolean =>
       isObject(error) &&
-      /^(cannot_connect|host_not_found)$/.test(kindOfLink(error, levels - 1, url) ?? '');
+      /^(cannot_connect|host_not_found)$/.test(kindOfLink(error, levels - 1, own) ?? '');
     return levels > 0 && errors.every(failedToConnect) ? 'cannot_connect' : 'interrupted';
   }
   let kind: FailureKind | undefined;
@@ -172,7 +172,7 @@ function kindOfLink(link: JsonObject, levels: number, url?: string): FailureKind
   else if (typeof code === 'string') kind = kindOfCode(code, link);
   else if (typeof message === 'string') kind = kindOfText(message);
   const isProof = kind !== undefined && failures[kind].outcome === 'not_sent';
-  return isProof && url !== undefined && !isAbout(link, url) ? 'interrupted' : kind;
+  return isProof && own !== undefined && !isAbout(link, own) ? 'interrupted' : kind;
 }
 
 /** A host, or a port, or both; `""` for what is not said. */
@@ -183,9 +183,12 @@ interface Place {
 
 const withoutBrackets = (host: string): string => host.toLowerCase().replaceAll(/[[\]]/g, '');
 
-function placeOf({ hostname, port, protocol }: URL): Place {
-  const usual = protocol === 'https:' ? '443' : '80';
-  return { host: withoutBrackets(hostname), port: port || usual };
+function placeOf(text: string): Place {
+  const { hostname, port, protocol } = new URL(text);
+  return {
+    host: withoutBrackets(hostname),
+    port: port || (protocol === 'https:' ? '443' : '80'),
+  };
 }
 
 /** The places that an error names: in its fields or, if there are none, in its text. */
@@ -195,32 +198,29 @@ function placesIn(error: JsonObject): readonly Place[] {
   const port = shown(error['port']);
   if (host !== '' || port !== '') return [{ host: withoutBrackets(host), port }];
   const words = `${shown(path)} ${shown(message)}`.split(/[\s()'",;]+/);
-  return words.flatMap((word) => {
-    const isURL = /^https?:\/\//i.test(word);
-    const url = isURL ? word : `http://${word}`;
-    return (isURL || /^[^/]+:\d+$/.test(word)) && URL.canParse(url) ? placeOf(new URL(url)) : [];
-  });
+  return words
+    .filter((word) => /^https?:\/\/|^[^/]+:\d+$/i.test(word))
+    .map((word) => (/^https?:\/\//i.test(word) ? word : `http://${word}`))
+    .filter((url) => URL.canParse(url))
+    .map(placeOf);
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
-
-/** Whether a place is that of the request; `undefined` when it proves neither. */
-function isSame({ host, port }: Place, own: Place): boolean | undefined {
-  // A name may stand for any address.
-  const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
-  if ((isKnown && host !== own.host) || (port !== '' && port !== own.port)) return false;
-  // Nearly everything else listens at the usual ports too.
-  return isKnown || !/^(80|443)?$/.test(port) || undefined;
-}
 
 /**
  * Whether an error names the place of a request and no other: its host, or its port when that is no
  * usual one. `false` when it names another, `undefined` when it names none.
  */
-function isAbout(error: JsonObject, url: string): boolean | undefined {
-  const own = placeOf(new URL(url));
-  const named = placesIn(error).map((place) => isSame(place, own));
-  return named.includes(false) ? false : named.find((is) => is);
+function isAbout(error: JsonObject, own: Place): boolean | undefined {
+  let isNamed: true | undefined;
+  for (const { host, port } of placesIn(error)) {
+    // A name may stand for any address.
+    const isKnown = host !== '' && (isAddress(own.host) || !isAddress(host));
+    if ((isKnown && host !== own.host) || (port !== '' && port !== own.port)) return false;
+    // Nearly everything else listens at the usual ports too.
+    if (isKnown || !/^(80|443)?$/.test(port)) isNamed = true;
+  }
+  return isNamed;
 }
 
 const phases: Partial<Record<FailureKind, Phase>> = {
@@ -244,9 +244,10 @@ export function classifyThrown(cause: unknown, url?: string): FailedAttempt {
     for (let link = cause; isObject(link) && chain.length < deepest; link = link['cause']) {
       chain.push(link);
     }
-    const isOfAnother = url !== undefined && chain.some((link) => isAbout(link, url) === false);
+    const own = url === undefined ? undefined : placeOf(url);
+    const isOfAnother = own !== undefined && chain.some((link) => isAbout(link, own) === false);
     for (const link of isOfAnother ? [] : chain) {
-      const kind = kindOfLink(link, deepest, url);
+      const kind = kindOfLink(link, deepest, own);
       const { code } = link;
       if (kind === undefined) continue;
       const phase = phases[kind] ?? 'connect';

@@ -298,16 +298,7 @@ export class LogicalCall {
   }
 
   #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    const error = makeError(failed, {
-      operation: this.spec.operation,
-      task: this.spec.task,
-      method: this.spec.method,
-      url: displayURL(this.url),
-      callId: this.id,
-      charge: this.spec.charge,
-      outcome: worseOf(this.#worst, lastOutcome),
-      attempts: [...this.attempts],
-    });
+    const error = makeError(failed, this, worseOf(this.#worst, lastOutcome));
     return this.spec.download?.explain(error) ?? error;
   }
 

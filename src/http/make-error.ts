@@ -1,4 +1,3 @@
-import type { TaskRole } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
@@ -20,20 +19,16 @@ import {
   type AttemptEvidence,
   type Outcome,
 } from '../errors/gateway-error.ts';
+import type { CallSpec } from './call-spec.ts';
 import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
 import { isBrowser } from './settings.ts';
+import { displayURL } from './url.ts';
 
-/** What an error needs to know of the call. */
-export interface ErrorContext {
-  readonly operation: string;
-  readonly task: TaskRole;
-  readonly method: string;
-  /** The URL without query. */
+/** What an error needs to know of its call. */
+interface FailedCall {
+  readonly id: string;
+  readonly spec: CallSpec;
   readonly url: string;
-  readonly callId: string;
-  readonly charge: ChargeClass;
-  /** What is known of the whole call: its last attempt may have failed for another reason than the first. */
-  readonly outcome: Outcome;
   readonly attempts: readonly AttemptEvidence[];
 }
 
@@ -87,8 +82,8 @@ const specialAnswers: readonly {
 ];
 
 /** The likely fix after a status that often has one cause, or `undefined`. */
-function fixFor({ body, status }: FailedAttempt, context: ErrorContext): string | undefined {
-  const { operation, task, url } = context;
+function fixFor({ body, status }: FailedAttempt, { spec, url }: FailedCall): string | undefined {
+  const { operation, task } = spec;
   const said = body?.message ?? '';
   const isOtherType = status === 415 || status === 422 || /invalid asset request/i.test(said);
   if (task === 'creates' && isOtherType) {
@@ -113,7 +108,11 @@ function fixFor({ body, status }: FailedAttempt, context: ErrorContext): string 
 }
 
 /** What to do about a failure, or `undefined` for what its outcome says by itself. */
-function adviceFor(failed: FailedAttempt, { charge, outcome }: ErrorContext): string | undefined {
+function adviceFor(
+  failed: FailedAttempt,
+  charge: ChargeClass,
+  outcome: Outcome,
+): string | undefined {
   const { kind, body } = failed;
   if (outcome === 'unknown' && charge === 'free') {
     return 'The call only reads, so it is safe to repeat.';
@@ -158,8 +157,12 @@ function asSentence(text: string): string {
   return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
 }
 
-/** Makes the error that the caller gets of a failure from which keys and queries were taken out. */
-export function makeError(failed: FailedAttempt, context: ErrorContext): Error {
+/**
+ * Makes the error that the caller gets of a failure from which keys and queries were taken out.
+ *
+ * @param outcome - Of the whole call: its last attempt may have failed for another reason than the first.
+ */
+export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
   const { kind, phase, cause, body, text, data, status, headers, requestId } = failed;
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
@@ -167,9 +170,10 @@ export function makeError(failed: FailedAttempt, context: ErrorContext): Error {
       'cannot be sent; check the port of baseURL, the headers, fetchOptions, the body and whatever the body is read from.';
     return new InvalidInputError('request', problem, { cause });
   }
-  const { outcome, callId, attempts, task } = context;
-  const fix = fixFor(failed, context);
-  const advice = adviceFor(failed, context);
+  const { spec, id: callId } = call;
+  const attempts = [...call.attempts];
+  const fix = fixFor(failed, call);
+  const advice = adviceFor(failed, spec.charge, outcome);
   const init: APIErrorInit = {
     outcome,
     evidence: { phase, code: failed.code, status, requestId, attempts },
@@ -186,10 +190,10 @@ export function makeError(failed: FailedAttempt, context: ErrorContext): Error {
     requestID: requestId,
   };
   const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
-  const error = errorOf(failed, context, init, tried);
+  const error = errorOf(failed, call, init, tried);
   // An answer that is only too odd for strict mode is there, with its task.
   const isUnknown = outcome === 'unknown' && kind !== 'aborted' && !isObject(data);
-  if (task !== 'creates' || !isUnknown) return error;
+  if (spec.task !== 'creates' || !isUnknown) return error;
   return new VideoSubmitUnknownError(
     `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
     {
@@ -204,11 +208,11 @@ export function makeError(failed: FailedAttempt, context: ErrorContext): Error {
 /** @param tried - How often it was tried, if more than once. */
 function errorOf(
   { kind, phase, code, status, body, problem, timeout = 0, issues, data }: FailedAttempt,
-  { method, url, operation }: ErrorContext,
+  { spec: { method, operation }, url }: FailedCall,
   init: APIErrorInit,
   tried: string,
 ): APIError {
-  const request = `${method} ${url}`;
+  const request = `${method} ${displayURL(url)}`;
   switch (kind) {
     case 'aborted':
       return new APIUserAbortError(`${request} was aborted.${tried}`, init);

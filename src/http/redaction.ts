@@ -233,15 +233,11 @@ export class Redaction {
 
   /** Response headers: where a redirect leads can be a signed URL. */
   headers(headers: Headers): Headers {
-    let clean = headers;
-    for (const [name, value] of headers) {
+    const entries = [...headers].map(([name, value]): [string, string] => {
       const whole = name === 'location' ? value.replace(/[?#].*$/s, '?[query]') : value;
-      const shown = this.#clean(whole);
-      if (shown === value) continue;
-      if (clean === headers) clean = new Headers(headers);
-      clean.set(name, shown);
-    }
-    return clean;
+      return [name, this.#clean(whole)];
+    });
+    return new Headers(entries);
   }
 
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */

@@ -6,19 +6,33 @@ import type { ResponseIssue } from '../types.ts';
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
 export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
 
+type Rules = Readonly<Record<ChargeClass, Rule>>;
+
+const rules = (free: Rule, metered = free, charged = metered): Rules => ({
+  free,
+  metered,
+  charged,
+});
+const never = rules('throw');
+const once = rules('once');
+const always = rules('retry');
+const unlessCharged = rules('retry', 'retry', 'throw');
+const ifFree = rules('retry', 'throw');
+const onceIfCharged = rules('retry', 'retry', 'once');
+
 interface Row {
   /** What the failure proves about the request, before the charge class is looked at. */
   readonly outcome: Outcome;
-  readonly rules: Readonly<Record<ChargeClass, Rule>>;
+  readonly rules: Rules;
   /** What to do about it, where that is more than its outcome says by itself. */
   readonly advice: string | undefined;
 }
 
-/** @param rules - For free, metered and charged calls; the last one holds for the classes after it. */
-function row(outcome: Outcome, rules: readonly [Rule, Rule?, Rule?], advice?: string): Row {
-  const [free, metered = free, charged = metered] = rules;
-  return { outcome, rules: { free, metered, charged }, advice };
-}
+const row = (outcome: Outcome, repeated: Rules, advice?: string): Row => ({
+  outcome,
+  rules: repeated,
+  advice,
+});
 
 const limited = 'It was refused before any work; wait before you send it again.';
 const checkFirst = 'check the account before sending it again.';
@@ -32,51 +46,51 @@ const checkFirst = 'check the account before sending it again.';
  * unknown outcome; a test walks the table and proves it.
  */
 export const failures = {
-  invalid_input: row('not_sent', ['throw']),
+  invalid_input: row('not_sent', never),
   /** Nothing was sent, or HTTP/2 promises that nothing was processed. */
-  cannot_connect: row('not_sent', ['retry']),
+  cannot_connect: row('not_sent', always),
   /** A wrong name does not heal, but a name server may have stumbled. */
-  host_not_found: row('not_sent', ['once'], 'Nothing was sent. Check baseURL.'),
+  host_not_found: row('not_sent', once, 'Nothing was sent. Check baseURL.'),
   tls_failed: row(
     'not_sent',
-    ['throw'],
+    never,
     'Nothing was sent. Check the certificate of the gateway and the scheme of baseURL.',
   ),
   /** By the caller. */
-  aborted: row('unknown', ['throw']),
-  timed_out: row('unknown', ['retry', 'retry', 'throw']),
+  aborted: row('unknown', never),
+  timed_out: row('unknown', unlessCharged),
   /** The connection was lost, or somebody on the way gave up; work may have begun. */
-  interrupted: row('unknown', ['retry', 'retry', 'throw']),
+  interrupted: row('unknown', unlessCharged),
   /** The gateway says that the work failed. */
   server_error: row(
     'unknown',
-    ['retry', 'retry', 'throw'],
+    unlessCharged,
     `The gateway reports that the work failed and usually refunds it; ${checkFirst}`,
   ),
   /** A success status, or a provider that may have done the work: the request was probably accepted. */
-  unusable_answer: row('unknown', ['retry', 'throw']),
+  unusable_answer: row('unknown', ifFree),
   /** An error that says neither that work had begun nor that it had not. */
-  undecided: row('unknown', ['throw']),
+  undecided: row('unknown', never),
   /** What it leads to may be the result. */
   redirected_after_work: row(
     'unknown',
-    ['throw'],
+    never,
     `Usually baseURL is wrong and nothing was done, but some servers answer so after the work; ${checkFirst}`,
   ),
   redirected: row(
     'rejected',
-    ['throw'],
+    never,
     'A request is never sent on to another place, and nothing was done here.',
   ),
   /** By its status, or by a code that says that the same request fails again. */
-  refused: row('rejected', ['throw']),
+  refused: row('rejected', never),
   /** With an idempotency key it means that the first attempt is still at work. */
-  conflict: row('rejected', ['throw']),
-  unauthorized: row('rejected', ['refresh']),
-  too_early: row('rejected', ['retry', 'retry', 'once']),
-  rate_limited: row('rejected', ['retry'], limited),
+  conflict: row('rejected', never),
+  unauthorized: row('rejected', rules('refresh')),
+  too_early: row('rejected', onceIfCharged),
+  rate_limited: row('rejected', always, limited),
   /** A 429 without a body or a hint comes from a middlebox. */
-  bare_rate_limited: row('rejected', ['retry', 'retry', 'once'], limited),
+  bare_rate_limited: row('rejected', onceIfCharged, limited),
 } satisfies Record<string, Row>;
 
 /** Every way in which an attempt can fail. */
@@ -173,18 +187,23 @@ export function pauseBefore(
   return kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause;
 }
 
-function numberFrom(text: string | null): number | undefined {
-  return text !== null && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
-}
-
 /** Numbers above this are a point in time and not a duration: 30 years are no wait. */
 const oldestUnixTime = 1_000_000_000;
 
-function untilDate(text: string | null, now: number): number | undefined {
+const number = /^\d+(\.\d+)?$/;
+
+/** The wait that seconds, a Unix time or a date ask for. */
+function waitFrom(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const now = Date.now();
+  if (number.test(text)) {
+    const wait = Number(text) * 1_000 - (Number(text) > oldestUnixTime ? now : 0);
+    return Math.max(0, Math.ceil(wait));
+  }
   // Engines parse almost anything as a date ("-5" is in May 2001), so a time of day is asked for.
-  if (text === null || !/\d:\d\d:\d\d/.test(text)) return undefined;
+  if (!/\d:\d\d:\d\d/.test(text)) return undefined;
   // The asctime form of RFC 9110, 5.6.7 has no zone and means UTC.
-  const date = Date.parse(/(gmt|utc|z|[+-]\d\d:?\d\d)\s*$/i.test(text) ? text : `${text} GMT`);
+  const date = Date.parse(/(gmt|utc|z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text} GMT`);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
@@ -196,15 +215,10 @@ function untilDate(text: string | null, now: number): number | undefined {
  * information only.
  */
 export function retryAfterFrom(headers: Headers, status: number | undefined): number | undefined {
-  const now = Date.now();
-  const exact = numberFrom(headers.get('retry-after-ms'));
-  if (exact !== undefined) return Math.ceil(exact);
+  const exact = headers.get('retry-after-ms') ?? '';
+  if (number.test(exact)) return Math.ceil(Number(exact));
   const after = headers.get('retry-after') ?? headers.get('llm_provider-retry-after');
-  const seconds = numberFrom(after);
-  if (seconds !== undefined) return Math.ceil(seconds * 1_000);
-  const reset = status === 429 ? numberFrom(headers.get('ratelimit-reset')) : undefined;
-  const untilReset = reset && reset * 1_000 - (reset > oldestUnixTime ? now : 0);
-  return untilDate(after, now) ?? (untilReset && Math.max(0, Math.ceil(untilReset)));
+  return waitFrom(after) ?? waitFrom(status === 429 ? headers.get('ratelimit-reset') : null);
 }
 
 const capacity = 500;

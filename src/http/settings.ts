@@ -1,4 +1,4 @@
-import { checkIdempotency, Credential } from './auth.ts';
+import { checkIdempotency, credentialOf, type Credential } from './auth.ts';
 import { DownloadLine } from './download-line.ts';
 import { DriftReporter } from '../answers/reader.ts';
 import { applyHeaders } from './headers.ts';
@@ -147,7 +147,7 @@ function resolveCredential(options: GatewayOptions): Credential {
     field,
     'is a plain string in a browser, where every visitor can read it; pass a function that gets a short-lived key from your server, or set dangerouslyAllowBrowser: true if you know that this is safe.',
   );
-  return new Credential(apiKey);
+  return credentialOf(apiKey);
 }
 
 function resolveBaseURL(options: GatewayOptions): BaseURL {

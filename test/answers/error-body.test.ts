@@ -15,7 +15,7 @@ const shapes: readonly [string, string, Expected][] = [
     'no code',
     `{"error":{"message":"Invalid token (request id: ${requestId})","type":"new_api_error","code":""}}`,
     {
-      envelope: 'openai',
+      envelope: 'gateway',
       message: `Invalid token (request id: ${requestId})`,
       type: 'new_api_error',
       code: undefined,
@@ -25,27 +25,27 @@ const shapes: readonly [string, string, Expected][] = [
   [
     'a relayed status',
     `{"error":{"message":"bad response status code 524 (request id: ${requestId})","type":"bad_response_status_code","param":"","code":"bad_response_status_code"}}`,
-    { envelope: 'openai', code: 'bad_response_status_code', param: undefined, requestId },
+    { envelope: 'gateway', code: 'bad_response_status_code', param: undefined, requestId },
   ],
   [
     'a number as code',
     '{"error":{"message":"Rate limit","type":"upstream_error","param":"","code":429}}',
-    { envelope: 'openai', code: '429', type: 'upstream_error' },
+    { envelope: 'gateway', code: '429', type: 'upstream_error' },
   ],
   [
     'null everywhere',
     '{"error":{"message":"Oops","type":"","param":null,"code":null,"metadata":{"provider_name":"x"}}}',
-    { envelope: 'openai', message: 'Oops', param: null, type: undefined },
+    { envelope: 'gateway', message: 'Oops', param: null, type: undefined },
   ],
   [
     'text as error',
     '{"error":"quota exceeded"}',
-    { envelope: 'openai', message: 'quota exceeded' },
+    { envelope: 'gateway', message: 'quota exceeded' },
   ],
   [
     'a panic',
     '{"error":{"message":"Panic detected, error: x","type":"new_api_panic"}}',
-    { envelope: 'openai', type: 'new_api_panic', message: 'Panic detected, error: x' },
+    { envelope: 'gateway', type: 'new_api_panic', message: 'Panic detected, error: x' },
   ],
   [
     'a task error that holds the JSON of the provider',
@@ -61,7 +61,7 @@ const shapes: readonly [string, string, Expected][] = [
     'an error without a wrapper',
     '{"code":null,"message":"Task not found","param":"task_id","type":"invalid_request_error"}',
     {
-      envelope: 'bare',
+      envelope: 'gateway',
       message: 'Task not found',
       param: 'task_id',
       type: 'invalid_request_error',
@@ -70,27 +70,27 @@ const shapes: readonly [string, string, Expected][] = [
   [
     'the console',
     '{"success":false,"message":"get user group failed"}',
-    { envelope: 'console', message: 'get user group failed' },
+    { envelope: 'gateway', message: 'get user group failed' },
   ],
   [
     'Anthropic',
     '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
-    { envelope: 'openai', type: 'overloaded_error', message: 'Overloaded' },
+    { envelope: 'gateway', type: 'overloaded_error', message: 'Overloaded' },
   ],
   [
     'Google',
     '{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED","details":[{"@type":"RetryInfo","retryDelay":"34s"}]}}',
-    { envelope: 'google', code: '429', type: 'RESOURCE_EXHAUSTED', message: 'Slow down' },
+    { envelope: 'gateway', code: '429', type: 'RESOURCE_EXHAUSTED', message: 'Slow down' },
   ],
   [
     'Google in a list',
     '[{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}]',
-    { envelope: 'google', code: '400', type: 'INVALID_ARGUMENT', message: 'Bad' },
+    { envelope: 'gateway', code: '400', type: 'INVALID_ARGUMENT', message: 'Bad' },
   ],
   [
     'an old build with the status in param and no message',
     '{"error":{"message":"","type":"new_api_error","param":"524","code":"x"}}',
-    { envelope: 'openai', message: undefined, param: '524' },
+    { envelope: 'gateway', message: undefined, param: '524' },
   ],
   ['msg', '{"msg":"no"}', { envelope: 'other', message: 'no' }],
   ['err', '{"err":"no"}', { envelope: 'other', message: 'no' }],

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { Credential } from '../../src/http/auth.ts';
+import { credentialOf, type Credential } from '../../src/http/auth.ts';
 import type { ApiKey } from '../../src/options.ts';
 import { anyText } from '../helpers/any-text.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -17,27 +17,32 @@ async function problemOf(run: () => unknown): Promise<InvalidInputError> {
   throw new Error('Nothing was thrown.');
 }
 
-describe('Credential', () => {
+/** The header that a request gets. */
+async function sentBy(credential: Credential): Promise<string | null> {
+  const headers = new Headers();
+  await credential.authorize(headers);
+  return headers.get('authorization');
+}
+
+describe('credentialOf()', () => {
   test('rule 11: makes one bearer header', async () => {
-    expect(await new Credential('sk-test').authorization()).toBe('Bearer sk-test');
-    expect(await new Credential(' sk-test\n').authorization()).toBe('Bearer sk-test');
-    expect(await new Credential(() => 'sk-test').authorization()).toBe('Bearer sk-test');
-    expect(await new Credential(() => Promise.resolve('sk-test')).authorization()).toBe(
-      'Bearer sk-test',
-    );
+    expect(await sentBy(credentialOf('sk-test'))).toBe('Bearer sk-test');
+    expect(await sentBy(credentialOf(' sk-test\n'))).toBe('Bearer sk-test');
+    expect(await sentBy(credentialOf(() => 'sk-test'))).toBe('Bearer sk-test');
+    expect(await sentBy(credentialOf(() => Promise.resolve('sk-test')))).toBe('Bearer sk-test');
   });
 
   test('asks a function every time', async () => {
     let count = 0;
-    const credential = new Credential(() => `sk-${(count += 1)}`);
+    const credential = credentialOf(() => `sk-${(count += 1)}`);
 
-    expect(await credential.authorization()).toBe('Bearer sk-1');
-    expect(await credential.authorization()).toBe('Bearer sk-2');
+    expect(await sentBy(credential)).toBe('Bearer sk-1');
+    expect(await sentBy(credential)).toBe('Bearer sk-2');
   });
 
   test('can be refreshed only when it is a function', () => {
-    expect(new Credential('sk-test').canRefresh).toBe(false);
-    expect(new Credential(() => 'sk-test').canRefresh).toBe(true);
+    expect(credentialOf('sk-test').canRefresh).toBe(false);
+    expect(credentialOf(() => 'sk-test').canRefresh).toBe(true);
   });
 
   test.each([
@@ -49,9 +54,9 @@ describe('Credential', () => {
     ['nothing', ' ', 'empty'],
   ])('refuses a key with %s without repeating it', async (_, key, problem) => {
     for (const run of [
-      () => new Credential(key),
-      () => new Credential(() => key).authorization(),
-      () => new Credential(() => Promise.resolve(key)).authorization(),
+      () => credentialOf(key),
+      () => sentBy(credentialOf(() => key)),
+      () => sentBy(credentialOf(() => Promise.resolve(key))),
     ]) {
       const error = await problemOf(run);
 
@@ -63,27 +68,27 @@ describe('Credential', () => {
 
   test('refuses what is no key, whatever it is', async () => {
     for (const value of [7, true, {}, ['sk-test'], Symbol('sk')]) {
-      expect((await problemOf(() => new Credential(untyped<ApiKey>(value)))).message).toContain(
+      expect((await problemOf(() => credentialOf(untyped<ApiKey>(value)))).message).toContain(
         'must be a string or a function',
       );
     }
     for (const value of [7, undefined, null, {}]) {
-      const credential = new Credential(() => untyped<string>(value));
+      const credential = credentialOf(() => untyped<string>(value));
 
-      expect((await problemOf(() => credential.authorization())).field).toBe('apiKey');
+      expect((await problemOf(() => sentBy(credential))).field).toBe('apiKey');
     }
   });
 
   test('says that the function failed, and with what', async () => {
     const cause = new Error('vault is sealed');
     const thrown = await problemOf(() =>
-      new Credential(() => {
-        throw cause;
-      }).authorization(),
+      sentBy(
+        credentialOf(() => {
+          throw cause;
+        }),
+      ),
     );
-    const rejected = await problemOf(() =>
-      new Credential(() => Promise.reject(cause)).authorization(),
-    );
+    const rejected = await problemOf(() => sentBy(credentialOf(() => Promise.reject(cause))));
 
     for (const error of [thrown, rejected]) {
       expect(error.outcome).toBe('not_sent');
@@ -94,14 +99,13 @@ describe('Credential', () => {
   test('every key is refused or is a header value that keeps it whole', async () => {
     await fc.assert(
       fc.asyncProperty(anyText(20), async (key) => {
-        let value: string;
+        let value: string | null;
         try {
-          value = await new Credential(key).authorization();
+          value = await sentBy(credentialOf(key));
         } catch (error) {
           return error instanceof InvalidInputError && error.field === 'apiKey';
         }
-        const headers = new Headers({ authorization: value });
-        return headers.get('authorization') === `Bearer ${key.trim()}`;
+        return value === `Bearer ${key.trim()}`;
       }),
     );
   });
