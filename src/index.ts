@@ -77,7 +77,7 @@ export type {
   RunnableFunction,
   RunnableToolFunction,
   RunnerOptions,
-} from './chat/tools.ts';
+} from './chat/run-tools.ts';
 export type { EmbeddingsCreateManyOptions } from './embeddings/create-many.ts';
 export type { Embeddings } from './embeddings/embeddings.ts';
 export type {

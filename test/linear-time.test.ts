@@ -4,15 +4,13 @@ import { checkSync } from 'recheck';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { root } from './helpers/run-program.ts';
-import type { ChatCompletionStreamEvents } from '../src/chat/stream-events.ts';
 import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/text.ts');
-const { ChatEventDeriver } = await import('../src/chat/event-deriver.ts');
+const { ChatStreamRun } = await import('../src/chat/stream-run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
-const { EventEmitter } = await import('../src/chat/event-emitter.ts');
 const { EventReader } = await import('../src/streams/sse.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
@@ -197,22 +195,20 @@ const endedCalls = (...indexes: number[]): ChatCompletionChunkChoice => ({
   finish_reason: 'tool_calls',
 });
 
-/** Derives the events of a stream, and gives the indexes of the tool calls in order of their end. */
+/** Reads a stream of these choices, and gives the indexes of the tool calls in order of their end. */
 async function derive(chunks: ChatCompletionChunkChoice[][]): Promise<number[]> {
-  const emitter = new EventEmitter<ChatCompletionStreamEvents<unknown>>();
+  const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const ended: number[] = [];
-  emitter.add('tool_calls.function.arguments.done', ({ index }) => ended.push(index), false);
-  const deriver = new ChatEventDeriver(emitter, new OutputParser(undefined, new Map(), 'stream'));
-  for (const choices of chunks) {
-    await deriver.add({
-      id: 'c',
-      object: 'chat.completion.chunk',
-      created: 1,
-      model: 'm',
-      choices,
-    });
-  }
-  await deriver.end();
+  const run = new ChatStreamRun<unknown>([], new OutputParser(new Map(), 'stream'));
+  run.on('tool_calls.function.arguments.done', ({ index }) => ended.push(index), false);
+  await run.read(
+    Promise.resolve({
+      verdict: undefined,
+      async *[Symbol.asyncIterator]() {
+        for (const choices of chunks) yield { ...head, choices };
+      },
+    }),
+  );
   return ended;
 }
 

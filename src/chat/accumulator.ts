@@ -1,7 +1,7 @@
-import { noArguments } from './schema.ts';
+import { GrowingJSON } from '../structured/json.ts';
+import { noArguments, isFinishReason } from './schema.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
-import type { ChatCompletionMessageToolCall } from './messages.ts';
 import type {
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
@@ -13,28 +13,32 @@ import type {
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import { isFinishReason } from './schema.ts';
-import { placeOf, ToolCallAssembler } from './tool-calls.ts';
+import { addCalled, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
 import { growText, type StreamProgress, copyUnknownFields } from '../streams/protocol.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
-const deltaFields = new Set([
+/** The texts that a message grows by. */
+const texts = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
+const deltaFields = new Set<string>([
+  ...texts,
   'role',
-  'content',
   'content_parts',
-  'refusal',
-  'reasoning_content',
-  'reasoning',
   'tool_calls',
   'audio',
   'function_call',
 ]);
 
 /** A choice that is being put together. */
-interface OpenChoice {
+export interface OpenChoice {
   readonly choice: ChatCompletionChoice;
   readonly toolCalls: ToolCallAssembler;
+  /** What its text is so far. */
+  readonly json: GrowingJSON;
+  /** Whether listeners were told that its text is whole. */
+  isTextTold?: boolean;
+  /** The tool call that listeners were told of last. */
+  current?: OpenCall | undefined;
 }
 
 /** Puts the chunks of a streamed completion together. */
@@ -72,14 +76,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
   }
 
-  /** The tool call of a choice that pieces with `index` belong to. */
-  toolCall(choice: number, index: number): ChatCompletionMessageToolCall | undefined {
-    return this.#choices.get(choice)?.toolCalls.get(index);
-  }
-
-  /** What the pieces of a choice add up to. */
-  choice(index: number): ChatCompletionChoice | undefined {
-    return this.#choices.get(index)?.choice;
+  /** The choices that have begun, by index. */
+  get choices(): ReadonlyMap<number, OpenChoice> {
+    return this.#choices;
   }
 
   add(chunk: ChatCompletionChunk): void {
@@ -99,16 +98,18 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   #addChoice(whole: ChatCompletion, piece: ChatCompletionChunkChoice): void {
     const { choice, toolCalls } = this.#choices.get(piece.index) ?? this.#begin(whole, piece.index);
     const { message } = choice;
-    if (this.#keeps) addDelta(message, piece.delta);
-    if (piece.delta.tool_calls !== undefined) {
-      toolCalls.add(piece.delta.tool_calls);
+    const { delta, logprobs } = piece;
+    if (this.#keeps) {
+      addDelta(message, delta);
+      if (logprobs) addLogprobs((choice.logprobs ??= { content: null, refusal: null }), logprobs);
+    }
+    if (delta.tool_calls !== undefined) {
+      toolCalls.add(delta.tool_calls);
       if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
     }
-    if (piece.logprobs && this.#keeps)
-      choice.logprobs = addLogprobs(choice.logprobs, piece.logprobs);
     copyUnknownFields(piece, choice, choiceFields);
     // A spoken answer ends with its time of expiry instead of a reason.
-    const reason = piece.finish_reason || (piece.delta.audio?.expires_at ? 'stop' : '');
+    const reason = piece.finish_reason || (delta.audio?.expires_at ? 'stop' : '');
     if (reason === '') return;
     this.#unfinished += Number(isFinishReason(choice.finish_reason));
     this.#unfinished -= Number(isFinishReason(reason));
@@ -125,7 +126,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       logprobs: null,
     };
     whole.choices.splice(placeOf(index, whole.choices), 0, choice);
-    const open: OpenChoice = { choice, toolCalls: new ToolCallAssembler() };
+    const open = { choice, toolCalls: new ToolCallAssembler(), json: new GrowingJSON() };
     this.#choices.set(index, open);
     this.#unfinished += 1;
     return open;
@@ -134,43 +135,35 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 
 /** Carries what the chunks share in both directions: some chunks come without it. */
 function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
-  if (whole.id === '') whole.id = chunk.id;
-  else if (chunk.id === '') chunk.id = whole.id;
-  if (whole.model === '') whole.model = chunk.model;
-  else if (chunk.model === '') chunk.model = whole.model;
-  if (whole.created === 0) whole.created = chunk.created;
-  else if (chunk.created === 0) chunk.created = whole.created;
+  whole.id ||= chunk.id;
+  whole.model ||= chunk.model;
+  whole.created ||= chunk.created;
+  chunk.id ||= whole.id;
+  chunk.model ||= whole.model;
+  chunk.created ||= whole.created;
 }
 
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
-  const { content, refusal, reasoning_content: thoughts, reasoning, audio } = delta;
+  const { audio, function_call: call } = delta;
   addParts(message, delta);
-  // Tolerant reading lets wrong types through; only text can be added to text.
-  if (typeof content === 'string') message.content = growText(message.content, content);
-  if (typeof refusal === 'string') message.refusal = growText(message.refusal, refusal);
-  if (typeof thoughts === 'string') {
-    message.reasoning_content = growText(message.reasoning_content, thoughts);
+  for (const field of texts) {
+    const piece = delta[field];
+    // Tolerant reading lets wrong types through; only text can be added to text.
+    if (typeof piece === 'string') message[field] = growText(message[field], piece);
   }
-  if (typeof reasoning === 'string') message.reasoning = growText(message.reasoning, reasoning);
-  if (audio) message.audio = addAudio(message.audio, audio);
-  if (delta.function_call) {
-    const { name, arguments: text } = delta.function_call;
-    const call = (message.function_call ??= { name: '', arguments: '' });
-    if (name) call.name = name;
-    if (typeof text === 'string') call.arguments = growText(call.arguments, text);
+  if (audio) {
+    addAudio((message.audio ??= { id: '', data: '', expires_at: 0, transcript: '' }), audio);
   }
+  if (call) addCalled((message.function_call ??= { name: '', arguments: '' }), call);
   copyUnknownFields(delta, message, deltaFields, true);
 }
 
 /** Some providers send part of the content as text and part of it in typed parts. */
 function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
-  const { content, content_parts: parts } = delta;
-  if (parts !== undefined) {
-    message.content_parts ??= message.content ? [textPart(message.content)] : [];
-    for (const part of parts) addPart(message.content_parts, part);
-  } else if (message.content_parts !== undefined && content) {
-    addPart(message.content_parts, textPart(content));
-  }
+  const { content, content_parts: parts = content ? [textPart(content)] : [] } = delta;
+  if ((delta.content_parts ?? message.content_parts) === undefined) return;
+  message.content_parts ??= message.content ? [textPart(message.content)] : [];
+  for (const part of parts) addPart(message.content_parts, part);
 }
 
 const textPart = (text: string) => ({ type: 'text', text });
@@ -204,24 +197,14 @@ function continues(last: JsonObject, { type, text, thinking }: JsonObject): bool
   return isAlike(last['text'], text) && isAlike(last['thinking'], thinking);
 }
 
-function addAudio(
-  before: ChatCompletionAudio | null | undefined,
-  piece: Partial<ChatCompletionAudio>,
-): ChatCompletionAudio {
-  const audio = before ?? { id: '', data: '', expires_at: 0, transcript: '' };
+function addAudio(audio: ChatCompletionAudio, piece: Partial<ChatCompletionAudio>): void {
   audio.id ||= piece.id ?? '';
   audio.data += piece.data ?? '';
   audio.expires_at ||= piece.expires_at ?? 0;
   audio.transcript = growText(audio.transcript, piece.transcript ?? '');
-  return audio;
 }
 
-function addLogprobs(
-  before: ChatCompletionLogprobs | null,
-  piece: ChatCompletionLogprobs,
-): ChatCompletionLogprobs {
-  const logprobs = before ?? { content: null, refusal: null };
+function addLogprobs(logprobs: ChatCompletionLogprobs, piece: ChatCompletionLogprobs): void {
   if (piece.content) (logprobs.content ??= []).push(...piece.content);
   if (piece.refusal) (logprobs.refusal ??= []).push(...piece.refusal);
-  return logprobs;
 }

@@ -24,12 +24,12 @@ import type {
   ChatCompletion,
 } from './types.ts';
 import { chatBody } from './body.ts';
-import { type ChatCalls, startStream, startToolRun } from './runs.ts';
+import { type ChatCalls, startStream, startToolRun } from './run-tools.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   RunnerOptions,
-} from './tools.ts';
+} from './run-tools.ts';
 
 /** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
 export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {

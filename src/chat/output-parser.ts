@@ -1,19 +1,19 @@
+import { isObject, objectsOf } from '../answers/objects.ts';
+import { parseJSONText, SchemaMismatch } from '../structured/json.ts';
 import {
   ContentFilterFinishReasonError,
   InvalidOutputError,
   LengthFinishReasonError,
   type OutputErrorInit,
 } from './errors.ts';
-import { isObject, objectsOf } from '../answers/objects.ts';
 import type {
-  ParsedChatCompletion,
-  ParsedChatCompletionMessage,
   ChatCompletion,
   ChatCompletionMessage,
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
 } from './types.ts';
-import { parseJSONText, SchemaMismatch } from '../structured/json.ts';
 
-type Parse<Value> = (text: string) => Value | Promise<Value>;
+type Parse<Value> = (text: string) => Promise<Value>;
 
 /**
  * What the answer is for: `parse` and `run` fail whenever it is cut or filtered, `stream` only when
@@ -23,42 +23,18 @@ export type ParseMode = 'parse' | 'stream' | 'run';
 
 /** Parses texts and tool calls of completions as their request asked for, each of them once. */
 export class OutputParser<Parsed> {
-  readonly #parse: Parse<Parsed> | undefined;
-  readonly #tools: ReadonlyMap<string, Parse<unknown>>;
+  readonly #parsers: ReadonlyMap<string | undefined, Parse<Parsed>>;
   readonly #mode: ParseMode;
-  readonly #contents = new Map<string, Promise<Parsed>>();
-  readonly #arguments = new Map<string, Promise<unknown>>();
 
-  constructor(
-    parse: Parse<Parsed> | undefined,
-    tools: ReadonlyMap<string, Parse<unknown>>,
-    mode: ParseMode,
-  ) {
-    this.#parse = parse;
-    this.#tools = tools;
+  /** @param parsers - By the names of tools; `undefined` stands for the text of an answer. */
+  constructor(parsers: ReadonlyMap<string | undefined, Parse<Parsed>>, mode: ParseMode) {
+    this.#parsers = parsers;
     this.#mode = mode;
   }
 
-  /** Whether text is parsed. */
-  get parsesContent(): boolean {
-    return this.#parse !== undefined;
-  }
-
-  /** Whether the arguments of this tool are parsed. */
-  parsesArguments(name: string): boolean {
-    return this.#tools.has(name);
-  }
-
-  /** The parsed text; `null` when text is not parsed. */
-  async content(text: string): Promise<Parsed | null> {
-    const parse = this.#parse;
-    return parse ? once(this.#contents, text, () => parse(text)) : null;
-  }
-
-  /** The parsed arguments; `null` when those of this tool are not parsed. */
-  async arguments(name: string, text: string): Promise<unknown> {
-    const parse = this.#tools.get(name);
-    return parse ? once(this.#arguments, `${name} ${text}`, () => parse(text)) : null;
+  /** What parses the arguments of a tool, or the text; `undefined` when they are not parsed. */
+  of(tool?: string): Parse<Parsed> | undefined {
+    return this.#parsers.get(tool);
   }
 
   /**
@@ -70,18 +46,15 @@ export class OutputParser<Parsed> {
     completion: ChatCompletion,
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
   ): Promise<ParsedChatCompletion<Parsed>> {
-    const isNeeded = this.#mode !== 'stream' || this.#parse || this.#tools.size > 0;
-    for (const { finish_reason: reason } of completion.choices) {
-      if (!isNeeded) break;
-      if (reason === 'length') throw new LengthFinishReasonError({ completion, ...call });
-      if (reason === 'content_filter') {
-        throw new ContentFilterFinishReasonError({ completion, ...call });
-      }
+    const found = { completion, ...call };
+    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
+    for (const { finish_reason: reason } of isNeeded ? completion.choices : []) {
+      if (reason === 'length') throw new LengthFinishReasonError(found);
+      if (reason === 'content_filter') throw new ContentFilterFinishReasonError(found);
     }
-    const choices = completion.choices.map(async (choice) => {
-      const message = await this.#applyTo(choice.message, { completion, ...call });
-      return Object.assign(choice, { message });
-    });
+    const choices = completion.choices.map(async (choice) =>
+      Object.assign(choice, { message: await this.#applyTo(choice.message, found) }),
+    );
     return Object.assign(completion, { choices: await Promise.all(choices) });
   }
 
@@ -91,54 +64,55 @@ export class OutputParser<Parsed> {
   ): Promise<ParsedChatCompletionMessage<Parsed>> {
     const { content, refusal, tool_calls: calls = [] } = message;
     const isCalling = calls.length > 0 || Boolean(message.function_call);
-    const fail = (what: string) => (cause: unknown) => {
-      const problem = cause instanceof Error ? cause.message : String(cause);
-      const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-      const text = `${what} cannot be parsed: ${problem}.`;
-      throw new InvalidOutputError(text, { ...found, issues, cause });
+    /** What does not fit is `null` where it is tolerated, and an error elsewhere. */
+    const parse = async (
+      text: string,
+      tool: string | undefined,
+      isTolerated: boolean,
+    ): Promise<Parsed | null> => {
+      try {
+        const parser = this.of(tool);
+        return parser ? await parser(text) : null;
+      } catch (cause) {
+        if (isTolerated) return null;
+        const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
+        const problem = cause instanceof Error ? cause.message : String(cause);
+        const issues = cause instanceof SchemaMismatch ? cause.issues : [];
+        const init = { ...found, issues, cause };
+        throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);
+      }
     };
     const parsing = calls.map(async (call) => {
-      if (call.type !== 'function') return call;
+      if (call.type !== 'function' || !this.of(call.function.name)) return call;
       const { name, arguments: text } = call.function;
-      if (!this.parsesArguments(name)) return call;
-      const isOwn = this.#mode === 'run';
-      const parsed = await this.arguments(name, text).catch(
-        isOwn ? () => null : fail(`The arguments of "${name}"`),
-      );
-      return Object.assign(call, {
-        function: Object.assign(call.function, { parsed_arguments: parsed }),
-      });
+      const parsed_arguments = await parse(text, name, this.#mode === 'run');
+      return Object.assign(call, { function: Object.assign(call.function, { parsed_arguments }) });
     });
     const toolCalls = await Promise.all(parsing);
     // What a model says while it calls tools is not yet its answer.
-    const parsed =
-      content === null || refusal || (content === '' && isCalling)
-        ? null
-        : await this.content(content).catch(isCalling ? () => null : fail('The answer'));
+    const isSaid = content !== null && !refusal && !(content === '' && isCalling);
+    const parsed = isSaid ? await parse(content, undefined, isCalling) : null;
     return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
   }
 }
 
-function once<Value>(
-  known: Map<string, Promise<Value>>,
-  key: string,
-  parse: () => Value | Promise<Value>,
-): Promise<Value> {
-  let value = known.get(key);
-  if (value === undefined) {
-    value = Promise.resolve().then(parse);
-    known.set(key, value);
-  }
-  return value;
-}
-
-function hasParser(value: object): value is { $parseRaw: Parse<unknown> } {
-  return '$parseRaw' in value && typeof value.$parseRaw === 'function';
+/** What parses each text once. */
+function once(parse: (text: string) => unknown): Parse<unknown> {
+  const known = new Map<string, Promise<unknown>>();
+  return (text) => {
+    const value = known.get(text) ?? Promise.resolve(text).then(parse);
+    known.set(text, value);
+    return value;
+  };
 }
 
 function parserIn(format: object, isJSON: boolean): Parse<unknown> | undefined {
-  if (hasParser(format)) return (text) => format.$parseRaw(text);
-  return isJSON ? parseJSONText : undefined;
+  if (hasParser(format)) return once((text) => format.$parseRaw(text));
+  return isJSON ? once(parseJSONText) : undefined;
+}
+
+function hasParser(value: object): value is { $parseRaw(text: string): unknown } {
+  return '$parseRaw' in value && typeof value.$parseRaw === 'function';
 }
 
 /** Makes what parses the answers to a request; bad input is left to those who send it. */
@@ -147,13 +121,15 @@ export function outputParser(
   mode: ParseMode,
 ): OutputParser<unknown> {
   const { response_format: format, tools } = params ?? {};
-  const parsers = new Map<string, Parse<unknown>>();
+  const parsers = new Map<string | undefined, Parse<unknown>>();
+  const add = (name: string | undefined, parser: Parse<unknown> | undefined): void => {
+    if (parser) parsers.set(name, parser);
+  };
+  if (isObject(format)) add(undefined, parserIn(format, format['type'] === 'json_schema'));
   for (const tool of objectsOf(tools)) {
     const { function: definition } = tool;
     if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
-    const parse = parserIn(tool, definition['strict'] === true);
-    if (parse !== undefined) parsers.set(definition['name'], parse);
+    add(definition['name'], parserIn(tool, definition['strict'] === true));
   }
-  const parse = isObject(format) ? parserIn(format, format['type'] === 'json_schema') : undefined;
-  return new OutputParser(parse, parsers, mode);
+  return new OutputParser(parsers, mode);
 }

@@ -1,132 +1,221 @@
-import type { FunctionParameters } from '../structured/types.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { checkInteger, checkList, checkParams } from '../check.ts';
-import type { ChatResult } from './result.ts';
-import type { ChatCompletionRunner } from './runner.ts';
-import { runAborted } from '../streams/errors.ts';
-import type { OutputParser } from './output-parser.ts';
+import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Stream } from '../streams/stream.ts';
+import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import type { AutoParseableTool } from '../structured/types.ts';
+import { ChatStreamRun } from './stream-run.ts';
 import type { ChatCompletionMessageToolCall } from './messages.ts';
-import type { ChatCompletionCreateParamsBase, ChatCompletionTool } from './params.ts';
-import type { ParsedChatCompletion } from './types.ts';
-import { type CallableTool, callTools, type ToolResult } from '../structured/call-tools.ts';
-import type { ChatCompletionToolRunnerParams, RunnerOptions } from './tools.ts';
+import { type OutputParser, outputParser } from './output-parser.ts';
+import type {
+  ChatCompletionCreateParamsBase,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionTool,
+} from './params.ts';
+import { ChatCompletionRunner, ChatRun } from './runner.ts';
+import { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
+import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
+
+/** What `JSON.parse` gives; the compiler lets it be used as anything. */
+type ParsedJSON = ReturnType<typeof JSON.parse>;
+
+/** A function with its description for the model. The helper `tool()` is shorter and checks more. */
+export interface RunnableFunction<Arguments = ParsedJSON> {
+  /** Defaults to the name of `function`. */
+  name?: string | undefined;
+  /** When and how to call it, for the model. */
+  description?: string | undefined;
+  /** The arguments as a JSON Schema. */
+  parameters?: object | undefined;
+  strict?: boolean | undefined;
+  /**
+   * Makes arguments of the model's JSON text, for example `JSON.parse`. The message of what it throws
+   * goes to the model. Left out: `function` gets the text.
+   */
+  parse?(input: string): Arguments | Promise<Arguments>;
+  /** Runs when the model calls. What it gives, and the message of what it throws, go to the model. */
+  function(
+    args: Arguments,
+    runner: ChatCompletionRunner<unknown>,
+    toolContext: ParsedJSON,
+  ): unknown;
+}
+
+/** A function as a tool of `runTools()`. */
+export interface RunnableToolFunction<Arguments = ParsedJSON> {
+  type: 'function';
+  function: RunnableFunction<Arguments>;
+}
+
+/** Parameters of `chat.completions.runTools()`. */
+export interface ChatCompletionToolRunnerParams extends Omit<
+  ChatCompletionCreateParamsNonStreaming,
+  'tools'
+> {
+  /** Tools that `tool()` made, or functions with their description. */
+  tools: readonly (RunnableToolFunction | AutoParseableTool<unknown>)[];
+  /** Handed to every tool. Never sent. */
+  toolContext?: unknown;
+}
+
+/** Parameters of `chat.completions.runTools()` with streamed answers. */
+export interface ChatCompletionStreamingToolRunnerParams extends Omit<
+  ChatCompletionToolRunnerParams,
+  'stream'
+> {
+  stream: true;
+}
+
+/** Options of `chat.completions.runTools()`. `maxRetries` and time limits hold for each completion. */
+export interface RunnerOptions extends RequestOptions {
+  /**
+   * How many completions the run may take at most; each is paid for. When the last of them calls
+   * tools, they still run.
+   * @defaultValue 10
+   */
+  maxChatCompletions?: number | undefined;
+  /** Called after each completion and its tools, and waited for. It may add to `runner.messages`. */
+  afterCompletion?:
+    | ((
+        completion: ParsedChatCompletion<unknown>,
+        runner: ChatCompletionRunner<unknown>,
+      ) => unknown)
+    | undefined;
+}
+
+type Params = Omit<ChatCompletionCreateParamsBase, 'stream'>;
+
+/** How a run gets its completions: each is one request. */
+export interface ChatCalls {
+  whole(params: Params, options: RequestOptions): PromiseLike<ChatCompletion>;
+  stream(params: Params, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
+}
+
+/** Starts a run of one streamed completion. */
+export function startStream(
+  calls: Pick<ChatCalls, 'stream'>,
+  params: Params,
+  options?: RequestOptions,
+): ChatCompletionStream<unknown> {
+  const run = new ChatStreamRun(params?.messages, outputParser(params, 'stream'));
+  const { signal } = run.controller;
+  const work = () => run.read(calls.stream(params, { ...options, signal }));
+  return new ChatCompletionStream(run, work, options?.signal);
+}
+
+/** Starts a run of completions and tools. */
+export function startToolRun(
+  calls: ChatCalls,
+  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+  options?: RunnerOptions,
+): ChatCompletionRunner<unknown> {
+  const parser = outputParser(params, 'run');
+  const init = { params, options, parser };
+  if (params?.stream === true) {
+    const run = new ChatStreamRun(params.messages, parser);
+    const request = { ...options, signal: run.controller.signal };
+    const ask = (body: Params) => run.read(calls.stream(body, request));
+    const work = (runner: ChatCompletionRunner<unknown>) => runTools({ ...init, run, runner, ask });
+    return new ChatCompletionStreamingRunner(run, work, options?.signal);
+  }
+  const run = new ChatRun<unknown>(params?.messages);
+  const request = { ...options, signal: run.controller.signal };
+  const ask = async (body: Params) => {
+    const completion = await calls.whole(body, request);
+    run.emit('connect');
+    const parsed = run.add(await parser.apply(completion));
+    const text = parsed.choices[0]?.message.content;
+    if (text) run.emit('content', text, text);
+    return parsed;
+  };
+  const work = (runner: ChatCompletionRunner<unknown>) => runTools({ ...init, run, runner, ask });
+  return new ChatCompletionRunner(run, work, options?.signal);
+}
 
 /** What a run of tools works with. */
-export interface ToolRunInit<Parsed> {
+interface ToolRunInit {
   readonly params: Omit<ChatCompletionToolRunnerParams, 'stream'>;
   readonly options: RunnerOptions | undefined;
-  readonly parser: OutputParser<Parsed>;
-  readonly result: ChatResult<Parsed>;
-  readonly runner: ChatCompletionRunner<Parsed>;
-  /** Gets one completion and adds it to the result. */
-  readonly complete: (
-    params: ChatCompletionCreateParamsBase,
-  ) => Promise<ParsedChatCompletion<Parsed> | undefined>;
-  /** Called with the result of each tool. */
-  readonly onToolResult: ChatResult<Parsed>['addToolResult'];
+  readonly parser: OutputParser<unknown>;
+  readonly run: ChatRun<unknown>;
+  readonly runner: ChatCompletionRunner<unknown>;
+  /** Gets one completion, and adds it to the run. */
+  readonly ask: (params: Params) => Promise<ParsedChatCompletion<unknown> | undefined>;
 }
 
-interface PreparedTools {
-  readonly sent: ChatCompletionTool[];
-  readonly callable: ReadonlyMap<string, CallableTool>;
-}
-
-function prepareTools<Parsed>({ params, runner, parser }: ToolRunInit<Parsed>): PreparedTools {
-  const { tools, toolContext } = params;
+/** A conversation with tools, in the words of chat completions. */
+async function runTools(init: ToolRunInit): Promise<void> {
+  const { params, options, run, runner } = init;
+  const { maxChatCompletions: limit = 10 } = options ?? {};
+  checkParams('chat.completions.runTools', params);
+  const { tools, toolContext: _, ...body } = params;
+  checkList('tools', tools, 'what tool() makes');
+  checkInteger('maxChatCompletions', limit, 1, 1_000_000);
+  if ((params.n ?? 1) !== 1) {
+    throw new InvalidInputError('n', 'must be 1: a run follows one conversation.');
+  }
+  const { tool_choice: choice } = params;
+  const wanted =
+    typeof choice === 'object' && choice.type === 'function' ? choice.function.name : undefined;
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
   for (const tool of tools) {
-    if ('$parseRaw' in tool) {
-      if (tool.$callback === undefined) throw notRunnable(tool.function.name);
-      sent.push(tool);
-      callable.set(tool.function.name, {
-        parse: (text) => parser.arguments(tool.function.name, text),
-        call: (args) => tool.$callback?.(args, runner, toolContext),
-      });
-      continue;
-    }
-    const { function: definition } = tool;
-    if (typeof definition?.function !== 'function') throw notRunnable(definition?.name);
-    const { name = definition.function.name, description, parameters, strict } = definition;
-    const schema: FunctionParameters | undefined = parameters && { ...parameters };
-    sent.push({ type: 'function', function: { name, description, parameters: schema, strict } });
-    callable.set(name, {
-      parse: definition.parse && ((text) => definition.parse?.(text)),
-      call: (args) => definition.function(args, runner, toolContext),
-    });
+    const { name, sentAs, ...called } = prepare(tool, init);
+    sent.push(sentAs);
+    if (wanted === undefined || name === wanted) callable.set(name, called);
   }
-  return { sent, callable };
+  await runToolLoop<ParsedChatCompletion<unknown>, ChatCompletionMessageToolCall>({
+    tools: callable,
+    limit,
+    signal: run.controller.signal,
+    isSequential: wanted !== undefined || params.parallel_tool_calls === false,
+    async ask() {
+      const completion = await init.ask({ ...body, messages: [...run.messages], tools: sent });
+      if (completion?.choices[0] !== undefined) return completion;
+      throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
+    },
+    callsIn: ({ choices }) => choices[0]?.message.tool_calls ?? [],
+    read: (call) =>
+      call.type === 'function'
+        ? [call.function.name, call.function.arguments]
+        : [call.custom.name, call.custom.input],
+    add(results) {
+      for (const [call, { error, text }] of results) {
+        if (error !== undefined && call.type === 'function') {
+          run.emit('functionToolCallError', error, call.function);
+        }
+        run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
+      }
+      return wanted !== undefined && results.some(([, { error }]) => error === undefined);
+    },
+    afterEach: (completion) => options?.afterCompletion?.(completion, runner),
+  });
+}
+
+/** How a tool is sent, and how it is called. */
+function prepare(
+  tool: ChatCompletionToolRunnerParams['tools'][number],
+  { params: { toolContext }, parser, runner }: ToolRunInit,
+): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
+  if ('$parseRaw' in tool) {
+    const { name } = tool.function;
+    if (tool.$callback === undefined) throw notRunnable(name);
+    const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
+    return { name, sentAs: tool, parse: parser.of(name), call };
+  }
+  const { function: definition } = tool;
+  if (typeof definition?.function !== 'function') throw notRunnable(definition?.name);
+  const { name = definition.function.name, description, parameters, strict } = definition;
+  const sent = { name, description, parameters: parameters && { ...parameters }, strict };
+  return {
+    name,
+    sentAs: { type: 'function', function: sent },
+    parse: definition.parse && ((text) => definition.parse?.(text)),
+    call: (args) => definition.function(args, runner, toolContext),
+  };
 }
 
 function notRunnable(name = ''): InvalidInputError {
   const problem = `"${name}" has no function to run; give it one, or use create().`;
   return new InvalidInputError('tools', problem);
-}
-
-function checkRun({ params, options }: ToolRunInit<unknown>): void {
-  checkParams('chat.completions.runTools', params);
-  checkList('tools', params.tools, 'what tool() makes');
-  checkInteger('maxChatCompletions', options?.maxChatCompletions ?? 10, 1, 1_000_000);
-  if ((params.n ?? 1) !== 1) {
-    throw new InvalidInputError('n', 'must be 1: a run follows one conversation.');
-  }
-}
-
-const nameOf = (call: ChatCompletionMessageToolCall): string =>
-  call.type === 'function' ? call.function.name : call.custom.name;
-
-const textOf = (call: ChatCompletionMessageToolCall): string =>
-  call.type === 'function' ? call.function.arguments : call.custom.input;
-
-/** Asks for completions and calls the tools that they ask for, until one of them asks for none. */
-export async function runTools<Parsed>(init: ToolRunInit<Parsed>): Promise<void> {
-  checkRun(init);
-  const { params, options, result, runner } = init;
-  const { tools: _, toolContext: __, ...body } = params;
-  const { sent, callable } = prepareTools(init);
-  const { signal } = runner.controller;
-  const { tool_choice: choice } = params;
-  const isNamed = typeof choice === 'object' && choice.type === 'function';
-  const wanted = isNamed ? choice.function.name : undefined;
-  const tools = new Map([...callable].filter(([name]) => !isNamed || name === wanted));
-
-  const answer = (call: ChatCompletionMessageToolCall, { error, text }: ToolResult): boolean => {
-    if (error !== undefined && call.type === 'function') {
-      result.emitter.emit('functionToolCallError', error, call.function);
-    }
-    const message = { role: 'tool', tool_call_id: call.id, content: text } as const;
-    result.addToolResult(message);
-    init.onToolResult(message);
-    return error === undefined;
-  };
-
-  /** Whether the run is over with these. */
-  const callAll = async (calls: readonly ChatCompletionMessageToolCall[]): Promise<boolean> => {
-    const asked = calls.map((call) => ({ name: nameOf(call), text: textOf(call) }));
-    const results = await callTools(tools, asked, signal);
-    const isCalled = calls.map((call, index) => {
-      const found = results[index];
-      return found !== undefined && answer(call, found);
-    });
-    if (signal.aborted) throw runAborted(signal);
-    return isNamed && isCalled.includes(true);
-  };
-
-  for (let left = options?.maxChatCompletions ?? 10; left > 0; left -= 1) {
-    const messages = [...runner.messages];
-    const completion = await init.complete({ ...body, messages, tools: sent });
-    const message = completion?.choices[0]?.message;
-    if (completion === undefined || message === undefined) {
-      throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
-    }
-    const { tool_calls: calls = [] } = message;
-    const isSequential = isNamed || params.parallel_tool_calls === false;
-    let isOver = calls.length === 0;
-    for (const group of isSequential ? calls.map((call) => [call]) : [calls]) {
-      isOver ||= await callAll(group);
-    }
-    await options?.afterCompletion?.(completion, runner);
-    if (signal.aborted) throw runAborted(signal);
-    if (isOver) return;
-  }
 }

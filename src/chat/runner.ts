@@ -2,34 +2,222 @@ import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import { giveUpAfterAbort } from '../http/give-up.ts';
-import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './messages.ts';
-import type {
-  ParsedChatCompletion,
-  ParsedChatCompletionMessage,
-  CompletionUsage,
-} from './types.ts';
-import { ChatResult } from './result.ts';
-import type { ChatCompletionStreamEvents } from './stream-events.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose } from '../streams/stream.ts';
-import type { EmittedValue } from './event-emitter.ts';
 import { runAborted } from '../streams/errors.ts';
+import { addCounts } from '../streams/protocol.ts';
+import type {
+  ChatCompletionFunctionCall,
+  ChatCompletionMessageParam,
+  ChatCompletionToolMessageParam,
+} from './messages.ts';
+import type { ChatCompletionStreamEvents } from './stream-events.ts';
+import type {
+  CompletionUsage,
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+} from './types.ts';
+
+/** What a promise for an event gives: nothing, its only argument, or all of them. */
+export type EmittedValue<Values extends readonly unknown[]> = Values extends readonly []
+  ? void
+  : Values extends readonly [infer Only]
+    ? Only
+    : Values;
+
+interface Registration<Values extends readonly unknown[]> {
+  // A method: an emitter of narrow events is then one of wider events too.
+  listener(this: void, ...values: Values): void;
+  readonly isOnce: boolean;
+}
+
+type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
+
+/** Calls listeners by the name of an event. `Events` maps names to what listeners are given. */
+class EventEmitter<Events extends EventMap<Events>> {
+  #registrations: { [Event in keyof Events]?: readonly Registration<Events[Event]>[] } = {};
+
+  /** Adds a listener; the same one can be added more than once. */
+  on<Event extends keyof Events>(
+    event: Event,
+    listener: (...values: Events[Event]) => void,
+    isOnce: boolean,
+  ): void {
+    // A new list each time, so that a listener may add and remove listeners while it is called.
+    this.#registrations[event] = [...(this.#registrations[event] ?? []), { listener, isOnce }];
+  }
+
+  /** Removes one registration of a listener. */
+  off<Event extends keyof Events>(
+    event: Event,
+    listener: (...values: Events[Event]) => void,
+  ): void {
+    const registrations = this.#registrations[event] ?? [];
+    const position = registrations.findIndex((registration) => registration.listener === listener);
+    if (position !== -1) this.#registrations[event] = registrations.toSpliced(position, 1);
+  }
+
+  /** Removes every listener: what comes late is told to nobody. */
+  clear(): void {
+    this.#registrations = {};
+  }
+
+  /** Whether anybody listens. */
+  has(event: keyof Events): boolean {
+    return Boolean(this.#registrations[event]?.length);
+  }
+
+  /** Calls the listeners of an event in the order in which they were added. */
+  emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
+    const registrations = this.#registrations[event];
+    if (registrations === undefined) return;
+    if (registrations.some(({ isOnce }) => isOnce)) {
+      this.#registrations[event] = registrations.filter(({ isOnce }) => !isOnce);
+    }
+    for (const { listener } of registrations) listener(...values);
+  }
+
+  /** The same at the end of a call, which a failing listener cannot fail any more: its error is uncaught. */
+  emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
+    try {
+      this.emit(event, ...values);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}
 
 /** What listens to the signal ends at once; this is for what does not, in milliseconds. */
 const patience = 500;
 
-/** What a runner is made from. */
-export interface RunnerInit<Parsed> {
-  readonly messages: readonly ChatCompletionMessageParam[];
-  /** Does the work. What it throws fails the run. */
-  readonly work: (
-    result: ChatResult<Parsed>,
-    runner: ChatCompletionRunner<Parsed>,
-  ) => Promise<unknown>;
-  /** Called when the work is over, before the last events. */
-  readonly onEnd?: (failure: Error | undefined) => void;
-  /** The caller's. */
-  readonly signal?: AbortSignal | null | undefined;
+/** A run: its completions, its conversation and its end. Tells the listeners of all of them. */
+export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
+  readonly controller = new AbortController();
+  readonly completions: ParsedChatCompletion<Parsed>[] = [];
+  /** The conversation. */
+  readonly messages: ChatCompletionMessageParam[];
+  /** What the last tool gave. */
+  toolResult: string | undefined;
+  /** Settles when the run is over. */
+  done: Promise<void> = Promise.resolve();
+  /** How the run ended; `undefined` until then. */
+  end: { readonly failure: Error | undefined } | undefined;
+
+  constructor(messages: readonly ChatCompletionMessageParam[]) {
+    super();
+    // Bad input is refused when it is sent.
+    this.messages = Array.isArray(messages) ? [...messages] : [];
+  }
+
+  /** The last completion. */
+  get completion(): ParsedChatCompletion<Parsed> {
+    return this.completions.at(-1) ?? fail('The stream ended without a completion.');
+  }
+
+  /** The last message of the model. */
+  get message(): ParsedChatCompletionMessage<Parsed> {
+    const message = this.completion.choices[0]?.message;
+    return message ?? fail('The completion has no choices, so there is no message.');
+  }
+
+  /** The last function that the model wanted called. */
+  get functionCall(): ChatCompletionFunctionCall | undefined {
+    return this.completions.flatMap(functionCalls).at(-1);
+  }
+
+  /** The tokens of all completions. */
+  get usage(): CompletionUsage {
+    const total = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
+    return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), total);
+  }
+
+  /** Takes a completion. */
+  add(completion: ParsedChatCompletion<Parsed>): ParsedChatCompletion<Parsed> {
+    this.completions.push(completion);
+    this.emit('chatCompletion', completion);
+    const message = completion.choices[0]?.message;
+    if (message !== undefined) {
+      // Without an id, a call and its result could not be told to belong together.
+      for (const call of message.tool_calls ?? []) call.id ||= newCallId();
+      this.messages.push(message);
+      this.emit('message', message);
+      for (const call of functionCalls(completion)) this.emit('functionToolCall', call);
+    }
+    return completion;
+  }
+
+  /** Takes the result of a tool. */
+  addToolResult(message: ChatCompletionToolMessageParam): void {
+    this.messages.push(message);
+    this.emit('message', message);
+    if (typeof message.content !== 'string') return;
+    this.toolResult = message.content;
+    this.emit('functionToolCallResult', message.content);
+  }
+
+  /** A loop over what is pushed, which ends with the run. */
+  queue<Item>(onLeave: () => void): ChunkQueue<Item> {
+    const queue = new ChunkQueue<Item>(onLeave);
+    this.done.then(
+      () => queue.end(undefined),
+      (error: unknown) => queue.end(error),
+    );
+    return queue;
+  }
+
+  /** Begins the work. Listeners are added after this, so nothing may happen before it has returned. */
+  start(work: () => Promise<unknown>, signal: AbortSignal | null | undefined): void {
+    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, signal)));
+  }
+
+  async #run(work: () => Promise<unknown>, signal: AbortSignal | null | undefined): Promise<void> {
+    const own = this.controller.signal;
+    let release: (() => void) | undefined;
+    try {
+      release = followSignal(signal, this.controller);
+      await giveUpAfterAbort(work(), own, patience, () => runAborted(own));
+      this.#tellWhatItCameTo();
+      this.end = { failure: undefined };
+    } catch (cause) {
+      const failure = cause instanceof Error ? cause : new Error(String(cause));
+      this.end = { failure };
+      if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
+      else this.emitLast('error', failure);
+      throw failure;
+    } finally {
+      release?.();
+      this.emitLast('end');
+      this.clear();
+    }
+  }
+
+  #tellWhatItCameTo(): void {
+    const { functionCall, toolResult } = this;
+    const completion = this.completions.at(-1);
+    if (completion === undefined) return;
+    const message = completion.choices[0]?.message;
+    this.emit('finalChatCompletion', completion);
+    if (message !== undefined) this.emit('finalMessage', message);
+    if (message?.content) this.emit('finalContent', message.content);
+    if (functionCall !== undefined) this.emit('finalFunctionToolCall', functionCall);
+    if (toolResult !== undefined) this.emit('finalFunctionToolCallResult', toolResult);
+    if (this.completions.some(({ usage }) => usage)) this.emit('totalUsage', this.usage);
+  }
+}
+
+function functionCalls({ choices }: ParsedChatCompletion<unknown>): ChatCompletionFunctionCall[] {
+  const calls = choices[0]?.message.tool_calls ?? [];
+  return calls.flatMap((call) => (call.type === 'function' ? [call.function] : []));
+}
+
+function newCallId(): string {
+  return `call_${Math.random().toString(36).slice(2)}`;
+}
+
+function fail(problem: string): never {
+  throw new GatewayError(problem, { outcome: 'unknown' });
 }
 
 /**
@@ -48,38 +236,39 @@ export interface RunnerInit<Parsed> {
  */
 export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDisposable {
   /** Aborts the run. */
-  readonly controller = new AbortController();
+  readonly controller: AbortController;
   /**
    * The conversation: the messages of the request, and every answer and result of a tool as it comes.
    * What is added here goes along with the next request.
    */
   readonly messages: ChatCompletionMessageParam[];
-  readonly #result: ChatResult<Parsed>;
-  readonly #done: Promise<void>;
-  #failure: Error | undefined;
-  #isEnded = false;
+  readonly #run: ChatRun<Parsed>;
 
   /** @internal */
-  constructor(init: RunnerInit<Parsed>) {
-    this.#result = new ChatResult<Parsed>(init.messages);
-    this.messages = this.#result.messages;
-    // Listeners are added after the constructor, so nothing may happen before it has returned.
-    this.#done = ignoreRejection(Promise.resolve().then(() => this.#run(init)));
+  constructor(
+    run: ChatRun<Parsed>,
+    work: (runner: ChatCompletionRunner<Parsed>) => Promise<unknown>,
+    signal?: AbortSignal | null,
+  ) {
+    this.#run = run;
+    this.controller = run.controller;
+    this.messages = run.messages;
+    run.start(() => work(this), signal);
   }
 
   /** Whether the run is over, for whatever reason. */
   get ended(): boolean {
-    return this.#isEnded;
+    return this.#run.end !== undefined;
   }
 
   /** Whether the run failed or was aborted. */
   get errored(): boolean {
-    return this.#failure !== undefined;
+    return this.#run.end?.failure !== undefined;
   }
 
   /** Whether the caller aborted the run. */
   get aborted(): boolean {
-    return APIUserAbortError.isInstance(this.#failure);
+    return APIUserAbortError.isInstance(this.#run.end?.failure);
   }
 
   /**
@@ -90,7 +279,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
     listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
   ): this {
-    this.#result.emitter.add(event, listener, false);
+    this.#run.on(event, listener, false);
     return this;
   }
 
@@ -99,7 +288,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
     listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
   ): this {
-    this.#result.emitter.add(event, listener, true);
+    this.#run.on(event, listener, true);
     return this;
   }
 
@@ -108,7 +297,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
     listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
   ): this {
-    this.#result.emitter.remove(event, listener);
+    this.#run.off(event, listener);
     return this;
   }
 
@@ -123,8 +312,9 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   emitted(event: keyof ChatCompletionStreamEvents<Parsed>): Promise<unknown> {
     const emitted = new Promise<unknown>((resolve, reject) => {
       const give = (...values: unknown[]): void => resolve(values.length > 1 ? values : values[0]);
-      if (!this.#isEnded) this.once(event, give);
-      this.#done.then(() => reject(endedWithout(event)), reject);
+      this.once(event, give);
+      const problem = `The stream ended without an event "${event}".`;
+      this.#run.done.then(() => fail(problem)).catch(reject);
     });
     return ignoreRejection(emitted);
   }
@@ -138,14 +328,10 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   ): AsyncIterableIterator<ChatCompletionStreamEvents<Parsed>[Event], undefined> {
     const listener = (...values: ChatCompletionStreamEvents<Parsed>[Event]): void =>
       queue.push(values);
-    const queue = new ChunkQueue<ChatCompletionStreamEvents<Parsed>[Event]>(() =>
+    const queue = this.#run.queue<ChatCompletionStreamEvents<Parsed>[Event]>(() =>
       this.off(event, listener),
     );
     this.on(event, listener);
-    this.#done.then(
-      () => queue.end(undefined),
-      (error: unknown) => queue.end(error),
-    );
     return queue;
   }
 
@@ -172,12 +358,12 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
    *   and whatever else made the run fail
    */
   done(): Promise<void> {
-    return ignoreRejection(this.#done);
+    return ignoreRejection(this.#run.done);
   }
 
   /** Waits for the last completion. */
   finalChatCompletion(): Promise<ParsedChatCompletion<Parsed>> {
-    return this.#final(() => this.#result.completion);
+    return this.#final((run) => run.completion);
   }
 
   /** The same as `finalChatCompletion()`. */
@@ -187,63 +373,35 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 
   /** Waits for the last message of the model. */
   finalMessage(): Promise<ParsedChatCompletionMessage<Parsed>> {
-    return this.#final(() => this.#result.message);
+    return this.#final((run) => run.message);
   }
 
   /** Waits for the text of the last message; `null` when there is none. */
   finalContent(): Promise<string | null> {
-    return this.#final(() => this.#result.message.content);
+    return this.#final((run) => run.message.content);
   }
 
   /** Waits for the last function that the model wanted called; `undefined` when there is none. */
   finalFunctionToolCall(): Promise<ChatCompletionFunctionCall | undefined> {
-    return this.#final(() => this.#result.functionCall);
+    return this.#final((run) => run.functionCall);
   }
 
   /** Waits for what the last tool gave; `undefined` when none was called. */
   finalFunctionToolCallResult(): Promise<string | undefined> {
-    return this.#final(() => this.#result.toolResult);
+    return this.#final((run) => run.toolResult);
   }
 
   /** Waits for the tokens of all completions; zeros when the gateway reported none. */
   totalUsage(): Promise<CompletionUsage> {
-    return this.#final(() => this.#result.usage);
+    return this.#final((run) => run.usage);
   }
 
   /** The completions so far, also those of a run that failed. */
   allChatCompletions(): ParsedChatCompletion<Parsed>[] {
-    return [...this.#result.completions];
+    return [...this.#run.completions];
   }
 
-  async #run({ work, onEnd, signal }: RunnerInit<Parsed>): Promise<void> {
-    let release: (() => void) | undefined;
-    let failure: Error | undefined;
-    try {
-      release = followSignal(signal, this.controller);
-      const { signal: own } = this.controller;
-      await giveUpAfterAbort(work(this.#result, this), own, patience, () => runAborted(own));
-      this.#result.finish();
-    } catch (cause) {
-      failure = cause instanceof Error ? cause : new Error(String(cause));
-      throw failure;
-    } finally {
-      release?.();
-      this.#failure = failure;
-      this.#isEnded = true;
-      onEnd?.(failure);
-      const { emitter } = this.#result;
-      if (APIUserAbortError.isInstance(failure)) emitter.emitLast('abort', failure);
-      else if (failure !== undefined) emitter.emitLast('error', failure);
-      emitter.emitLast('end');
-      emitter.clear();
-    }
+  #final<Value>(read: (run: ChatRun<Parsed>) => Value): Promise<Value> {
+    return ignoreRejection(this.#run.done.then(() => read(this.#run)));
   }
-
-  #final<Value>(read: () => Value): Promise<Value> {
-    return ignoreRejection(this.#done.then(read));
-  }
-}
-
-function endedWithout(event: string): GatewayError {
-  return new GatewayError(`The stream ended without an event "${event}".`, { outcome: 'unknown' });
 }

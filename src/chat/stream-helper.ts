@@ -1,29 +1,10 @@
 import type { StreamVerdict } from '../streams/errors.ts';
 import { OutputParser } from './output-parser.ts';
 import type { ChatCompletionChunk, ChatCompletion } from './types.ts';
-import { ChatFeed } from './feed.ts';
+import { ChatStreamRun } from './stream-run.ts';
 import { chatProtocol } from './protocol.ts';
-import { ChatCompletionRunner, type RunnerInit } from './runner.ts';
-import { streamOfLines, writeLines } from '../streams/stream.ts';
-
-/** What a stream with events is made from. */
-export interface ChatStreamInit<Parsed> extends Omit<RunnerInit<Parsed>, 'onEnd'> {
-  /** Where the work gets its chunks. */
-  readonly feed: ChatFeed<Parsed>;
-}
-
-/** The same run once more, from the lines that `toReadableStream()` gave. */
-function replay(readable: ReadableStream<Uint8Array>): ChatStreamInit<null> {
-  const feed = new ChatFeed(new OutputParser<null>(undefined, new Map(), 'stream'));
-  return {
-    messages: [],
-    feed,
-    work: (result, { controller }) =>
-      feed.read(result, controller.signal, async () => {
-        return streamOfLines(readable, new AbortController(), chatProtocol, controller.signal);
-      }),
-  };
-}
+import { ChatCompletionRunner } from './runner.ts';
+import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';
 
 /**
  * A streamed chat completion with events, a growing snapshot and promises for what it ends in.
@@ -44,12 +25,16 @@ export class ChatCompletionStream<Parsed = null>
   extends ChatCompletionRunner<Parsed>
   implements AsyncIterable<ChatCompletionChunk>
 {
-  readonly #feed: ChatFeed<Parsed>;
+  readonly #run: ChatStreamRun<Parsed>;
 
   /** @internal */
-  constructor(init: ChatStreamInit<Parsed>) {
-    super({ ...init, onEnd: (failure) => init.feed.end(failure) });
-    this.#feed = init.feed;
+  constructor(
+    run: ChatStreamRun<Parsed>,
+    work: (runner: ChatCompletionRunner<Parsed>) => Promise<unknown>,
+    signal?: AbortSignal | null,
+  ) {
+    super(run, work, signal);
+    this.#run = run;
   }
 
   /**
@@ -62,12 +47,12 @@ export class ChatCompletionStream<Parsed = null>
 
   /** What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing. */
   get currentChatCompletionSnapshot(): ChatCompletion | undefined {
-    return this.#feed.snapshot;
+    return this.#run.snapshot;
   }
 
   /** How the stream ended; `undefined` until then. */
   get verdict(): StreamVerdict | undefined {
-    return this.#feed.verdict;
+    return this.#run.verdict;
   }
 
   /**
@@ -75,7 +60,7 @@ export class ChatCompletionStream<Parsed = null>
    * when the call fails.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<ChatCompletionChunk, undefined> {
-    return this.#feed.follow(() => this.abort(), false);
+    return this.#run.follow(false);
   }
 
   /**
@@ -83,7 +68,7 @@ export class ChatCompletionStream<Parsed = null>
    * `fromReadableStream`.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
-    return writeLines(this.#feed.follow(() => this.abort(), true));
+    return writeLines(this.#run.follow(true));
   }
 }
 
@@ -100,9 +85,20 @@ export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletion
 // Outside of the classes, as bundlers rename classes that name themselves, and a name is what
 // `console.log` shows.
 function streamFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
-  return new ChatCompletionStream(replay(readable));
+  return new ChatCompletionStream(...replay(readable));
 }
 
 function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreamingRunner {
-  return new ChatCompletionStreamingRunner(replay(readable));
+  return new ChatCompletionStreamingRunner(...replay(readable));
+}
+
+/** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
+function replay(
+  readable: ReadableStream<Uint8Array>,
+): [run: ChatStreamRun<null>, work: () => Promise<unknown>] {
+  const run = new ChatStreamRun([], new OutputParser<null>(new Map(), 'stream'));
+  const { signal } = run.controller;
+  const open = async (): Promise<Stream<ChatCompletionChunk>> =>
+    streamOfLines(readable, new AbortController(), chatProtocol, signal);
+  return [run, () => run.read(open())];
 }

@@ -1,17 +1,20 @@
-import { noArguments } from './schema.ts';
-import type { ChatCompletionMessageToolCall } from './messages.ts';
-import type { ChatCompletionChunkToolCall } from './types.ts';
-import { GrowingJSON } from '../structured/json.ts';
 import { growText } from '../streams/protocol.ts';
+import { GrowingJSON } from '../structured/json.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './messages.ts';
+import { noArguments } from './schema.ts';
+import type { ChatCompletionChunkToolCall } from './types.ts';
 
 /** A tool call that is being put together. */
-interface OpenCall {
+export interface OpenCall {
   /** Its place among the calls of the message; unique, while what providers send is not always. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
+  /** What its arguments are so far. */
   readonly json: GrowingJSON;
   /** Whether it came without arguments and was given empty ones. */
   isFilled?: boolean;
+  /** Whether listeners were told that it is whole. */
+  isTold?: boolean;
 }
 
 /**
@@ -24,17 +27,20 @@ interface OpenCall {
 export class ToolCallAssembler {
   /** The calls in the order of their index. */
   readonly calls: ChatCompletionMessageToolCall[] = [];
+  /** The same ones in the same order. */
   readonly #open: OpenCall[] = [];
   /** The call that a piece with an index belongs to now. */
   readonly #byWireIndex = new Map<number, OpenCall>();
   readonly #byId = new Map<string, OpenCall>();
-  readonly #byIndex = new Map<number, OpenCall>();
-  /** The calls that have begun since the last end. */
-  #fresh: OpenCall[] = [];
+  /** The calls that have begun since the last end of an answer. */
+  begun: OpenCall[] = [];
+  /** Those that had begun at that end. */
+  ended: readonly OpenCall[] = [];
 
   /** The call with an index. */
-  get(index: number): ChatCompletionMessageToolCall | undefined {
-    return this.#byIndex.get(index)?.call;
+  get(index: number): OpenCall | undefined {
+    const open = this.#open[placeOf(index, this.#open)];
+    return open?.index === index ? open : undefined;
   }
 
   /** Takes the pieces of one chunk, and writes into each the index of its call. */
@@ -48,26 +54,22 @@ export class ToolCallAssembler {
           : this.#findByPosition(piece, position, pieces.length);
       const open = known ?? this.#begin(this.#freeIndex(index), piece);
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
-      if (piece.index !== open.index) piece.index = open.index;
-      if (open.isFilled && open.call.type === 'function' && piece.function?.arguments) {
-        open.call.function.arguments = '';
-        open.isFilled = false;
-      }
-      merge(open.call, piece);
+      piece.index = open.index;
+      addPiece(open, piece);
       if (open.call.id !== '') this.#byId.set(open.call.id, open);
     });
   }
 
   /** Gives functions that are called without arguments empty ones; some models write nothing. */
   end(): void {
-    for (const open of this.#fresh) {
-      if (open.call.type !== 'function' || open.call.function.arguments.trim() !== '') {
-        continue;
-      }
-      open.call.function.arguments = noArguments;
+    for (const open of this.begun) {
+      const { call } = open;
+      if (call.type !== 'function' || call.function.arguments.trim() !== '') continue;
+      call.function.arguments = noArguments;
       open.isFilled = true;
     }
-    this.#fresh = [];
+    this.ended = this.begun;
+    this.begun = [];
   }
 
   /** One index is of several calls when their ids say so and each has a name. */
@@ -88,15 +90,14 @@ export class ToolCallAssembler {
   ): OpenCall | undefined {
     const { id = '' } = piece;
     if (id !== '') return this.#byId.get(id);
-    const known = this.#open[count === 1 ? this.#open.length - 1 : position];
+    const known = this.#open.at(count === 1 ? -1 : position);
     return known !== undefined && beginsAnother(known, piece) ? undefined : known;
   }
 
   /** The index that a provider gives to a call, or the next one when another call has it. */
   #freeIndex(wished: unknown): number {
     const next = (this.#open.at(-1)?.index ?? -1) + 1;
-    if (typeof wished !== 'number') return next;
-    return wished >= next || this.get(wished) === undefined ? wished : next;
+    return typeof wished === 'number' && this.get(wished) === undefined ? wished : next;
   }
 
   #begin(index: number, piece: ChatCompletionChunkToolCall): OpenCall {
@@ -108,8 +109,7 @@ export class ToolCallAssembler {
     const place = placeOf(index, this.#open);
     this.#open.splice(place, 0, open);
     this.calls.splice(place, 0, call);
-    this.#byIndex.set(index, open);
-    this.#fresh.push(open);
+    this.begun.push(open);
     return open;
   }
 }
@@ -125,19 +125,29 @@ export function placeOf(index: number, sorted: readonly { readonly index: number
   return low;
 }
 
-function merge(call: ChatCompletionMessageToolCall, piece: ChatCompletionChunkToolCall): void {
-  if (call.id === '' && piece.id !== undefined) call.id = piece.id;
+function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
+  const { call } = open;
+  call.id ||= piece.id ?? '';
   if (call.type === 'custom') {
     const { name, input } = piece.custom ?? {};
     if (name) call.custom.name = name;
     if (typeof input === 'string') call.custom.input = growText(call.custom.input, input);
     return;
   }
-  const { name, arguments: text } = piece.function ?? {};
-  if (name) call.function.name = name;
-  if (typeof text === 'string') {
-    call.function.arguments = growText(call.function.arguments, text);
+  if (open.isFilled && piece.function?.arguments) {
+    call.function.arguments = '';
+    open.isFilled = false;
   }
+  addCalled(call.function, piece.function ?? {});
+}
+
+/** Adds a piece of a function call to those before. */
+export function addCalled(
+  call: ChatCompletionFunctionCall,
+  { name, arguments: text }: NonNullable<ChatCompletionChunkToolCall['function']>,
+): void {
+  if (name) call.name = name;
+  if (typeof text === 'string') call.arguments = growText(call.arguments, text);
 }
 
 /**

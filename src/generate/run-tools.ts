@@ -1,8 +1,6 @@
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkInteger, checkList, checkParams } from '../check.ts';
 import type { RequestOptions } from '../options.ts';
-import { runAborted } from '../streams/errors.ts';
 import { addCounts } from '../streams/protocol.ts';
 import { toGoogleSchema } from '../structured/google-schema.ts';
 import { followSignal } from '../http/follow-signal.ts';
@@ -14,7 +12,8 @@ import type {
   UsageMetadata,
 } from './types.ts';
 import type { FunctionDeclaration, GenerateContentParams } from './params.ts';
-import { type CallableTool, callTools } from '../structured/call-tools.ts';
+import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import { checkInteger, checkList, checkParams } from '../check.ts';
 import { toContents, toList } from './body.ts';
 
 /** Parameters of `generate.runTools()`. */
@@ -62,21 +61,6 @@ function declarationOf({ function: definition }: AutoParseableTool<unknown>): Fu
   };
 }
 
-function callablesOf(
-  functions: GenerateToolRunParams['functions'],
-  run: ToolRun,
-  toolContext: unknown,
-): ReadonlyMap<string, CallableTool> {
-  const entries = functions.map((tool): [string, CallableTool] => {
-    if (typeof tool?.$callback !== 'function') {
-      throw new InvalidInputError('functions', 'must be made by tool(), with an execute function.');
-    }
-    const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
-    return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
-  });
-  return new Map(entries);
-}
-
 /** Asks for answers and calls the functions that they call, until one of them calls none. */
 export async function runTools(
   params: GenerateToolRunParams,
@@ -87,7 +71,7 @@ export async function runTools(
   ) => PromiseLike<GenerateContentResponse>,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
-  const { functions, toolContext, tools, ...rest } = params;
+  const { functions, toolContext, tools = [], ...rest } = params;
   const { maxCalls = 10, onContent, ...request } = options ?? {};
   checkList('functions', functions, 'what tool() makes');
   checkInteger('maxCalls', maxCalls, 1, 1_000_000);
@@ -97,52 +81,50 @@ export async function runTools(
   }
   const controller = new AbortController();
   const { signal } = controller;
-  const callable = callablesOf(
-    functions,
-    { controller, abort: () => controller.abort() },
-    toolContext,
-  );
-  const declared = [
-    ...(tools === undefined ? [] : toList(tools)),
-    { functionDeclarations: functions.map(declarationOf) },
-  ];
+  const run: ToolRun = { controller, abort: () => controller.abort() };
+  const callable = functions.map((tool): [string, CallableTool] => {
+    if (typeof tool?.$callback !== 'function') {
+      throw new InvalidInputError('functions', 'must be made by tool(), with an execute function.');
+    }
+    const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
+    return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
+  });
+  const declared = [...toList(tools), { functionDeclarations: functions.map(declarationOf) }];
   const contents = [...toContents(rest.contents)];
   const responses: GenerateContentResponse[] = [];
   const add = (content: Content): void => {
     contents.push(content);
     onContent?.(content);
   };
-
-  const answer = async (calls: readonly FunctionCall[]): Promise<void> => {
-    const wanted = calls.map(({ name = '', args = {} }) => ({ name, text: JSON.stringify(args) }));
-    const results = await callTools(callable, wanted, signal);
-    const parts = calls.flatMap(({ id, name }, index): Part[] => {
-      const result = results[index];
-      if (result === undefined) return [];
-      const { error, text, value = null } = result;
-      const response = error === undefined ? { output: value } : { error: text };
-      return [{ functionResponse: { ...(id ? { id } : {}), name, response } }];
-    });
-    if (parts.length > 0) add({ role: 'user', parts });
-  };
-
   const release = followSignal(options?.signal, controller);
   try {
-    for (let left = maxCalls; ; left -= 1) {
-      const asked = { ...rest, contents: [...contents], tools: declared };
-      const response = await ask(asked, { ...request, signal });
-      responses.push(response);
-      // Sent back as it came: signatures of thoughts must stay on their parts.
-      const content = response.candidates?.[0]?.content;
-      if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
-      const calls = response.functionCalls ?? [];
-      await answer(calls);
-      if (signal.aborted) throw runAborted(signal, 'onContent was given every turn.');
-      if (calls.length === 0 || left <= 1) {
-        const usage = responses.map(({ usageMetadata }) => usageMetadata ?? {});
-        return { response, responses, contents, usage: usage.reduce<UsageMetadata>(addCounts, {}) };
-      }
-    }
+    const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
+      tools: new Map(callable),
+      limit: maxCalls,
+      signal,
+      whatRemains: 'onContent was given every turn.',
+      async ask() {
+        const asked = { ...rest, contents: [...contents], tools: declared };
+        const answer = await ask(asked, { ...request, signal });
+        responses.push(answer);
+        // Sent back as it came: signatures of thoughts must stay on their parts.
+        const content = answer.candidates?.[0]?.content;
+        if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
+        return answer;
+      },
+      callsIn: ({ functionCalls = [] }) => functionCalls,
+      read: ({ name = '', args = {} }) => [name, JSON.stringify(args)],
+      add(results) {
+        const parts = results.map(([{ id, name }, { error, text, value = null }]): Part => {
+          const answer = error === undefined ? { output: value } : { error: text };
+          return { functionResponse: { ...(id ? { id } : {}), name, response: answer } };
+        });
+        if (parts.length > 0) add({ role: 'user', parts });
+        return false;
+      },
+    });
+    const usage = responses.map(({ usageMetadata }) => usageMetadata ?? {});
+    return { response, responses, contents, usage: usage.reduce<UsageMetadata>(addCounts, {}) };
   } finally {
     release();
   }

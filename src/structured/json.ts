@@ -40,30 +40,24 @@ export function parseJSONText(text: string): unknown {
 const shortText = 64;
 
 const literals = ['true', 'false', 'null'];
+const plainText = /[^"\\]*/y;
 /** No other white space: what JSON does not know as such is part of a word, so that none is empty. */
 const wordEnd = /[ \t\n\r,:{}[\]"]|$/g;
 
-/** Where a string ends whose first character is at `start`; −1 when it does not. */
+/**
+ * Where a string ends whose first character is at `start`: at its closing quote, or behind its last
+ * whole character while it is open.
+ */
 function endOfString(text: string, start: number): number {
-  let quote = text.indexOf('"', start);
-  while (quote !== -1) {
-    let before = quote;
-    while (text[before - 1] === '\\') before -= 1;
-    if ((quote - Math.max(before, start)) % 2 === 0) return quote + 1;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return -1;
-}
-
-/** Where the last whole character ends in a string that is still open. */
-function endOfOpenString(text: string, start: number): number {
   let at = start;
-  while (at < text.length) {
-    const next = at + (text[at] !== '\\' ? 1 : text[at + 1] === 'u' ? 6 : 2);
-    if (next > text.length) break;
+  for (;;) {
+    plainText.lastIndex = at;
+    plainText.test(text);
+    at = plainText.lastIndex;
+    const next = at + (text[at + 1] === 'u' ? 6 : 2);
+    if (text[at] !== '\\' || next > text.length) return at;
     at = next;
   }
-  return at;
 }
 
 /**
@@ -83,9 +77,9 @@ export function parsePartialJSON(text: string): unknown {
     const char = text[at] ?? '';
     if (char === '"') {
       const close = endOfString(text, at + 1);
-      if (!isName) end = close === -1 ? endOfOpenString(text, at + 1) : close;
-      if (!isName && close === -1) tail = '"';
-      at = close === -1 ? text.length : close;
+      const isOpen = text[close] !== '"';
+      if (!isName) [end, tail] = isOpen ? [close, '"'] : [close + 1, ''];
+      at = isOpen ? text.length : close + 1;
     } else if (char === '{' || char === '[') {
       closers.push(char === '{' ? '}' : ']');
       isName = char === '{';

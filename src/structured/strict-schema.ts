@@ -1,8 +1,9 @@
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 
-const allowed =
-  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(Min|max)imum|(min|max)Items)$/i;
+/** The words that strict modes know. */
+const known =
+  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(min|max)imum|(min|max)Items|properties|required|additionalProperties|items|anyOf|\$defs|definitions)$/i;
 
 /** What only comments on values; strict modes refuse some of it. Zod 3.25 writes `id`. */
 const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'deprecated', '$comment'];
@@ -66,18 +67,12 @@ export function closeSchema(schema: unknown): boolean {
     const inner = Object.entries(Object(properties));
     if (inner.some(([name, value]) => !named.includes(name) && !isWritable(value))) return false;
     const names = inner.map(([name]) => name);
-    Object.assign(schema, { properties: properties ?? {}, required: names });
-    schema['additionalProperties'] = false;
+    const closed = { properties: properties ?? {}, required: names, additionalProperties: false };
+    Object.assign(schema, closed);
   }
   if ($ref !== undefined) return Object.keys(schema).length === 1;
   if (type === undefined && anyOf === undefined) return false;
   const maps = [properties, $defs, definitions].flatMap((map) => Object.values(Object(map)));
   const all = [...maps, ...listOf(anyOf), ...(items === undefined ? [] : [items])];
-  return Object.keys(schema).every(isKnown) && all.every(closeSchema);
-}
-
-const structure = /^(properties|required|additionalProperties|items|anyOf|\$defs|definitions)$/;
-
-function isKnown(keyword: string): boolean {
-  return allowed.test(keyword) || structure.test(keyword);
+  return Object.keys(schema).every((keyword) => known.test(keyword)) && all.every(closeSchema);
 }

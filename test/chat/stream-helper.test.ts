@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { type ChatCalls, startStream } from '../../src/chat/runs.ts';
+import { type ChatCalls, startStream } from '../../src/chat/run-tools.ts';
 import { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
 import { chatProtocol } from '../../src/chat/protocol.ts';
 import type { ChatCompletionStreamEvents } from '../../src/chat/stream-events.ts';
@@ -29,7 +29,9 @@ function help(
   watched: Watched = watchedContext(),
 ): ChatCompletionStream<unknown> {
   const response = typeof text === 'string' ? respond(text) : text;
-  return open(() => Promise.resolve(createStream(response, watched.context, chatProtocol)));
+  return open((_, { signal }) =>
+    Promise.resolve(createStream(response, { ...watched.context, signal }, chatProtocol)),
+  );
 }
 
 /** A helper over what a request gives. */
