@@ -110,17 +110,17 @@ export class VideoSubmitAnswerError extends UnexpectedResponseError {
 export const unknownAdvice =
   'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.';
 
-/** What was seen of a task that is waited for. */
-interface Seen {
-  readonly polls: number;
-  readonly status?: VideoStatus | undefined;
-  readonly rawStatus?: string | undefined;
-}
-
 /** What an error tells of a wait that ended. */
 export function summarize(
   ref: VideoTaskRef,
-  { rawStatus, status, polls }: Seen = { polls: 0 },
+  {
+    rawStatus,
+    status,
+    polls,
+  }: Pick<VideoWaitSummary, 'polls'> & {
+    readonly status?: VideoStatus | undefined;
+    readonly rawStatus?: string | undefined;
+  } = { polls: 0 },
   elapsed = 0,
 ): VideoWaitSummary {
   return { ref, lastStatus: rawStatus ?? status, elapsed: Math.round(elapsed), polls };
@@ -133,25 +133,12 @@ export function adviceToWait({ id, route }: VideoTaskRef): string {
 }
 
 function initOf(summary: VideoWaitSummary, cause: unknown): GatewayErrorInit & VideoWaitSummary {
-  const { ref } = summary;
+  const { ref, polls } = summary;
   // Without an error it is the answers to the polls that tell of the task.
-  const seen = { phase: summary.polls > 0 ? 'body' : 'local', attempts: [] } as const;
+  const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
   const evidence = GatewayError.isInstance(cause) ? cause.evidence : seen;
   const advice = adviceToWait(ref);
   return { ...summary, outcome: 'unknown', callId: ref.callId, advice, evidence, cause };
-}
-
-function lastSeen({ lastStatus, polls }: VideoWaitSummary): string {
-  const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
-  return `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
-}
-
-/** The error for a wait that was stopped by its signal. */
-export function abortedError(summary: VideoWaitSummary, cause: unknown): VideoWaitAbortedError {
-  return new VideoWaitAbortedError(
-    `Waiting for video task ${summary.ref.id} was aborted ${lastSeen(summary)}`,
-    initOf(summary, cause),
-  );
 }
 
 /** The error for something of the caller's that threw. */
@@ -186,28 +173,37 @@ function saying(cause: unknown): string {
 
 /** The error for a wait that ended before its task. */
 export function stoppedError(
-  reason: WaitEnd,
+  reason: WaitEnd | 'aborted',
   summary: VideoWaitSummary,
-  timeout: number | null,
   cause: unknown,
+  timeout: number | null = null,
 ): VideoWaitError {
-  const task = `Video task ${summary.ref.id}`;
+  const { ref, lastStatus, polls } = summary;
+  const task = `Video task ${ref.id}`;
+  const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
+  const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
   const init = initOf(summary, cause);
-  if (reason === 'timeout') {
-    const text = `${task} did not end within ${timeout ?? 0} ms ${lastSeen(summary)}`;
-    return new VideoWaitTimeoutError(text, init);
+  switch (reason) {
+    case 'aborted':
+      return new VideoWaitAbortedError(
+        `Waiting for video task ${ref.id} was aborted ${seen}`,
+        init,
+      );
+    case 'timeout':
+      return new VideoWaitTimeoutError(`${task} did not end within ${timeout} ms ${seen}`, init);
+    case 'missing':
+      return new VideoWaitError(`${task} is not known to the gateway.`, {
+        ...init,
+        advice:
+          'Check the id, and that baseURL is the gateway that issued it. The task itself may exist and be charged.',
+      });
+    case 'foreign_status':
+      return new VideoWaitError(`${task} has a status that is not known ${seen}`, init);
+    default: {
+      const often = reason === 'too_many_errors' ? ', too often in a row' : '';
+      return new VideoWaitError(`${task} could not be read${often}${saying(cause)}`, init);
+    }
   }
-  if (reason === 'missing') {
-    const advice =
-      'Check the id, and that baseURL is the gateway that issued it. The task itself may exist and be charged.';
-    return new VideoWaitError(`${task} is not known to the gateway.`, { ...init, advice });
-  }
-  if (reason === 'foreign_status') {
-    const text = `${task} has a status that is not known ${lastSeen(summary)}`;
-    return new VideoWaitError(text, init);
-  }
-  const often = reason === 'too_many_errors' ? ', too often in a row' : '';
-  return new VideoWaitError(`${task} could not be read${often}${saying(cause)}`, init);
 }
 
 /**

@@ -5,8 +5,8 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { giveUpAfterAbort } from '../http/give-up.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 import {
-  abortedError,
   callbackError,
+  stoppedError,
   summarize,
   unknownAdvice,
   VideoSubmitUnknownError,
@@ -119,12 +119,7 @@ export function memoryLedger(): SubmitLedger {
   };
 }
 
-/** What a submission is entered under. */
-export interface LedgerCall {
-  readonly ledger: SubmitLedger;
-  readonly callId: string;
-  readonly signal: AbortSignal | null | undefined;
-}
+type Signal = AbortSignal | null | undefined;
 
 /** How long somebody who is told of a paid task is given for it after an abort, in milliseconds. */
 const abortGraceMs = 5_000;
@@ -139,64 +134,16 @@ export async function handOver(
   name: 'onSubmitted' | 'ledger.accept',
   ref: VideoTaskRef,
   tell: (ref: VideoTaskRef) => unknown,
-  signal: LedgerCall['signal'],
+  signal: Signal,
 ): Promise<void> {
   try {
     const told = (async () => tell(ref))();
     await (signal ? giveUpAfterAbort(told, signal, abortGraceMs, () => signal.reason) : told);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
-    throw isOver ? abortedError(summarize(ref), error) : callbackError(name, summarize(ref), error);
+    const seen = summarize(ref);
+    throw isOver ? stoppedError('aborted', seen, error) : callbackError(name, seen, error);
   }
-}
-
-/** Enters the task that a call has made. */
-export async function accept(call: LedgerCall, ref: VideoTaskRef): Promise<void> {
-  const { ledger, callId, signal } = call;
-  try {
-    await handOver('ledger.accept', ref, () => ledger.accept(callId, ref), signal);
-  } catch (error) {
-    // One that hangs may still be entering it, and is not to be talked over.
-    if (!VideoWaitAbortedError.isInstance(error)) await finish(call, 'unknown');
-    throw error;
-  }
-}
-
-/** Tells the ledger how a call ended. What is lost when that fails or hangs is only told again. */
-export async function finish({ ledger, callId }: LedgerCall, end: SubmitEnd): Promise<void> {
-  const told = (async () => ledger.finish(callId, end))();
-  // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
-  // not submitted again, and one that stays accepted is only read.
-  await giveUpAfterAbort(told, AbortSignal.abort(), abortGraceMs, () => undefined).catch(() => {});
-}
-
-/** Asks the ledger for a call. Nothing is sent before its answer has come. */
-async function ask(call: LedgerCall, digest: string, replaces?: string): Promise<SubmitClaim> {
-  const { ledger, callId, signal } = call;
-  const asked = (async () => ledger.claim(callId, digest, replaces))();
-  let found: SubmitClaim;
-  try {
-    found = await (signal ? untilAborted(asked, signal) : asked);
-  } catch (cause) {
-    if (InvalidInputError.isInstance(cause)) throw cause;
-    if (signal?.aborted !== true) {
-      const problem = 'failed to claim the call; nothing was submitted.';
-      throw new InvalidInputError('ledger', problem, { cause });
-    }
-    // A claim that comes too late is given back: nobody will submit.
-    asked
-      .then(({ status }) => (status === 'claimed' ? finish(call, 'not_submitted') : undefined))
-      .catch(() => {});
-    throw new APIUserAbortError('The submission was aborted before anything was sent.', {
-      outcome: 'not_sent',
-      callId,
-      cause: signal.reason,
-    });
-  }
-  const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'] as const;
-  if (isObject(found) && words.includes(found.status)) return found;
-  const problem = `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`;
-  throw new InvalidInputError('ledger', problem);
 }
 
 /** The task of a call that was accepted; databases may hold the field for others too. */
@@ -205,40 +152,102 @@ function acceptedIn(found: SubmitClaim): VideoTaskRef | undefined {
   return parseVideoTaskRef('ref' in found ? found.ref : undefined);
 }
 
-/**
- * Claims a call for this submission.
- *
- * @param content - What is submitted.
- * @returns The task that was made of the call before; `undefined` when it may be submitted now.
- */
-export async function claim(
-  call: LedgerCall,
-  content: unknown,
-  onUnknown: 'fail' | 'resubmit' | undefined,
-): Promise<VideoTaskRef | undefined> {
-  const { callId } = call;
-  const digest = await digestOf(content);
-  let found = await ask(call, digest);
-  if (found.status === 'claimed') return undefined;
-  if (found.inputHash !== '' && found.inputHash !== digest) {
-    throw new InvalidInputError('callId', 'belongs to another submission; give each its own.');
+/** A submission as its ledger knows it: under the call id of the caller. */
+export class LedgerCall {
+  readonly #ledger: SubmitLedger;
+  readonly #callId: string;
+  readonly #signal: Signal;
+
+  constructor(ledger: SubmitLedger, callId: string, signal: Signal) {
+    this.#ledger = ledger;
+    this.#callId = callId;
+    this.#signal = signal;
   }
-  const isDone = acceptedIn(found) !== undefined;
-  if (!isDone && 'claimId' in found && found.isAlive !== true && onUnknown === 'resubmit') {
-    found = await ask(call, digest, found.claimId);
+
+  /**
+   * Claims the call for a submission.
+   *
+   * @param content - What is submitted.
+   * @returns The task that was made of the call before; `undefined` when it may be submitted now.
+   */
+  async claim(
+    content: unknown,
+    onUnknown: 'fail' | 'resubmit' | undefined,
+  ): Promise<VideoTaskRef | undefined> {
+    const callId = this.#callId;
+    const digest = await digestOf(content);
+    let found = await this.#ask(digest);
     if (found.status === 'claimed') return undefined;
+    const isSame = found.inputHash === '' || found.inputHash === digest;
+    check(isSame, 'callId', 'belongs to another submission; give each its own.');
+    const isDone = acceptedIn(found) !== undefined;
+    if (!isDone && 'claimId' in found && found.isAlive !== true && onUnknown === 'resubmit') {
+      found = await this.#ask(digest, found.claimId);
+      if (found.status === 'claimed') return undefined;
+    }
+    const known = acceptedIn(found);
+    if (known !== undefined) return known;
+    const problem =
+      'isAlive' in found && found.isAlive === true
+        ? 'is being submitted at this moment'
+        : 'was submitted before, and it is not known whether that made a task';
+    throw new VideoSubmitUnknownError(`Call ${callId} ${problem}.`, {
+      callId,
+      evidence: { phase: 'sent', attempts: [] },
+      advice: `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
+    });
   }
-  const known = acceptedIn(found);
-  if (known !== undefined) return known;
-  const problem =
-    'isAlive' in found && found.isAlive === true
-      ? 'is being submitted at this moment'
-      : 'was submitted before, and it is not known whether that made a task';
-  throw new VideoSubmitUnknownError(`Call ${callId} ${problem}.`, {
-    callId,
-    evidence: { phase: 'sent', attempts: [] },
-    advice: `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
-  });
+
+  /** Asks the ledger for the call. Nothing is sent before its answer has come. */
+  async #ask(digest: string, replaces?: string): Promise<SubmitClaim> {
+    const callId = this.#callId;
+    const signal = this.#signal;
+    const asked = (async () => this.#ledger.claim(callId, digest, replaces))();
+    let found: SubmitClaim;
+    try {
+      found = await (signal ? untilAborted(asked, signal) : asked);
+    } catch (cause) {
+      if (InvalidInputError.isInstance(cause)) throw cause;
+      if (signal?.aborted !== true) {
+        const problem = 'failed to claim the call; nothing was submitted.';
+        throw new InvalidInputError('ledger', problem, { cause });
+      }
+      // A claim that comes too late is given back: nobody will submit.
+      asked
+        .then(({ status }) => (status === 'claimed' ? this.finish('not_submitted') : undefined))
+        .catch(() => {});
+      throw new APIUserAbortError('The submission was aborted before anything was sent.', {
+        outcome: 'not_sent',
+        callId,
+        cause: signal.reason,
+      });
+    }
+    const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'];
+    const problem = `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`;
+    check(isObject(found) && words.includes(found.status), 'ledger', problem);
+    return found;
+  }
+
+  /** Enters the task that the call has made. */
+  async accept(ref: VideoTaskRef): Promise<void> {
+    try {
+      const enter = () => this.#ledger.accept(this.#callId, ref);
+      await handOver('ledger.accept', ref, enter, this.#signal);
+    } catch (error) {
+      // One that hangs may still be entering it, and is not to be talked over.
+      if (!VideoWaitAbortedError.isInstance(error)) await this.finish('unknown');
+      throw error;
+    }
+  }
+
+  /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
+  async finish(end: SubmitEnd): Promise<void> {
+    const told = (async () => this.#ledger.finish(this.#callId, end))();
+    // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
+    // not submitted again, and one that stays accepted is only read.
+    const over = AbortSignal.abort();
+    await giveUpAfterAbort(told, over, abortGraceMs, () => undefined).catch(() => {});
+  }
 }
 
 function sortFields(_: string, value: unknown): unknown {

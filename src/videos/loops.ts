@@ -2,9 +2,9 @@ import { checkNumber, checkObject } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Transport } from '../http/transport.ts';
 import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
-import { finish, handOver } from './ledger.ts';
+import { handOver } from './ledger.ts';
 import { checkGateway, makeRef, nameTask } from './ref.ts';
-import { ageOf, type Wait, WaitRun, WaitScope } from './step.ts';
+import { type Wait, WaitRun, WaitScope } from './step.ts';
 import { submitOnce, type Submission } from './submit.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type VideoWatchEvent,
   type WaitSettings,
 } from './wait-options.ts';
-import { begin, checkState, type Pause } from './wait.ts';
+import { checkState } from './wait.ts';
 
 /**
  * Checks the options of a wait, those of its requests too, and fills in what is missing.
@@ -66,18 +66,12 @@ export async function stepTask(
   const wait = waitOf(transport, task, settingsOf(transport, options));
   const scope = new WaitScope(wait.settings.signal);
   try {
-    return await new WaitRun(wait, scope, checkState(before, scope.now)).step();
+    const run = new WaitRun(wait, scope, checkState(before, scope.now));
+    const { update: _, ...step } = await run.step();
+    return step;
   } finally {
     scope.close();
   }
-}
-
-/** A wait at its beginning: its run, and the pause before the first poll. */
-function begun(wait: Wait, scope: WaitScope): { readonly run: WaitRun; pause: Pause } {
-  const { now } = scope;
-  const { state, delay } = begin(now, ageOf(wait, now), wait.settings, Math.random());
-  const pause = { delayMs: delay, earliestMs: delay };
-  return { run: new WaitRun(wait, scope, state), pause };
 }
 
 /** Waits for a task that exists. */
@@ -99,12 +93,11 @@ export async function waitFor(
 async function waitUntilDone(wait: Wait, shared?: WaitScope): Promise<VideoTask> {
   const scope = shared ?? new WaitScope(wait.settings.signal);
   try {
-    const { run, pause: first } = begun(wait, scope);
-    for (let pause = first; ;) {
-      const { next } = await run.step(pause);
+    const run = new WaitRun(wait, scope);
+    for (;;) {
+      const { next } = await run.step();
       if ('error' in next) throw next.error;
       if ('video' in next) return next.video;
-      pause = next;
     }
   } finally {
     if (shared === undefined) scope.close();
@@ -144,10 +137,10 @@ export async function submitAndWait(
       isDated,
       settings,
     });
-    if (call !== undefined) await finish(call, 'completed');
+    await call?.finish('completed');
     return video;
   } catch (error) {
-    if (call !== undefined && VideoFailedError.isInstance(error)) await finish(call, 'failed');
+    if (VideoFailedError.isInstance(error)) await call?.finish('failed');
     throw error;
   }
 }
@@ -168,21 +161,18 @@ async function* watchTask(
   wait: Wait,
   scope: WaitScope,
 ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-  const events: VideoWatchEvent[] = [{ type: 'submitted', ref: wait.task.ref }];
-  const { run, pause: first } = begun(wait, scope);
-  for (let pause = first; ;) {
-    yield* events.splice(0);
-    const { next } = await run.step(pause, (event) => events.push(event));
-    if ('delayMs' in next) {
-      pause = next;
-      continue;
-    }
-    if ('video' in next) events.push({ type: 'completed', task: next.video });
-    else if (VideoFailedError.isInstance(next.error)) {
-      events.push({ type: 'failed', error: next.error });
-    } else throw next.error;
-    yield* events;
-    return;
+  yield { type: 'submitted', ref: wait.task.ref };
+  const run = new WaitRun(wait, scope);
+  for (;;) {
+    const { next, update, pollError } = await run.step();
+    let end: VideoWatchEvent | undefined;
+    if ('video' in next) end = { type: 'completed', task: next.video };
+    else if ('error' in next) {
+      if (!VideoFailedError.isInstance(next.error)) throw next.error;
+      end = { type: 'failed', error: next.error };
+    } else if (pollError !== undefined) yield { type: 'poll-error', error: pollError };
+    if (update !== undefined) yield { type: 'update', ...update };
+    if (end !== undefined) return yield end;
   }
 }
 
@@ -204,7 +194,7 @@ export function waitAll(
         const { now } = scope;
         const turn = Math.max(now, free);
         free = turn + 1_000 / perSecond;
-        return scope.pause(turn - now);
+        return scope.pause({ delayMs: turn - now, earliestMs: turn - now });
       };
       const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
         try {

@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import { isObject } from '../answers/objects.ts';
+import { check } from '../check.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 
@@ -13,31 +13,33 @@ const origins = {
 
 type Stored = keyof typeof origins;
 
-/** The error for what was stored, or a part of it, and does not fit. */
-export function badStored(name: Stored, part: string, problem: string): InvalidInputError {
+/** Refuses what was stored, or a part of it, unless it fits. */
+export function checkStored(
+  fits: boolean,
+  name: Stored,
+  part: string,
+  problem: string,
+): asserts fits {
   const field = part === '' ? name : `${name}.${part}`;
-  return new InvalidInputError(field, `${problem} ${origins[name]}; store and pass it whole.`);
+  check(fits, field, `${problem} ${origins[name]}; store and pass it whole.`);
 }
 
-/** Refuses what is no object. */
-export function checkStored(name: Stored, value: unknown): JsonObject {
-  if (isObject(value)) return value;
+/** What was stored: an object, in the format of this version. */
+export function readStored(name: Stored, value: unknown): JsonObject {
   const isText = typeof value === 'string';
   const problem = isText ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
-  throw badStored(name, '', problem);
+  checkStored(isObject(value), name, '', problem);
+  const { kind, v } = value;
+  checkStored(name !== 'ref' || kind === 'video', name, 'kind', 'must be "video".');
+  const finding = `is ${JSON.stringify(v)}, a format that this version does not know.`;
+  checkStored(v === 1, name, 'v', finding);
+  return value;
 }
 
-/** Refuses a format of another version. */
-export function checkVersion(name: Stored, version: unknown): void {
-  if (version === 1) return;
-  const problem = `is ${JSON.stringify(version)}, a format that this version does not know.`;
-  throw badStored(name, 'v', problem);
-}
-
-/** Refuses what is no point in time. */
-export function checkTime(name: Stored, part: string, value: unknown): number {
-  if (isAmount(value)) return value;
-  throw badStored(name, part, 'must be milliseconds since 1970.');
+/** A point in time that was stored. */
+export function readTime(name: Stored, part: string, value: unknown): number {
+  checkStored(isAmount(value), name, part, 'must be milliseconds since 1970.');
+  return value;
 }
 
 /** Whether a value is a number of at least 0. */
@@ -45,25 +47,23 @@ export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-function checkText(part: string, value: unknown): string {
-  if (typeof value === 'string' && value.trim() !== '') return value;
-  throw badStored('ref', part, 'must be text.');
+function readText(part: string, value: unknown): string {
+  const isText = typeof value === 'string' && value.trim() !== '';
+  checkStored(isText, 'ref', part, 'must be text.');
+  return value;
 }
 
 /** Checks the id of a task. */
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
   // A handle or a task that was stored. No gateway has ids like that.
-  if (id.startsWith('{')) {
-    throw new InvalidInputError(field, 'is JSON text; read it with JSON.parse() first.');
-  }
-  if (/\p{Surrogate}/u.test(id)) {
-    throw new InvalidInputError(field, 'holds half of a surrogate pair.');
-  }
-  // URL parsers resolve the two, even when they are escaped, and would call another route.
-  if (!['', '.', '..'].includes(id)) return id;
+  check(!id.startsWith('{'), field, 'is JSON text; read it with JSON.parse() first.');
+  check(!/\p{Surrogate}/u.test(id), field, 'holds half of a surrogate pair.');
   const finding = id === '' ? 'is empty' : `may not be "${id}"`;
-  throw new InvalidInputError(field, `${finding}; give the task id that the submission returned.`);
+  const problem = `${finding}; give the task id that the submission returned.`;
+  // URL parsers resolve the two, even when they are escaped, and would call another route.
+  check(!['', '.', '..'].includes(id), field, problem);
+  return id;
 }
 
 /**
@@ -71,32 +71,31 @@ export function checkTaskId(field: string, value: unknown): string {
  * anything else.
  */
 export function checkVendorPrefix(field: string, value: unknown): string {
-  if (typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value)) return value;
-  throw new InvalidInputError(
-    field,
-    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.',
-  );
+  const fits = typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value);
+  const problem =
+    'must be one path segment of letters, digits, "-", "_", "." and "~", for example "kling"; leave slashes out.';
+  check(fits, field, problem);
+  return value;
 }
 
-function checkRoute(value: unknown): Route {
+function readRoute(value: unknown): Route {
   const { type, vendorPrefix } = isObject(value) ? value : {};
   if (type === 'openai') return { type };
-  if (type === 'vendor') {
-    return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
-  }
   const problem = 'must be { type: "openai" } or { type: "vendor", vendorPrefix }.';
-  throw badStored('ref', 'route', problem);
+  checkStored(type === 'vendor', 'ref', 'route', problem);
+  return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
 }
 
 /** A gateway root without a trailing slash, so that equal gateways compare equal. */
-function checkRoot(value: unknown): string {
-  const text = checkText('baseURL', value);
+function readRoot(value: unknown): string {
+  const text = readText('baseURL', value);
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const extra = url && url.username + url.password + url.search + url.hash;
-  if (url === undefined || extra !== '' || !/^https?:$/.test(url.protocol)) {
-    const problem = 'must be an http(s) URL without password, query and fragment.';
-    throw badStored('ref', 'baseURL', problem);
-  }
+  const isPlain =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === '';
+  const problem = 'must be an http(s) URL without password, query and fragment.';
+  checkStored(isPlain, 'ref', 'baseURL', problem);
   return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
 }
 
@@ -117,19 +116,17 @@ const details = ['model', 'callId', 'remixOf'] as const;
  * ```
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
-  const given = checkStored('ref', value);
-  if (given['kind'] !== 'video') throw badStored('ref', 'kind', 'must be "video".');
-  checkVersion('ref', given['v']);
-  const createdAt = checkTime('ref', 'createdAt', given['createdAt']);
+  const given = readStored('ref', value);
+  const createdAt = readTime('ref', 'createdAt', given['createdAt']);
   const ref = makeRef({
     id: checkTaskId('ref.id', given['id']),
-    route: checkRoute(given['route']),
-    baseURL: checkRoot(given['baseURL']),
+    route: readRoute(given['route']),
+    baseURL: readRoot(given['baseURL']),
     createdAt,
   });
   for (const name of details) {
     const detail = given[name] ?? undefined;
-    if (detail !== undefined) ref[name] = checkText(name, detail);
+    if (detail !== undefined) ref[name] = readText(name, detail);
   }
   return ref;
 }
@@ -164,19 +161,18 @@ export interface NamedTask {
  * @throws `InvalidInputError` when it is none of them
  */
 export function nameTask(value: VideoTaskLike): NamedTask {
-  if (value instanceof Promise) {
-    throw new InvalidInputError('id', 'is a promise; put "await" before it.');
-  }
   let id: unknown = value;
   if (isObject(value)) {
+    check(!(value instanceof Promise), 'id', 'is a promise; put "await" before it.');
     const given = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
     if (given !== undefined) {
       const ref = parseVideoTaskRef(given);
       return { id: ref.id, route: ref.route, ref, given: Object(given) };
     }
     id = value['id'] ?? value['task_id'];
-  } else if (typeof value !== 'string') {
-    throw new InvalidInputError('id', 'must be a task id, a handle (task.ref) or a video task.');
+  } else {
+    const isText = typeof value === 'string';
+    check(isText, 'id', 'must be a task id, a handle (task.ref) or a video task.');
   }
   return { id: checkTaskId('id', id), route: { type: 'openai' }, ref: undefined };
 }
@@ -191,11 +187,8 @@ export function checkGateway(
   { baseURL }: { readonly baseURL: string },
   hint = 'Or give the id alone.',
 ): void {
-  if (ref === undefined || ref.baseURL === baseURL) return;
-  throw new InvalidInputError(
-    'ref.baseURL',
-    `is ${ref.baseURL}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`,
-  );
+  const problem = `is ${ref?.baseURL}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
+  check(ref === undefined || ref.baseURL === baseURL, 'ref.baseURL', problem);
 }
 
 /**

@@ -2,14 +2,13 @@ import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { monotonicNow } from '../http/now.ts';
-import type { GatewayPromise } from '../http/promise.ts';
+import { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 import type { RequestOptions } from '../options.ts';
 import {
-  abortedError,
   callbackError,
   failedError,
   stoppedError,
@@ -22,13 +21,16 @@ import { makeRef, noteCompleted, type NamedTask } from './ref.ts';
 import { hide, restateVideo, videoSchema } from './schema.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskRef } from './types.ts';
-import type {
-  VideoWaitState,
-  VideoWaitStep,
-  VideoWatchEvent,
-  WaitSettings,
-} from './wait-options.ts';
-import { asksVendor, decide, hasChanged, type Observation, type Pause, statuses } from './wait.ts';
+import type { VideoUpdate, VideoWaitState, VideoWaitStep, WaitSettings } from './wait-options.ts';
+import {
+  asksVendor,
+  begin,
+  decide,
+  hasChanged,
+  type Observation,
+  type Pause,
+  statuses,
+} from './wait.ts';
 
 /** The document of a browser tab; other runtimes have none. */
 const tab = (): Document | undefined => (typeof document === 'undefined' ? undefined : document);
@@ -77,11 +79,11 @@ export class WaitScope {
 
   /**
    * Sleeps. Browsers hardly let the timers of a hidden tab run, so a tab that becomes visible wakes
-   * it up, though not before `earliest` milliseconds have passed.
+   * it up, though not before the shortest pause has passed.
    *
    * @throws the reason of the signal, as soon as it is aborted
    */
-  pause(milliseconds: number, earliest: number = milliseconds): Promise<void> {
+  pause({ delayMs, earliestMs }: Pause): Promise<void> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
       const begun = monotonicNow();
@@ -97,9 +99,9 @@ export class WaitScope {
         if (rest <= 0 || signal.aborted) end();
         else timer = setTimeout(end, rest);
       };
-      const wake = (): void => sleep(begun + earliest - monotonicNow());
+      const wake = (): void => sleep(begun + earliestMs - monotonicNow());
       this.#wakers.add(wake);
-      sleep(milliseconds);
+      sleep(delayMs);
     });
   }
 
@@ -139,10 +141,7 @@ export function readTask(
   try {
     named = find();
   } catch (error) {
-    const request = (): never => {
-      throw error;
-    };
-    return transport.call('videos.retrieve', request, jsonAnswer({ schema: videoSchema }), options);
+    return new GatewayPromise(Promise.reject(error));
   }
   const { id, route, ref, given } = named;
   const answer = jsonAnswer({ schema: videoSchema }, (task, { baseURL }) => {
@@ -248,7 +247,7 @@ export interface Wait {
 }
 
 /** Milliseconds since the submission, where it is known when that was. */
-export function ageOf({ task, isDated }: Wait, now: number): number | undefined {
+function ageOf({ task, isDated }: Wait, now: number): number | undefined {
   return isDated ? now - task.ref.createdAt : undefined;
 }
 
@@ -258,6 +257,9 @@ const shortPoll = 10_000;
 /** Where the gateway's own record of a task stands, whichever vendor it is of. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
+/** A step, and what it has changed. */
+type WaitRunStep = VideoWaitStep & { readonly update?: VideoUpdate };
+
 /**
  * One wait, poll by poll. Between two polls it holds nothing of the one before but its state: there
  * may be thousands of waits at the same time.
@@ -266,22 +268,27 @@ export class WaitRun {
   readonly #wait: Wait;
   readonly #scope: WaitScope;
   #state: VideoWaitState;
+  #pause: Pause | undefined;
 
-  constructor(wait: Wait, scope: WaitScope, state: VideoWaitState) {
+  /** @param stored - The state of a wait that goes on, with a poll at once. */
+  constructor(wait: Wait, scope: WaitScope, stored?: VideoWaitState) {
     this.#wait = wait;
     this.#scope = scope;
-    this.#state = state;
+    const { now } = scope;
+    const { state, pause } = begin(now, ageOf(wait, now), wait.settings, Math.random());
+    this.#state = stored ?? state;
+    if (stored === undefined) this.#pause = pause;
   }
 
   /**
-   * Pauses, polls once, tells what has changed, and says what follows from it.
+   * Pauses, polls once, and says what follows from it.
    *
    * @throws whatever ends the wait
    */
-  async step(pause?: Pause, emit?: (event: VideoWatchEvent) => void): Promise<VideoWaitStep> {
+  async step(): Promise<WaitRunStep> {
     const { signal } = this.#scope;
     try {
-      if (pause !== undefined) await this.#scope.pause(pause.delayMs, pause.earliestMs);
+      if (this.#pause !== undefined) await this.#scope.pause(this.#pause);
       await this.#takeTurn();
       const { timeout: limit, pollTimeout: timeout } = this.#wait.settings;
       const started = this.#elapsed;
@@ -291,12 +298,19 @@ export class WaitRun {
       const before = this.#state;
       const step = this.#conclude(await this.#askVendor(polled), started);
       this.#state = step.state;
-      await this.#tell(before, step, emit);
-      return step;
+      if ('delayMs' in step.next) this.#pause = step.next;
+      const { state, task } = step;
+      if (task === undefined || !hasChanged(before, state)) return step;
+      const { rawStatus, progress, polls } = state;
+      const { elapsed } = this.#summary();
+      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
+      const { onUpdate } = this.#wait.settings;
+      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
+      return { ...step, update };
     } catch (error) {
       // Whatever an abort broke off: it is the caller's own decision and not a failure.
       throw signal.aborted && error === signal.reason
-        ? abortedError(this.#summary(), error)
+        ? stoppedError('aborted', this.#summary(), error)
         : error;
     }
   }
@@ -371,26 +385,7 @@ export class WaitRun {
       return { ...step, next: { error } };
     }
     const summary = summarize(ref, state, elapsed);
-    return { ...step, next: { error: stoppedError(next, summary, settings.timeout, pollError) } };
-  }
-
-  /** Tells what a step has changed, if anything, and of a poll that failed. */
-  async #tell(
-    before: VideoWaitState,
-    { state, task, next, pollError }: VideoWaitStep,
-    emit?: (event: VideoWatchEvent) => void,
-  ): Promise<void> {
-    if (task !== undefined && hasChanged(before, state)) {
-      const { rawStatus, progress, polls } = state;
-      const { elapsed } = this.#summary();
-      const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-      const { onUpdate } = this.#wait.settings;
-      if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
-      emit?.({ type: 'update', ...update });
-    }
-    if (pollError !== undefined && 'delayMs' in next) {
-      emit?.({ type: 'poll-error', error: pollError });
-    }
+    return { ...step, next: { error: stoppedError(next, summary, pollError, settings.timeout) } };
   }
 
   /** Awaits a function of the caller's. */

@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
-import { checkObject, checkWord } from '../check.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { check, checkObject, checkWord } from '../check.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
@@ -15,7 +15,7 @@ import {
   VideoSubmitUnknownError,
 } from './errors.ts';
 import { findId } from './fields.ts';
-import { accept, claim, finish, type LedgerCall } from './ledger.ts';
+import { LedgerCall } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
 import { hide, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
@@ -38,11 +38,11 @@ interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
 }
 
 /**
- * Checks the options of a submission that concern its ledger.
+ * What the ledger of a submission knows it by, where there is one.
  *
  * @throws `InvalidInputError` naming the option that cannot work
  */
-function checkLedger({
+function ledgerCallOf({
   ledger,
   callId,
   onUnknown = 'fail',
@@ -51,16 +51,12 @@ function checkLedger({
   checkWord('onUnknown', onUnknown, ['fail', 'resubmit']);
   if (ledger === undefined) return undefined;
   for (const method of ['claim', 'accept', 'finish'] as const) {
-    if (typeof ledger?.[method] === 'function') continue;
-    throw new InvalidInputError('ledger', `has no method ${method}(); give a SubmitLedger.`);
+    const hasMethod = typeof ledger?.[method] === 'function';
+    check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
   }
-  if (callId === undefined) {
-    throw new InvalidInputError(
-      'callId',
-      'is needed with a ledger; give the id of your job, the same at every attempt.',
-    );
-  }
-  return { ledger, callId, signal };
+  const problem = 'is needed with a ledger; give the id of your job, the same at every attempt.';
+  check(callId !== undefined, 'callId', problem);
+  return new LedgerCall(ledger, callId, signal);
 }
 
 function requestOf(
@@ -82,7 +78,7 @@ function send(
 ): GatewayPromise<VideoTask> {
   let order: Order | undefined;
   const request = () => {
-    checkLedger(options);
+    ledgerCallOf(options);
     order = read();
     return requestOf(transport, order, options);
   };
@@ -159,33 +155,36 @@ export async function submitOnce(
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
   transport.checkOptions(options);
-  const call = checkLedger(options);
-  if (call !== undefined) {
-    const { operation, read } = submission;
-    const order = read();
-    // What cannot be sent is not claimed either.
-    requestOf(transport, order, options);
-    const params = order.remixOf === undefined ? undefined : { video_id: order.remixOf };
-    const content = [[operation, params, ...comparable(order.fields)], options.extraBody];
-    const known = await claim(call, content, options.onUnknown);
-    if (known !== undefined) return { ref: known, call };
-  }
+  const call = ledgerCallOf(options);
+  const known = await call?.claim(contentOf(transport, submission, options), options.onUnknown);
+  if (known !== undefined) return { ref: known, call };
   const answer = await send(transport, submission, options)
     .withResponse()
     .catch(async (error: unknown) => {
-      if (call !== undefined) await enterFailure(call, error);
+      if (VideoSubmitAnswerError.isInstance(error)) await call?.accept(error.ref);
+      else {
+        const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
+        await call?.finish(isUnknown ? 'unknown' : 'not_submitted');
+      }
       throw error;
     });
   const { ref } = answer.data;
-  if (call !== undefined) await accept(call, ref);
+  await call?.accept(ref);
   return { ref, answer, call };
 }
 
-/** Enters what a submission that failed means for its call. */
-async function enterFailure(call: LedgerCall, error: unknown): Promise<void> {
-  if (VideoSubmitAnswerError.isInstance(error)) return accept(call, error.ref);
-  const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-  return finish(call, isUnknown ? 'unknown' : 'not_submitted');
+/** What tells one submission from another. Ledgers hold digests of it, so its shape may not change. */
+function contentOf(
+  transport: Transport,
+  { operation, read }: Submission,
+  options: VideoSubmitOptions,
+): unknown {
+  const order = read();
+  // What cannot be sent is not claimed either.
+  requestOf(transport, order, options);
+  const { fields, remixOf } = order;
+  const params = remixOf === undefined ? undefined : { video_id: remixOf };
+  return [[operation, params, ...comparable(fields)], options.extraBody];
 }
 
 /** Submits a task. One that the ledger knows already is read instead. */

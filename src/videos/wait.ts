@@ -1,7 +1,7 @@
 import { isObject } from '../answers/objects.ts';
 import { withoutRequestIds } from '../answers/error-body.ts';
 import type { WaitEnd } from './errors.ts';
-import { badStored, checkStored, checkTime, checkVersion, isAmount } from './ref.ts';
+import { checkStored, isAmount, readStored, readTime } from './ref.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
 import type { IntervalSettings, VideoWaitState, WaitSettings } from './wait-options.ts';
@@ -86,12 +86,13 @@ export function begin(
   age: number | undefined,
   { interval, timeout }: WaitSettings,
   random: number,
-): { readonly state: VideoWaitState; readonly delay: number } {
+): { readonly state: VideoWaitState; readonly pause?: Pause } {
   const state = checkState(undefined, since);
   const first = applyJitter(interval.first, interval, random);
-  if (age === undefined || age >= first) return { state, delay: 0 };
-  const delay = Math.min(first, first - age, timeout ?? first);
-  return { state: { ...state, interval: interval.first }, delay };
+  if (age === undefined || age >= first) return { state };
+  const delayMs = Math.min(first, first - age, timeout ?? first);
+  const pause = { delayMs, earliestMs: delayMs };
+  return { state: { ...state, interval: interval.first }, pause };
 }
 
 /** What a poll says of a task. */
@@ -277,23 +278,23 @@ export function checkState(state: unknown, now: number): VideoWaitState {
   if (state === undefined || state === null) {
     return { v: 1, since: now, polls: 0, errors: 0, missing: 0 };
   }
-  const given = checkStored('state', state);
-  checkVersion('state', given['v']);
+  const given = readStored('state', state);
   const count = (part: string): number => {
     const value = given[part];
-    if (isAmount(value) && Number.isSafeInteger(value)) return value;
-    throw badStored('state', part, 'must be a whole number of at least 0.');
+    const isCount = isAmount(value) && Number.isSafeInteger(value);
+    checkStored(isCount, 'state', part, 'must be a whole number of at least 0.');
+    return value;
   };
   /** A field that some databases give back as `null` when it was left out. */
   const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
     const value = given[part] ?? undefined;
-    if (value === undefined || fits(value)) return value;
-    throw badStored('state', part, 'is not what it was.');
+    checkStored(value === undefined || fits(value), 'state', part, 'is not what it was.');
+    return value;
   };
   return {
     v: 1,
     // A clock that was set back must not make the time limit later than it ever was.
-    since: Math.min(checkTime('state', 'since', given['since']), now),
+    since: Math.min(readTime('state', 'since', given['since']), now),
     polls: count('polls'),
     errors: count('errors'),
     missing: count('missing'),

@@ -87,15 +87,17 @@ describe('the beginning of a wait', () => {
   test.each([
     ['just submitted', 0, 5_000],
     ['submitted two seconds ago', 2_000, 3_000],
-    ['submitted long ago', 5_000, 0],
-    ['submitted nobody knows when', undefined, 0],
+    ['submitted long ago', 5_000, undefined],
+    ['submitted nobody knows when', undefined, undefined],
     ['submitted in the future, by a wrong clock', -60_000, 5_000],
   ])('a task that was %s', (_, age, delay) => {
-    expect(begin(0, age, settings, 0.5).delay).toBe(delay);
+    expect(begin(0, age, settings, 0.5).pause?.delayMs).toBe(delay);
   });
 
   test('the first pause ends with the time limit', () => {
-    expect(begin(0, 0, resolveWait({ timeout: 1_000 }), 0.5).delay).toBe(1_000);
+    const { pause } = begin(0, 0, resolveWait({ timeout: 1_000 }), 0.5);
+
+    expect(pause?.delayMs).toBe(1_000);
   });
 });
 
@@ -209,7 +211,7 @@ describe('a decision', () => {
         (seen, chances, timeout) => {
           const chosen = resolveWait({ timeout, maxConsecutiveErrors: 1_000 });
           let state = fresh;
-          let now = begin(0, 0, chosen, chances[0] ?? 0.5).delay;
+          let now = begin(0, 0, chosen, chances[0] ?? 0.5).pause?.delayMs ?? 0;
           for (let poll = 0; ; poll += 1) {
             const next = seen[poll % seen.length] ?? sees('queued');
             const moment = { started: now, elapsed: now + 50, age: now };
