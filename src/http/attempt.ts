@@ -68,7 +68,7 @@ function fillHeaders(headers: Headers, call: Attempted, body: PreparedBody): voi
   if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
   applyHeaders(headers, client.headers, 'defaultHeaders');
   applyHeaders(headers, spec.options?.headers ?? undefined, 'headers');
-  redaction.remember(headers);
+  redaction.remember(headers, call.url);
   // Its type is a fact of the body: the gateway skips a body that is labelled as something else, and
   // the runtime itself writes the boundary of a form.
   headers.delete('content-type');

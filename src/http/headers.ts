@@ -2,7 +2,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { HeaderValues } from '../options.ts';
 
 /** The names and values of headers, in whichever form they were given. */
-export function headerEntries(values: HeaderValues): Iterable<[string, string | null | undefined]> {
+function headerEntries(values: HeaderValues): Iterable<[string, string | null | undefined]> {
   return values instanceof Headers ? values.entries() : Object.entries(values);
 }
 

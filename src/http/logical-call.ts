@@ -7,7 +7,6 @@ import { checkIdempotencyKey } from './auth.ts';
 import { delay } from './delay.ts';
 import { monotonicNow } from './now.ts';
 import { queryOf, type CallSpec } from './call-spec.ts';
-import { headerEntries } from './headers.ts';
 import { DownloadTurns } from './download-line.ts';
 import type { LogDetails } from './log.ts';
 import type { Answer, OpenAnswer } from './promise.ts';
@@ -59,7 +58,7 @@ export class LogicalCall {
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
-  readonly redaction = new Redaction(() => this.#callersValues());
+  readonly redaction = new Redaction();
   readonly url: string;
   /** What attempts have left behind so far. */
   readonly attempts: AttemptEvidence[] = [];
@@ -84,15 +83,6 @@ export class LogicalCall {
     }
     this.url = buildURL(client.base.root, spec.path, queryOf(spec, client.query));
     this.scope = new CallScope(spec.options?.signal, this.settings.totalTimeout);
-  }
-
-  /** The headers and the query that the caller has added to what this client sends. */
-  *#callersValues(): Generator<readonly [name: string, value: string | null | undefined]> {
-    const { spec, client } = this;
-    for (const headers of [client.headers, spec.options?.headers]) {
-      if (headers) yield* headerEntries(headers);
-    }
-    yield* new URL(this.url).searchParams;
   }
 
   /** Made when somebody asks: most calls succeed, and nobody does. */

@@ -52,14 +52,16 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
-/** Error answers whose meaning depends on the operation. */
-const specialAnswers: readonly {
+/** What an error answer means for one operation, beyond its status. */
+interface SpecialAnswer {
   readonly operation: string;
   readonly status?: number;
   readonly says?: RegExp;
   readonly errorClass?: typeof APIError;
   readonly advice: string;
-}[] = [
+}
+
+const specialAnswers: readonly SpecialAnswer[] = [
   {
     operation: 'videos.downloadContent',
     status: 410,

@@ -161,51 +161,42 @@ interface Said {
   readonly error?: unknown;
 }
 
-/** Headers or parameters of a query. */
-type Values = Iterable<readonly [name: string, value: string | null | undefined]>;
-
 /**
  * Takes out of what gateways and runtimes say what may not get into errors, and so into logs: the key
  * of the call, what else of it looks like one, and queries of URLs. Some gateways repeat the key that
  * they refuse.
  */
 export class Redaction {
+  /** What was sent and has not been looked at: that is done once something was said. Most calls succeed. */
+  #sent: (readonly [name: string, value: string])[] = [];
   /** The longest first: a part of it may be a key as well. */
   #keys: readonly string[] = [];
-  #makeValues: (() => Values) | undefined;
 
   /**
-   * @param makeValues - Gives the headers and the query that the caller added. Asked for once something
-   * was said: most calls succeed.
+   * Takes note of what an attempt sends. A function may give another key to each.
+   *
+   * @param url - Its query may give access too.
    */
-  constructor(makeValues: () => Values) {
-    this.#makeValues = makeValues;
-  }
-
-  /** Takes note of what an attempt sends. A function may give another key to each. */
-  remember(headers: Headers): void {
-    const sent = headers.get('authorization') ?? '';
-    const key = sent.slice(sent.indexOf(' ') + 1);
-    this.#add(key);
-    // Gateways take the prefix off before they look the key up, and may repeat the rest. A short rest
-    // may be a word, as in the key of a test.
-    if (key.startsWith('sk-') && key.length >= 3 + 2 * shortestKey) this.#add(key.slice(3));
+  remember(headers: Headers, url: string): void {
+    this.#sent.push(...headers, ...new URL(url).searchParams);
   }
 
   #add(key: string): void {
     if (key.length < shortestKey || this.#keys.includes(key)) return;
     this.#keys = [...this.#keys, key].toSorted((one, other) => other.length - one.length);
+    // Gateways take the prefix off before they look the key up, and may repeat the rest. A short rest
+    // may be a word, as in the key of a test.
+    if (key.startsWith('sk-') && key.length >= 3 + 2 * shortestKey) this.#add(key.slice(3));
   }
 
   /** Everything that may not be shown. A cookie or a scheme with a key holds several. */
   #allKeys(): readonly string[] {
-    const values = this.#makeValues?.() ?? [];
-    this.#makeValues = undefined;
-    for (const [name, value] of values) {
-      if (!value || !isSecret(name, value)) continue;
-      this.#add(value);
-      for (const part of value.split(/[\s;,]/))
+    for (const [name, value] of this.#sent.splice(0)) {
+      if (!isSecret(name, value)) continue;
+      this.#add(name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value);
+      for (const part of value.split(/[\s;,]/)) {
         this.#add(part.slice(part.indexOf('=') + 1) || part);
+      }
     }
     return this.#keys;
   }
