@@ -7,6 +7,8 @@ import { temporaryFolder } from './helpers/temporary-folder.ts';
 
 /** A piece of what each example prints when it has done its job. */
 const expected: Readonly<Record<string, RegExp>> = {
+  'ai-sdk':
+    /weather says[\s\S]*days in Lisbon\nSaved .*png, \d{4,} bytes\nSubmitted task_\w+[\s\S]*Saved boat\.mp4, \d{4,} bytes/,
   cancel: /Left the stream after 3 chunks\.\nAborted; its outcome is (not_sent|unknown)\./,
   chat: /Why is the sky blue\?[\s\S]*total_tokens: \d+/,
   'chat-helper': /Name three rivers\.[\s\S]*assistant has finished\.[\s\S]*total_tokens/,

@@ -7,9 +7,8 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import type { Gateway, Image, ImagesResponse, RequestOptions, WithResponse } from '../index.ts';
-import { base64In, bytesOf, dataURL } from './bytes.ts';
-import { download } from './download.ts';
 import { calling, CallAbortedError, messageOf, toAISDKError } from './errors.ts';
+import { base64In, bytesOf, dataURL, download } from './media.ts';
 import { headersOf, providerName, readCall, unsupported } from './options.ts';
 
 /** What is known of an image model. */

@@ -1,10 +1,12 @@
 export { CallAbortedError, GatewayCallError } from './errors.ts';
 export type { EmbeddingModelSettings } from './embedding-model.ts';
 export type { ImageModelSettings } from './image-model.ts';
-export type { TranscriptionModelSettings } from './transcription-model.ts';
+export type { TranscriptionModelSettings } from './audio-models.ts';
 export {
   createModelGateway,
   modelGateway,
   type ModelGatewayProvider,
   type ModelGatewaySettings,
 } from './provider.ts';
+export type { VideoModel } from './video-model.ts';
+export type { VideoSettings } from './video-start.ts';

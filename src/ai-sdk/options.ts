@@ -46,6 +46,23 @@ export function optionOf<Name extends Kind>(
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, `must be a ${kind}.`);
 }
 
+/**
+ * One provider option of which only some words mean something.
+ *
+ * @throws `InvalidInputError` when it is another one
+ */
+export function wordOf<Word extends string>(
+  given: JSONObject,
+  name: string,
+  words: readonly Word[],
+): Word | undefined {
+  const value = given[name];
+  const word = words.find((known) => known === value);
+  if (word !== undefined || value === undefined) return word;
+  const problem = `must be ${words.map((known) => `"${known}"`).join(' or ')}.`;
+  throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
+}
+
 /** A limit that `null` lifts. */
 function limitOf(given: JSONObject, name: string): number | null | undefined {
   return given[name] === null ? null : optionOf(given, name, 'number');

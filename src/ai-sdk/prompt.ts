@@ -14,7 +14,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
 } from '../index.ts';
-import { bytesOf, dataURL, typeOf } from './bytes.ts';
+import { bytesOf, dataURL, typeOf } from './media.ts';
 import { UnsupportedError } from './errors.ts';
 import { isJSONObject, providerName, unsupported } from './options.ts';
 

@@ -7,17 +7,25 @@ import type {
   TranscriptionModelV4,
 } from '@ai-sdk/provider';
 import { Gateway, type GatewayOptions } from '../index.ts';
+import {
+  speechModel,
+  transcriptionModel,
+  type TranscriptionModelSettings,
+} from './audio-models.ts';
 import { embeddingModel, type EmbeddingModelSettings } from './embedding-model.ts';
 import { NoSuchModelError } from './errors.ts';
 import { imageModel, type ImageModelSettings } from './image-model.ts';
 import { languageModel } from './language-model.ts';
-import { speechModel } from './speech-model.ts';
-import { transcriptionModel, type TranscriptionModelSettings } from './transcription-model.ts';
+import { videoModel, type VideoModel } from './video-model.ts';
+import type { VideoSettings } from './video-start.ts';
+import type { VideoWaits } from './video-status.ts';
 
-/** What the models of a provider call: a client that there is, or the options of a new one. */
-export type ModelGatewaySettings =
-  | (GatewayOptions & { readonly client?: undefined })
-  | { readonly client: Gateway };
+/**
+ * What the models of a provider call, a client that there is or the options of a new one, and how its
+ * videos are kept.
+ */
+export type ModelGatewaySettings = VideoSettings &
+  ((GatewayOptions & { readonly client?: undefined }) | { readonly client: Gateway });
 
 /** The gateway as a provider of the AI SDK. Called with the name of a model it gives a chat model. */
 export interface ModelGatewayProvider extends ProviderV4 {
@@ -34,6 +42,10 @@ export interface ModelGatewayProvider extends ProviderV4 {
   speechModel(modelId: string): SpeechModelV4;
   /** A model that listens; see its setting. */
   transcriptionModel(modelId: string, settings?: TranscriptionModelSettings): TranscriptionModelV4;
+  /** A model that makes videos. */
+  videoModel(modelId: string): VideoModel;
+  /** The same as `videoModel`. */
+  video(modelId: string): VideoModel;
   /** The gateway ranks nothing. @throws `NoSuchModelError` */
   rerankingModel(modelId: string): never;
 }
@@ -55,11 +67,14 @@ export interface ModelGatewayProvider extends ProviderV4 {
  * ```
  */
 export function createModelGateway(settings: ModelGatewaySettings = {}): ModelGatewayProvider {
-  const client = settings.client ?? new Gateway(settings);
-  return providerOf(() => client);
+  const { onSubmitted, ledger, ...options } = settings;
+  const client = options.client ?? new Gateway(options);
+  return providerOf(() => client, { onSubmitted, ledger });
 }
 
-function providerOf(connect: () => Gateway): ModelGatewayProvider {
+function providerOf(connect: () => Gateway, videos: VideoSettings): ModelGatewayProvider {
+  const waits: VideoWaits = new Map();
+  const video = (modelId: string): VideoModel => videoModel(connect, modelId, videos, waits);
   const chatModel = (modelId: string): LanguageModelV4 => languageModel(connect, modelId);
   return Object.assign((modelId: string) => chatModel(modelId), {
     specificationVersion: 'v4' as const,
@@ -72,6 +87,8 @@ function providerOf(connect: () => Gateway): ModelGatewayProvider {
     speechModel: (modelId: string) => speechModel(connect, modelId),
     transcriptionModel: (modelId: string, settings?: TranscriptionModelSettings) =>
       transcriptionModel(connect, modelId, settings),
+    videoModel: video,
+    video,
     rerankingModel(modelId: string): never {
       throw new NoSuchModelError(modelId, 'rerankingModel');
     },
@@ -90,4 +107,5 @@ let defaultClient: Gateway | undefined;
  */
 export const modelGateway: ModelGatewayProvider = providerOf(
   () => (defaultClient ??= new Gateway()),
+  {},
 );

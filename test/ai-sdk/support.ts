@@ -21,14 +21,14 @@ export function scriptedProvider(...given: Parameters<typeof scripted>) {
   return { ...rest, provider: createModelGateway({ client }) };
 }
 
-/** Faults after which a request may have been charged, and those after which it was not. */
+/** What can go wrong with a request, whether or not it is charged. */
 export const faults: readonly Fault[] = [
   { type: 'reset', when: 'before-body' },
   { type: 'reset', when: 'before-charge' },
   { type: 'reset', when: 'after-charge' },
   { type: 'error', status: 408, charged: true },
   { type: 'error', status: 409, charged: true },
-  { type: 'error', status: 429, charged: true },
+  { type: 'error', status: 429 },
   { type: 'error', status: 500, charged: true },
   { type: 'error', status: 503, charged: true },
   { type: 'bare', status: 429 },

@@ -1,8 +1,50 @@
-import type { SharedV4Warning, TranscriptionModelV4 } from '@ai-sdk/provider';
+import type { SharedV4Warning, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider';
 import type { Gateway } from '../index.ts';
-import { bytesOf } from './bytes.ts';
 import { calling, UnsupportedError } from './errors.ts';
+import { bytesOf } from './media.ts';
 import { headersOf, optionOf, providerName, readCall, unsupported } from './options.ts';
+
+/**
+ * A model that speaks.
+ *
+ * @param connect - Gives the client, at the first call.
+ */
+export function speechModel(connect: () => Gateway, modelId: string): SpeechModelV4 {
+  return {
+    specificationVersion: 'v4',
+    provider: `${providerName}.speech`,
+    modelId,
+    async doGenerate(options) {
+      const { text, voice, outputFormat, speed, instructions, language } = options;
+      const { request } = readCall(options);
+      const warnings: SharedV4Warning[] = [];
+      if (language !== undefined) {
+        warnings.push(unsupported('language', 'The models go by the text.'));
+      }
+      const client = connect();
+      const params = {
+        model: modelId,
+        input: text,
+        voice,
+        response_format: outputFormat,
+        speed,
+        instructions,
+      };
+      const operation = 'audio.speech.create' as const;
+      const failed = { client, operation, signal: options.abortSignal };
+      const { audio, response } = await calling(failed, async () => {
+        const file = await client.audio.speech.create(params, request);
+        return { audio: new Uint8Array(await file.arrayBuffer()), response: file };
+      });
+      return {
+        audio,
+        warnings,
+        request: { body: params },
+        response: { timestamp: new Date(), modelId, headers: headersOf(response) },
+      };
+    },
+  };
+}
 
 /** What a transcription model may do. */
 export interface TranscriptionModelSettings {
@@ -13,8 +55,6 @@ export interface TranscriptionModelSettings {
    */
   readonly translate?: boolean | undefined;
 }
-
-const operation = 'audio.translations.create';
 
 /**
  * A model that listens. The gateway translates into English and does not transcribe, so it has to be
@@ -47,7 +87,8 @@ export function transcriptionModel(
         warnings.push(unsupported('word timestamps', 'Segments have timestamps.'));
       }
       const client = connect();
-      const failed = { client, operation, signal: options.abortSignal } as const;
+      const operation = 'audio.translations.create' as const;
+      const failed = { client, operation, signal: options.abortSignal };
       const file = { data: bytesOf(audio), type: mediaType };
       const { data, response } = await calling(failed, () =>
         client.audio.translations

@@ -1,0 +1,117 @@
+import { APICallError, generateSpeech, transcribe } from 'ai';
+import { describe, expect, test } from 'vitest';
+import { failureOf } from '../helpers/clients.ts';
+import { giving } from '../helpers/videos.ts';
+import { fakeWaitingTime } from '../helpers/waiting-time.ts';
+import { emulatedProvider, faults } from './support.ts';
+
+const speech = 'm-speech';
+const translation = 'm-translation';
+
+describe('speech', () => {
+  test('is spoken, as asked for', async () => {
+    const { provider, emulator } = emulatedProvider();
+
+    const { audio, warnings } = await generateSpeech({
+      model: provider.speechModel(speech),
+      text: 'Good morning',
+      voice: 'alloy',
+      outputFormat: 'wav',
+      instructions: 'Slowly',
+      speed: 0.5,
+      language: 'en',
+    });
+
+    expect(audio.format).toBe('wav');
+    expect(new TextDecoder().decode(audio.uint8Array.subarray(0, 4))).toBe('RIFF');
+    expect(warnings).toMatchObject([{ type: 'unsupported', feature: 'language' }]);
+    const value = {
+      model: speech,
+      input: 'Good morning',
+      voice: 'alloy',
+      response_format: 'wav',
+      instructions: 'Slowly',
+      speed: 0.5,
+    };
+    expect(emulator.requests[0]?.body).toEqual({ kind: 'json', value });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+/** A provider, and speech that it made. */
+async function spoken() {
+  const made = emulatedProvider();
+  const { audio } = await generateSpeech({
+    model: made.provider.speechModel(speech),
+    text: 'Good morning. It rains.',
+  });
+  made.emulator.reset();
+  return { ...made, audio: audio.uint8Array };
+}
+
+describe('transcription', () => {
+  test('is translation, once that is allowed, and says so', async () => {
+    const { provider, emulator, audio } = await spoken();
+    const model = provider.transcriptionModel(translation, { translate: true });
+
+    const result = await transcribe({ model, audio });
+
+    expect(result.text).toBe('Good morning. It rains.');
+    expect(result.segments).toMatchObject([{ text: 'Good morning.' }, { text: 'It rains.' }]);
+    expect(result).toMatchObject({ language: 'en', durationInSeconds: expect.any(Number) });
+    expect(result.warnings).toMatchObject([{ type: 'compatibility', feature: 'transcription' }]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('is allowed for one call, too', async () => {
+    const { provider, audio } = await spoken();
+    const providerOptions = { modelGateway: { translate: true, prompt: 'A greeting.' } };
+
+    const { text } = await transcribe({
+      model: provider.transcriptionModel(translation),
+      audio,
+      providerOptions,
+    });
+
+    expect(text).toBe('Good morning. It rains.');
+  });
+
+  test('is refused otherwise, before anything is sent', async () => {
+    const { provider, emulator, audio } = await spoken();
+
+    const error = await failureOf(
+      transcribe({ model: provider.transcriptionModel(translation), audio }),
+    );
+
+    expect(error).toMatchObject({ name: 'AI_UnsupportedFunctionalityError' });
+    expect(Object(error).message).toContain('{ translate: true }');
+    expect(emulator.requests).toEqual([]);
+  });
+});
+
+describe('the AI SDK repeats nothing that the client does not', () => {
+  fakeWaitingTime();
+
+  test.each(faults.map((fault) => [JSON.stringify(fault), fault] as const))(
+    'speech, %s',
+    async (_, fault) => {
+      const alone = emulatedProvider();
+      const asked = emulatedProvider();
+      for (const { emulator } of [alone, asked]) emulator.fail({ fault, times: 10 });
+
+      const params = { model: speech, input: 'Hello', voice: 'alloy' };
+      const read = async () => (await alone.client.audio.speech.create(params)).arrayBuffer();
+      await giving(read().then(...nothing));
+      const call = { model: asked.provider.speechModel(speech), text: 'Hello', voice: 'alloy' };
+      const error = await giving(generateSpeech(call).then(...nothing));
+
+      expect(asked.emulator.requests).toHaveLength(alone.emulator.requests.length);
+      expect(asked.emulator.charges).toHaveLength(alone.emulator.charges.length);
+      if (error === undefined) return;
+      expect(APICallError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ isRetryable: false });
+    },
+  );
+});
+
+const nothing = [() => {}, (error: unknown) => error] as const;
