@@ -33,7 +33,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-} from './chat/errors.ts';
+} from './chat/output-parser.ts';
 export {
   StreamError,
   StreamTimeoutError,
@@ -93,7 +93,6 @@ export type { Translations } from './audio/translations.ts';
 export type { VideoDownloadOptions, Videos } from './videos/videos.ts';
 export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
 export { ChatCompletionRunner } from './chat/runner.ts';
-export type * from './chat/stream-events.ts';
 export { Stream } from './streams/stream.ts';
 export {
   memoryLedger,
@@ -122,7 +121,6 @@ export type {
   VideoWatchEvent,
 } from './videos/wait-options.ts';
 export type * from './audio/types.ts';
-export type * from './chat/messages.ts';
 export type * from './chat/params.ts';
 export type * from './chat/types.ts';
 export type * from './types.ts';

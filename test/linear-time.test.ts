@@ -9,7 +9,7 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/text.ts');
-const { ChatStreamRun } = await import('../src/chat/stream-run.ts');
+const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { EventReader } = await import('../src/streams/sse.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');

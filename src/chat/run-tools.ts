@@ -4,16 +4,19 @@ import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import type { AutoParseableTool } from '../structured/types.ts';
-import { ChatStreamRun } from './stream-run.ts';
-import type { ChatCompletionMessageToolCall } from './messages.ts';
-import { type OutputParser, outputParser } from './output-parser.ts';
+import {
+  ChatStreamRun,
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from './stream-helper.ts';
 import type {
+  ChatCompletionMessageToolCall,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionTool,
 } from './params.ts';
+import { type OutputParser, outputParser } from './output-parser.ts';
 import { ChatCompletionRunner, ChatRun } from './runner.ts';
-import { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
 import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
 
 /** What `JSON.parse` gives; the compiler lets it be used as anything. */

@@ -10,9 +10,9 @@ import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,
   ChatCompletionToolMessageParam,
-} from './messages.ts';
-import type { ChatCompletionStreamEvents } from './stream-events.ts';
+} from './params.ts';
 import type {
+  ChatCompletionStreamEvents,
   CompletionUsage,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,

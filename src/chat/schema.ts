@@ -1,4 +1,4 @@
-import type { ChatCompletionFunctionCall } from './messages.ts';
+import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
   ChatCompletion,
   ChatCompletionAudio,
@@ -6,6 +6,9 @@ import type {
   ChatCompletionLogprobs,
   ChatCompletionMessage,
   CompletionUsage,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionChunkDelta,
 } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
@@ -20,7 +23,7 @@ import {
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
 /** The fields that a completion and its chunks share. */
-export const head = {
+const head = {
   id: 'string',
   object: 'string',
   created: numeric,
@@ -31,7 +34,7 @@ export const head = {
 } as const;
 
 /** The token counts of a completion and of its chunks. */
-export const usage: FieldsOf<CompletionUsage> = {
+const usage: FieldsOf<CompletionUsage> = {
   prompt_tokens: 'number',
   completion_tokens: 'number',
   total_tokens: 'number',
@@ -40,7 +43,7 @@ export const usage: FieldsOf<CompletionUsage> = {
 };
 
 /** The fields that a choice and its pieces share. */
-export const choiceHead = {
+const choiceHead = {
   index: 'number',
   finish_reason: 'string',
   logprobs: { content: 'array', refusal: 'array' } satisfies FieldsOf<ChatCompletionLogprobs>,
@@ -53,7 +56,7 @@ const functionCall = {
 } satisfies FieldsOf<ChatCompletionFunctionCall>;
 
 /** The fields of both kinds of tool call. */
-export const toolCall = {
+const toolCall = {
   id: 'string',
   type: 'any',
   function: functionCall,
@@ -61,7 +64,7 @@ export const toolCall = {
 } as const;
 
 /** The fields that a message and its pieces share. */
-export const messageHead = {
+const messageHead = {
   // Text is promised; some providers send a list of typed parts.
   content: 'string or array',
   content_parts: 'any',
@@ -87,7 +90,7 @@ const message: FieldsOf<ChatCompletionMessage> = {
 const choice: FieldsOf<ChatCompletionChoice> = { ...choiceHead, message };
 
 /** Fills the fields that a completion and its chunks share, and the counts of the usage. */
-export function normalizeHead(value: JsonObject, object: string): void {
+function normalizeHead(value: JsonObject, object: string): void {
   fill(value, { id: '', model: '', system_fingerprint: undefined });
   value['object'] ||= object;
   toNumber(value, 'created');
@@ -107,7 +110,7 @@ export function normalizeHead(value: JsonObject, object: string): void {
  * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
  * are kept as `content_parts`, as they can also hold images and the like.
  */
-export function normalizeContent(owner: JsonObject): void {
+function normalizeContent(owner: JsonObject): void {
   const { content } = owner;
   if (!Array.isArray(content)) return;
   const { text, thoughts } = textsOf(content);
@@ -143,7 +146,7 @@ function joinTexts(values: readonly unknown[]): string | null {
 export const noArguments = '{}';
 
 /** Makes the arguments of a function text. */
-export function normalizeFunction(call: unknown): void {
+function normalizeFunction(call: unknown): void {
   if (isObject(call) && isObject(call['arguments'])) {
     call['arguments'] = JSON.stringify(call['arguments']);
   }
@@ -221,5 +224,68 @@ export const chatCompletionSchema: ResponseSchema<ChatCompletion> = {
     normalizeHead(value, 'chat.completion');
     fill(value, { usage: undefined });
     normalizeItems(value, 'choices', normalizeChoice);
+  },
+};
+
+const delta: FieldsOf<ChatCompletionChunkDelta> = {
+  role: 'string',
+  ...messageHead,
+  tool_calls: [{ ...toolCall, index: 'number' }],
+};
+
+const chunkChoice: FieldsOf<ChatCompletionChunkChoice> = { ...choiceHead, delta };
+
+/** Later pieces say less than the first: what is empty there means nothing. */
+function normalizePiece(piece: JsonObject): void {
+  normalizeIndex(piece);
+  fill(piece, { id: undefined, function: undefined, custom: undefined });
+  if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
+  const called = piece['function'];
+  if (!isObject(called)) return;
+  fill(called, { name: undefined, arguments: undefined });
+  normalizeFunction(called);
+}
+
+function normalizeDelta(value: JsonObject): void {
+  normalizeContent(value);
+  fill(value, {
+    role: undefined,
+    tool_calls: undefined,
+    audio: undefined,
+    function_call: undefined,
+  });
+  if (value['role'] === '') value['role'] = undefined;
+  normalizeFunction(value['function_call']);
+  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizePiece);
+}
+
+/** An index as text is the same as the number. */
+function normalizeIndex(value: JsonObject): void {
+  const { index } = value;
+  if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
+}
+
+function normalizeChunkChoice(value: JsonObject, position: number): void {
+  fill(value, { index: position, finish_reason: null });
+  normalizeIndex(value);
+  // Some providers put the whole message into the only chunk.
+  const { delta: piece, message: whole } = value;
+  if (isObject(piece)) normalizeDelta(piece);
+  else normalizeDelta((value['delta'] = isObject(whole) ? whole : {}));
+}
+
+/**
+ * One chunk of a streamed completion.
+ *
+ * What takes the other chunks to know (the id, the index of a tool call) is filled in by whoever
+ * follows the stream.
+ */
+export const chatChunkSchema: ResponseSchema<ChatCompletionChunk> = {
+  fields: { ...head, choices: [chunkChoice], usage } satisfies FieldsOf<ChatCompletionChunk>,
+  normalize(value) {
+    const choices = normalizeItems(value, 'choices', normalizeChunkChoice);
+    // Some providers put the usage into the choice.
+    if (!isObject(value['usage'])) value['usage'] = choices[0]?.['usage'] ?? value['usage'];
+    normalizeHead(value, 'chat.completion.chunk');
   },
 };

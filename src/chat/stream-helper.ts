@@ -1,10 +1,226 @@
-import type { StreamVerdict } from '../streams/errors.ts';
-import { OutputParser } from './output-parser.ts';
-import type { ChatCompletionChunk, ChatCompletion } from './types.ts';
-import { ChatStreamRun } from './stream-run.ts';
-import { chatProtocol } from './protocol.ts';
-import { ChatCompletionRunner } from './runner.ts';
+import { isObject } from '../answers/objects.ts';
+import { parseJSON } from '../answers/parse-json.ts';
+import type { ChunkQueue } from '../streams/stream-reader.ts';
+import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
 import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';
+import { ChatAccumulator, type OpenChoice, saysNothing, chatProtocol } from './accumulator.ts';
+import type { ChatCompletionMessageParam, ChatCompletionToolMessageParam } from './params.ts';
+import { OutputParser } from './output-parser.ts';
+import { ChatRun, ChatCompletionRunner } from './runner.ts';
+import type { OpenCall } from './tool-calls.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ParsedChatCompletion,
+} from './types.ts';
+
+/**
+ * What the `object` of a chunk begins with that is none: the result of a tool, as JSON, in the lines of
+ * a run. The `openai` package writes and reads the same.
+ */
+const messagePrefix = 'chat.completion.chunk.message:';
+
+function toolMessageIn({
+  object,
+}: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
+  if (!object.startsWith(messagePrefix)) return undefined;
+  const sent = parseJSON(object.slice(messagePrefix.length));
+  const message = isObject(sent) && isObject(sent['message']) ? sent['message'] : {};
+  const { content, tool_call_id: id } = message;
+  return { role: 'tool', content: String(content), tool_call_id: String(id) };
+}
+
+/** What is read of a stream. */
+type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;
+
+/**
+ * A run whose answers are streamed. It puts the chunks of each completion together, tells event by event
+ * what each of them has added, and hands them to everybody who reads.
+ */
+export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
+  readonly #parser: OutputParser<Parsed>;
+  /** Who reads; and whether the results of tools are read too. */
+  readonly #queues = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
+  /** Of the current completion. */
+  #accumulator: ChatAccumulator | undefined;
+  #stream: Chunks | undefined;
+  #lastChunk: ChatCompletionChunk | undefined;
+
+  constructor(messages: readonly ChatCompletionMessageParam[], parser: OutputParser<Parsed>) {
+    super(messages);
+    this.#parser = parser;
+  }
+
+  /** What the chunks of the current completion add up to. */
+  get snapshot(): ChatCompletion | undefined {
+    return this.#accumulator?.partial;
+  }
+
+  /** How the last stream ended. */
+  get verdict(): StreamVerdict | undefined {
+    return this.#stream?.verdict;
+  }
+
+  /** The chunks that come from now on. Leaving them aborts the run. */
+  follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
+    const queue = this.queue<ChatCompletionChunk>(() => this.controller.abort());
+    this.#queues.set(queue, takesMessages);
+    return queue;
+  }
+
+  override addToolResult(message: ChatCompletionToolMessageParam): void {
+    super.addToolResult(message);
+    if (this.#lastChunk === undefined) return;
+    const object = messagePrefix + JSON.stringify({ type: 'message', message });
+    const { id, created, model } = this.#lastChunk;
+    for (const [queue, takesMessages] of this.#queues) {
+      if (takesMessages) queue.push({ id, created, model, object, choices: [] });
+    }
+  }
+
+  /** Reads the stream of one completion to its end; the signal of the run ends it too. */
+  async read(opening: PromiseLike<Chunks>): Promise<ParsedChatCompletion<Parsed> | undefined> {
+    this.#stream = await opening;
+    this.#accumulator = undefined;
+    this.emit('connect');
+    let hasResults = false;
+    for await (const chunk of this.#stream) {
+      const message = toolMessageIn(chunk);
+      if (message === undefined) await this.#addChunk(chunk);
+      else {
+        await this.#complete();
+        this.addToolResult(message);
+        this.#accumulator = undefined;
+        hasResults = true;
+      }
+    }
+    // A line with the result of a tool is no proof that the answer after it is whole.
+    if (hasResults && this.#isCut) {
+      throw new StreamTruncatedError('The stream ended in the middle of an answer.', {
+        outcome: 'unknown',
+        verdict: 'truncated',
+        partial: this.snapshot,
+      });
+    }
+    return this.#complete();
+  }
+
+  get #isCut(): boolean {
+    return this.#accumulator?.isFinished(true) === false;
+  }
+
+  /** Takes the completion that was read, and tells the end of what is still open. */
+  async #complete(): Promise<ParsedChatCompletion<Parsed> | undefined> {
+    const { snapshot } = this;
+    if (snapshot === undefined) return undefined;
+    for (const { index } of snapshot.choices) {
+      const open = this.#accumulator?.choices.get(index);
+      if (open) await this.#tellEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
+    }
+    return this.add(await this.#parser.apply(snapshot));
+  }
+
+  /** Texts that a chunk ends are checked before their end is told. */
+  async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
+    const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
+    this.#lastChunk = chunk;
+    accumulator.add(chunk);
+    if (!saysNothing(chunk)) {
+      for (const queue of this.#queues.keys()) queue.push(chunk);
+      if (accumulator.partial) this.emit('chunk', chunk, accumulator.partial);
+    }
+    for (const piece of chunk.choices) {
+      const open = accumulator.choices.get(piece.index);
+      if (open === undefined) continue;
+      this.#tellText(piece, open);
+      if (piece.delta.tool_calls) await this.#tellToolCalls(piece, open);
+      if (piece.finish_reason) await this.#tellEnd(open, open.toolCalls.ended);
+    }
+  }
+
+  #tellText({ delta, logprobs }: ChatCompletionChunkChoice, { choice, json }: OpenChoice): void {
+    const { content, refusal } = choice.message;
+    if (delta.content && content !== null) {
+      this.emit('content', delta.content, content);
+      if (this.has('content.delta')) {
+        const parsed = this.#parser.of() ? json.read(content) : null;
+        this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
+      }
+    }
+    if (delta.refusal && refusal !== null) {
+      this.emit('refusal.delta', { delta: delta.refusal, snapshot: refusal });
+    }
+    if (logprobs?.content) {
+      const event = { content: logprobs.content, snapshot: choice.logprobs?.content ?? [] };
+      this.emit('logprobs.content.delta', event);
+    }
+    if (logprobs?.refusal) {
+      const event = { refusal: logprobs.refusal, snapshot: choice.logprobs?.refusal ?? [] };
+      this.emit('logprobs.refusal.delta', event);
+    }
+  }
+
+  async #tellToolCalls({ delta }: ChatCompletionChunkChoice, open: OpenChoice): Promise<void> {
+    for (const { index, function: piece } of delta.tool_calls ?? []) {
+      const { current } = open;
+      const next = open.toolCalls.get(index);
+      if (current !== next) {
+        await this.#tellTextEnd(open);
+        // It may be written in turns with others, so before the end only whole arguments count.
+        if (current?.call.type === 'function') {
+          const isWhole = current.json.isWhole(current.call.function.arguments);
+          if (isWhole) await this.#tellToolCallEnd(current);
+        }
+        open.current = next;
+      }
+      if (next?.call.type !== 'function') continue;
+      if (!this.has('tool_calls.function.arguments.delta')) continue;
+      const { name, arguments: text } = next.call.function;
+      this.emit('tool_calls.function.arguments.delta', {
+        name,
+        index,
+        arguments: text,
+        parsed_arguments: this.#parser.of(name) ? next.json.read(text) : null,
+        arguments_delta: piece?.arguments ?? '',
+      });
+    }
+  }
+
+  async #tellEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+    await this.#tellTextEnd(open);
+    for (const call of calls.toSorted((one, other) => one.index - other.index)) {
+      await this.#tellToolCallEnd(call);
+    }
+  }
+
+  async #tellTextEnd(open: OpenChoice): Promise<void> {
+    if (open.isTextTold) return;
+    open.isTextTold = true;
+    const { message, logprobs } = open.choice;
+    const { content, refusal } = message;
+    if (content) this.emit('content.done', { content, parsed: await this.#parsed(content) });
+    if (refusal) this.emit('refusal.done', { refusal });
+    if (logprobs?.content) this.emit('logprobs.content.done', { content: logprobs.content });
+    if (logprobs?.refusal) this.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
+  }
+
+  async #tellToolCallEnd(open: OpenCall): Promise<void> {
+    const { index, call } = open;
+    if (call.type !== 'function' || open.isTold) return;
+    open.isTold = true;
+    const { name, arguments: text } = call.function;
+    const parsed_arguments = await this.#parsed(text, name);
+    const event = { name, index, arguments: text, parsed_arguments };
+    this.emit('tool_calls.function.arguments.done', event);
+  }
+
+  /** What a text or arguments are parsed as; `null` when they do not fit, or are not parsed. */
+  async #parsed(text: string, tool?: string): Promise<Parsed | null> {
+    const parse = this.#parser.of(tool);
+    return parse ? parse(text).catch(() => null) : null;
+  }
+}
 
 /**
  * A streamed chat completion with events, a growing snapshot and promises for what it ends in.

@@ -1,6 +1,6 @@
 import { growText } from '../streams/protocol.ts';
 import { GrowingJSON } from '../structured/json.ts';
-import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './messages.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './schema.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 

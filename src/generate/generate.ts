@@ -4,7 +4,7 @@ import type { RequestOptions } from '../options.ts';
 import { generateContentSchema } from './schema.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { collectAs, eventAnswer } from '../streams/event-answer.ts';
-import { generateProtocol } from './protocol.ts';
+import { generateProtocol } from './accumulator.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from './params.ts';
 import type { GenerateContentResponse } from './types.ts';

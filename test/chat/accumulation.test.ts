@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatProtocol } from '../../src/chat/protocol.ts';
+import { chatProtocol } from '../../src/chat/accumulator.ts';
 import { createStream } from '../../src/streams/stream.ts';
 import { chunk, encode, readStream, respond, usage, watchedContext } from '../helpers/sse.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
+import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import { eventStream, json, scripted } from '../helpers/clients.ts';
 
 const ask: ChatCompletionMessageParam = { role: 'user', content: 'hi' };

@@ -4,10 +4,10 @@ import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { type ChatCalls, startStream } from '../../src/chat/run-tools.ts';
 import { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
-import { chatProtocol } from '../../src/chat/protocol.ts';
-import type { ChatCompletionStreamEvents } from '../../src/chat/stream-events.ts';
+import { chatProtocol } from '../../src/chat/accumulator.ts';
+import type { ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/stream.ts';
-import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
+import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import {
   chunk,
   encode,

@@ -8,8 +8,8 @@ import type {
 import { describe, expectTypeOf, test } from 'vitest';
 import type { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
 import type { Stream } from '../../src/streams/stream.ts';
-import type { ChatCompletionMessageParam } from '../../src/chat/messages.ts';
 import type {
+  ChatCompletionMessageParam,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionTool,

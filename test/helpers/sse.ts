@@ -1,5 +1,5 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import { chatProtocol } from '../../src/chat/protocol.ts';
+import { chatProtocol } from '../../src/chat/accumulator.ts';
 import { createStream, type Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { monotonicNow } from '../../src/http/now.ts';

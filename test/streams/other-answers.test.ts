@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocol, chatProtocolFor } from '../../src/chat/protocol.ts';
+import { chatProtocol, chatProtocolFor } from '../../src/chat/accumulator.ts';
 import { collectStream, streamFromValues } from '../../src/streams/stream.ts';
 import {
   chunk,

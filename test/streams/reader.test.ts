@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import * as z from 'zod/mini';
 import { describe, expect, test, vi } from 'vitest';
 import type { ResponseIssue } from '../../src/types.ts';
-import { chatChunkSchema } from '../../src/chat/chunk-schema.ts';
-import { chatCompletionSchema } from '../../src/chat/schema.ts';
+import { chatChunkSchema, chatCompletionSchema } from '../../src/chat/schema.ts';
 import { generateContentSchema } from '../../src/generate/schema.ts';
 import {
   type Fields,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocol } from '../../src/chat/protocol.ts';
+import { chatProtocol } from '../../src/chat/accumulator.ts';
 import type { StreamLimits } from '../../src/streams/timeouts.ts';
 import { createStream } from '../../src/streams/stream.ts';
 import { monotonicNow } from '../../src/http/now.ts';
