@@ -5,7 +5,7 @@ import { ownTask } from '../videos/ref.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { Download, type Client, type DownloadVideoOptions } from './download.ts';
 import { explainFileError } from './file-error.ts';
-import { checkTarget } from './growing-file.ts';
+import { checkTarget } from './durable.ts';
 import { Part } from './parts.ts';
 import { checkPath, checkSaveOptions, type SavedFile } from './save-to.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from './file-error.ts';
+import { codeOf, explainFileError, FileError } from './file-error.ts';
 
 /** What systems answer that cannot flush a folder, or cannot give a file a second name. */
 const unsupported = new Set([
@@ -42,25 +42,20 @@ function temporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`;
 }
 
+/** Gives a file that was synced and closed its name, in one step. */
+export async function moveInto(target: string, path: string): Promise<void> {
+  await rename(path, target);
+  await syncFolder(dirname(target));
+}
+
 /** Writes a whole file in one step: others see the old one or the new one, also after a crash. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = temporaryName(path);
   try {
     await writeFlushed(temporary, text);
-    await rename(temporary, path);
+    await moveInto(path, temporary);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(path));
-}
-
-/** Without second names, whoever creates the file first has it, though a crash may leave it empty. */
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await writeFlushed(path, text);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
     throw error;
   }
 }
@@ -74,12 +69,10 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   const temporary = temporaryName(path);
   try {
     await writeFlushed(temporary, text);
-    try {
-      await link(temporary, path);
-    } catch (error) {
+    await link(temporary, path).catch(async (error: unknown) => {
       if (!unsupported.has(codeOf(error))) throw error;
       await writeNew(path, text);
-    }
+    });
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
@@ -88,4 +81,96 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   }
   await syncFolder(dirname(path));
   return true;
+}
+
+/** Without second names, whoever creates the file first has it, though a crash may leave it empty. */
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFlushed(path, text);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Refuses a target that cannot become a file, before anything is fetched for it. */
+export async function checkTarget(path: string): Promise<void> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) {
+      throw new FileError(path, 'EISDIR', 'is a folder; give the path of a file.', undefined);
+    }
+    // Its name would be taken from it, which no program that uses the device or pipe survives.
+    if (!found.isFile()) {
+      throw new FileError(path, 'EEXIST', 'is no regular file; give another path.', undefined);
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw explainFileError(error, path);
+  }
+}
+
+/** A file that grows at its end. */
+export class GrowingFile {
+  readonly path: string;
+  readonly #file: FileHandle;
+  #size: number;
+  #isOpen = true;
+
+  constructor(path: string, file: FileHandle, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Creates a file that does not exist. */
+  static async create(path: string): Promise<GrowingFile> {
+    return new GrowingFile(path, await open(path, 'wx'), 0);
+  }
+
+  /**
+   * Goes on with a file that exists; `undefined` when it is a link, which somebody else may have put
+   * there and which would be written through.
+   */
+  static async reopen(path: string): Promise<GrowingFile | undefined> {
+    const file = await open(path, 'r+');
+    const { size, nlink, ino, dev } = await file.stat();
+    const named = await lstat(path);
+    const isOwn = named.isFile() && nlink === 1 && named.ino === ino && named.dev === dev;
+    if (isOwn) return new GrowingFile(path, file, size);
+    await file.close();
+    return undefined;
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.byteLength;) {
+      const left = bytes.byteLength - done;
+      const { bytesWritten } = await this.#file.write(bytes, done, left, this.#size);
+      done += bytesWritten;
+      this.#size += bytesWritten;
+    }
+  }
+
+  /** Begins again. */
+  async clear(): Promise<void> {
+    if (this.#size === 0) return;
+    await this.#file.truncate(0);
+    this.#size = 0;
+  }
+
+  /** May be called again. Not every runtime allows that of its own files. */
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#file.close();
+  }
+
+  /** Brings everything to the disk. Otherwise a crash right after a rename could leave an empty file. */
+  async sync(): Promise<void> {
+    await this.#file.sync();
+  }
 }

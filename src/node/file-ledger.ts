@@ -1,22 +1,39 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkCallId, checkEnd } from '../videos/ledger.ts';
+import { isObject } from '../answers/objects.ts';
+import { parseJSON } from '../answers/parse-json.ts';
+import { check } from '../check.ts';
+import {
+  checkCallId,
+  checkEnd,
+  type SubmitClaim,
+  type SubmitEnd,
+  type SubmitLedger,
+} from '../videos/ledger.ts';
+
 import { parseVideoTaskRef } from '../videos/ref.ts';
-import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../videos/ledger.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 import { createFile, replaceFile, syncFolder } from './durable.ts';
 import { codeOf } from './file-error.ts';
-import {
-  claimIdOf,
-  describe,
-  isGivenBack,
-  readEntry,
-  unreadable,
-  type Entry,
-  type Found,
-} from './ledger-entry.ts';
-import { isThisProcess, shortHash, thisProcess } from './owner.ts';
+import { isAlive, isThisProcess, shortHash, thisProcess, type Owner } from './owner.ts';
+
+/** One claim of a call, as it is on disk. */
+interface Entry {
+  readonly v: 1;
+  readonly callId: string;
+  readonly inputHash: string;
+  readonly owner: Owner;
+  /** When it was claimed, for whoever looks into the file. */
+  readonly claimedAt: string;
+  readonly ref?: VideoTaskRef | undefined;
+  readonly end?: SubmitEnd | undefined;
+}
+
+/** Where an entry is: a claim that takes another one over has a higher number. */
+interface Found {
+  readonly number: number;
+  readonly entry: Entry;
+}
 
 /** Temporary files of processes that were killed are removed when they are older, in milliseconds. */
 const leftoverAge = 3_600_000;
@@ -35,12 +52,8 @@ const leftoverAge = 3_600_000;
  * await client.videos.createAndWait(params, { ledger, callId: job.id });
  */
 export function fileLedger(folder: string): SubmitLedger {
-  if (typeof folder !== 'string' || folder === '') {
-    throw new InvalidInputError(
-      'folder',
-      'must be text that is not empty; give the folder for the files of the ledger.',
-    );
-  }
+  const problem = 'must be text that is not empty; give the folder for the files of the ledger.';
+  check(typeof folder === 'string' && folder !== '', 'folder', problem);
   return new FileLedger(resolve(folder));
 }
 
@@ -70,25 +83,27 @@ class FileLedger implements SubmitLedger {
       const known = found.find(({ entry: { ref } }) => ref !== undefined);
       if (known !== undefined) return describe(known);
       if (latest !== undefined && !isReplaced) return describe(latest);
-      const number = (found.at(-1)?.number ?? 0) + 1;
-      const isCreated = await createFile(this.#path(callId, number), JSON.stringify(entry));
-      if (isCreated && !(await this.#hasRival(callId, number, found))) {
+      const path = this.#path(callId, (found.at(-1)?.number ?? 0) + 1);
+      const isCreated = await createFile(path, JSON.stringify(entry));
+      if (isCreated && !(await this.#hasRival(callId, path, found))) {
         // Only now: as long as there was no later file, they were what others had to begin after.
-        await this.#remove(callId, found.filter(isGivenBack));
+        for (const { number } of found.filter(isGivenBack)) {
+          await rm(this.#path(callId, number), { force: true });
+        }
         return { status: 'claimed' };
       }
-      if (isCreated) await rm(this.#path(callId, number), { force: true });
+      if (isCreated) await rm(path, { force: true });
       // Somebody else was quicker; the next look tells who.
     }
   }
 
-  async accept(callId: string, ref: VideoTaskRef): Promise<void> {
+  async accept(callId: string, given: VideoTaskRef): Promise<void> {
     checkCallId(callId);
-    const entered = parseVideoTaskRef(ref);
+    const ref = parseVideoTaskRef(given);
     const found = await this.#find(callId);
-    const { number, entry } = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
     await makeFolder(this.#folder);
-    await this.#write(callId, number, { ...entry, ref: entered, end: undefined });
+    const claim = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
+    await this.#write(claim, { ref, end: undefined });
   }
 
   async finish(callId: string, end: SubmitEnd): Promise<void> {
@@ -98,9 +113,8 @@ class FileLedger implements SubmitLedger {
     const isDone = end === 'completed' || end === 'failed';
     const claim = ownOf(isDone ? found.filter(({ entry }) => entry.ref !== undefined) : found);
     if (claim === undefined) return;
-    const { number, entry } = claim;
-    if (end === 'not_submitted' && entry.ref !== undefined) return;
-    await this.#write(callId, number, { ...entry, end });
+    if (end === 'not_submitted' && claim.entry.ref !== undefined) return;
+    await this.#write(claim, { end });
   }
 
   /**
@@ -108,20 +122,17 @@ class FileLedger implements SubmitLedger {
    * meanwhile may miss some, and with them the number that comes next. Of two that claim at the same
    * time each writes before it looks, so at least one of them sees the other and gives way.
    */
-  async #hasRival(callId: string, own: number, before: readonly Found[]): Promise<boolean> {
+  async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
     const known = new Set(before.map(claimIdOf));
-    const found = await this.#find(callId);
-    return found.some(
-      (claim) => claim.number !== own && !isGivenBack(claim) && !known.has(claimIdOf(claim)),
+    const others = (await this.#find(callId)).filter((claim) => !isGivenBack(claim));
+    return others.some(
+      (claim) => this.#path(callId, claim.number) !== own && !known.has(claimIdOf(claim)),
     );
   }
 
-  #write(callId: string, number: number, entry: Entry): Promise<void> {
-    return replaceFile(this.#path(callId, number), JSON.stringify(entry));
-  }
-
-  async #remove(callId: string, found: readonly Found[]): Promise<void> {
-    for (const { number } of found) await rm(this.#path(callId, number), { force: true });
+  #write({ number, entry }: Found, change: Partial<Entry>): Promise<void> {
+    const path = this.#path(entry.callId, number);
+    return replaceFile(path, JSON.stringify({ ...entry, ...change }));
   }
 
   /** Every claim of a call, oldest first. Not by counting up: somebody may have deleted one. */
@@ -148,19 +159,66 @@ function nameOf(callId: string): string {
   return shortHash(/\p{Surrogate}/u.test(callId) ? JSON.stringify(callId) : callId, 32);
 }
 
+/** Names one claim of a call. */
+function claimIdOf({ number, entry: { claimedAt, owner } }: Found): string {
+  return shortHash(JSON.stringify([number, claimedAt, owner]));
+}
+
+/** What an entry says to somebody who wants to submit. */
+function describe(found: Found): SubmitClaim {
+  const { inputHash, ref, end, owner, claimedAt } = found.entry;
+  if (ref !== undefined) {
+    return { status: end === undefined ? 'accepted' : 'finished', inputHash, ref };
+  }
+  const claim = { inputHash, claimId: claimIdOf(found) };
+  return end === undefined
+    ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
+    : { status: 'unknown', ...claim, isAlive: false };
+}
+
+/** Whether a claim was given back, because it provably made no task. */
+function isGivenBack({ entry: { ref, end } }: Found): boolean {
+  return ref === undefined && end === 'not_submitted';
+}
+
 /** Of several claims the one of this process; otherwise the last one, with which it goes on. */
 function ownOf(found: readonly Found[]): Found | undefined {
   const claims = found.filter((claim) => !isGivenBack(claim));
   return claims.findLast(({ entry }) => isThisProcess(entry.owner)) ?? claims.at(-1);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+/** What stands for a file that cannot be read: somebody has claimed the call, and no more is known. */
+function unreadable(callId: string): Entry {
+  const owner = { host: '', pid: 0, start: '' };
+  return { v: 1, callId, inputHash: '', owner, claimedAt: '' };
+}
+
+function isEntry(value: unknown, wanted: string): value is Entry {
+  if (!isObject(value)) return false;
+  const { callId, inputHash, owner, v } = value;
+  return v === 1 && callId === wanted && typeof inputHash === 'string' && isObject(owner);
+}
+
+/** Reads an entry; `undefined` when there is no file. */
+async function readEntry(path: string, callId: string): Promise<Entry | undefined> {
+  let text: string;
   try {
-    return await readdir(folder);
+    text = await readFile(path, 'utf8');
   } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const found = await lstat(path).catch(() => undefined);
+    // A link that leads nowhere keeps the name taken all the same.
+    return found?.isSymbolicLink() === true ? unreadable(callId) : undefined;
+  }
+  const value = parseJSON(text);
+  return isEntry(value, callId) ? value : unreadable(callId);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
-  }
+  });
 }
 
 /** Makes the folder, and makes it survive a power failure, with every folder above it that is new. */

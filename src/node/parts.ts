@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isObject } from '../answers/objects.ts';
+import { parseJSON } from '../answers/parse-json.ts';
 import { noteDigest, readDigest, type Digest } from './digests.ts';
-import { GrowingFile, moveInto } from './growing-file.ts';
+import { GrowingFile, moveInto } from './durable.ts';
 import { isAlive, shortHash, thisProcess } from './owner.ts';
 
 /** What has to be known of a file to go on with a part of it. */
@@ -33,12 +35,13 @@ interface Abandoned {
 export class Part {
   readonly file: GrowingFile;
   readonly #prefix: string;
-  #known: Resumable | undefined;
+  /** What the bytes are of, or `undefined` when nobody can tell. */
+  known: Resumable | undefined;
 
   private constructor(file: GrowingFile, prefix: string, known: Resumable | undefined) {
     this.file = file;
     this.#prefix = prefix;
-    this.#known = known;
+    this.known = known;
   }
 
   /**
@@ -61,14 +64,9 @@ export class Part {
     return new Part(file, prefix, readResumable(text));
   }
 
-  /** What the bytes are of, or `undefined` when nobody can tell. */
-  get known(): Resumable | undefined {
-    return this.#known;
-  }
-
   /** Begins again with another version of the file. */
   async restart(known: Resumable | undefined): Promise<void> {
-    this.#known = known;
+    this.known = known;
     await this.file.clear();
     await this.#note();
   }
@@ -76,8 +74,8 @@ export class Part {
   async #note(): Promise<void> {
     const path = notes(this.file.path);
     await rm(path, { force: true });
-    if (this.#known === undefined) return;
-    const { digest, ...known } = this.#known;
+    if (this.known === undefined) return;
+    const { digest, ...known } = this.known;
     const noted = digest === undefined ? known : { ...known, digest: noteDigest(digest) };
     // A new file: what somebody else puts into its place is not written through.
     await writeFile(path, JSON.stringify(noted), { flag: 'wx' });
@@ -101,7 +99,7 @@ export class Part {
   async release(isKept: boolean): Promise<void> {
     const { path, size } = this.file;
     await this.file.close();
-    if (!isKept || size === 0 || this.#known === undefined) return removePart(path);
+    if (!isKept || size === 0 || this.known === undefined) return removePart(path);
     const free = nameIn(path, `${this.#prefix}.free`);
     await rename(notes(path), notes(free));
     await rename(path, free);
@@ -150,15 +148,9 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
 
 /** Reads notes; `undefined` when they are of no use. */
 function readResumable(text: string): Resumable | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  const nothing = { validator: undefined, total: undefined, digest: undefined };
-  const { validator, total, digest } = { ...nothing, ...value };
+  const value = parseJSON(text);
+  if (!isObject(value)) return undefined;
+  const { validator, total, digest } = value;
   if (typeof validator !== 'string') return undefined;
   return {
     validator,

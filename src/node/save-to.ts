@@ -5,7 +5,7 @@ import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../check.ts';
 import { hasDigest } from './digests.ts';
 import { explainFileError } from './file-error.ts';
-import { checkTarget, GrowingFile, moveInto } from './growing-file.ts';
+import { checkTarget, GrowingFile, moveInto } from './durable.ts';
 import { checkSavable, discard, openSavable, type OpenBody, type Savable } from './savable.ts';
 
 /** Options of {@link saveTo}. */
