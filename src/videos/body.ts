@@ -1,28 +1,30 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import { formBody, isUploadable, type FormField } from '../uploads/multipart.ts';
 import type { GatewayOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoCreateParams, VideoRemixParams } from './types.ts';
-import { checkModel, checkParams, checkText, shown } from '../check.ts';
+import { check, checkModel, checkParams, checkText, shown } from '../check.ts';
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
 
 /** Seconds as text: the gateway cannot decode a JSON number there, though its document allows it. */
 function secondsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const isNumber = typeof value === 'number' && Number.isFinite(value) && value > 0;
-  if (isNumber) return String(value);
-  if (typeof value === 'string' && value.trim() !== '') return value;
-  throw new InvalidInputError('seconds', 'must be a number above 0, or such a number as text.');
+  const problem = 'must be a number above 0, or such a number as text.';
+  check(isNumber || isText(value), 'seconds', problem);
+  return String(value);
 }
 
 /** Refuses what no gateway could take for a reference image, and would drop and charge. */
 function checkReference(field: string, value: unknown): void {
   if (value === undefined || value === null || isUploadable(value)) return;
-  if (typeof value === 'string' && value.trim() !== '') return;
-  if (typeof value === 'string') throw new InvalidInputError(field, 'is empty; leave it out.');
+  check(typeof value !== 'string' || isText(value), field, 'is empty; leave it out.');
   const problem = `must be a file, or a URL or data URL as text, not ${shown(value)}. The gateway keeps no files, so there are no file ids.`;
-  throw new InvalidInputError(field, problem);
+  check(isText(value), field, problem);
 }
 
 /** The image reference as it travels: a file or text. OpenAI's object form is taken apart. */
@@ -71,9 +73,15 @@ function holdsFile(value: unknown): boolean {
 /** Refuses files where JSON is written, which would make `{}` of them. */
 function refuseFiles(path: string, fields: JsonObject, fix: string): void {
   for (const [name, value] of Object.entries(fields)) {
-    if (!holdsFile(value)) continue;
-    throw new InvalidInputError(`${path}${name}`, `is a file, which JSON cannot hold; ${fix}.`);
+    check(!holdsFile(value), `${path}${name}`, `is a file, which JSON cannot hold; ${fix}.`);
   }
+}
+
+/** The fields with files last, so that a gateway knows the model before it reads them. */
+function filesLast(fields: JsonObject) {
+  return Object.entries(fields)
+    .map(([name, value]) => ({ name, value, isFile: holdsFile(value) }))
+    .toSorted((one, other) => Number(one.isFile) - Number(other.isFile));
 }
 
 /** Checked fields as the body of a request. */
@@ -89,15 +97,11 @@ export function bodyOf(
   }
   // Read from a form, a list of one is no list, and gateways refuse it under the name of the list.
   const isOne = Array.isArray(images) && images.length === 1 && (image ?? undefined) === undefined;
-  const texts: FormField[] = [];
-  const files: FormField[] = [];
-  for (const [field, value] of Object.entries(fields)) {
-    const name = isOne && field === 'images' ? 'image' : field;
-    if (holdsFile(value)) files.push([name, value, 'image']);
-    else texts.push([name, value]);
-  }
-  // Files come last, so that a gateway knows the model before it reads them.
-  return { form: formBody([...texts, ...files]) };
+  const form = filesLast(fields).map(({ name, value, isFile }): FormField => {
+    const field = isOne && name === 'images' ? 'image' : name;
+    return isFile ? [field, value, 'image'] : [field, value];
+  });
+  return { form: formBody(form) };
 }
 
 /**
@@ -105,11 +109,9 @@ export function bodyOf(
  * files only the field counts. Ledgers hold digests of it, so its shape may not change.
  */
 export function comparable(fields: JsonObject): readonly unknown[] {
-  const entries = Object.entries(fields);
-  const files = entries.filter(([, value]) => holdsFile(value));
-  if (files.length === 0) return [fields, undefined];
-  const texts = entries.filter(([, value]) => !holdsFile(value));
-  return [undefined, [...texts, ...files].map(([name, value]) => [name, withoutFiles(value)])];
+  const entries = filesLast(fields);
+  if (!entries.some(({ isFile }) => isFile)) return [fields, undefined];
+  return [undefined, entries.map(({ name, value }) => [name, withoutFiles(value)])];
 }
 
 function withoutFiles(value: unknown): unknown {

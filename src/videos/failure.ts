@@ -27,45 +27,49 @@ function errorIn(holder: JsonObject): JsonObject {
   return objectOf(error['error']) ?? error;
 }
 
+/** Where a body has its reason, the most telling place first. */
+const reasonFields = [
+  'error',
+  'fail_reason',
+  'failure_reason',
+  'task_status_msg',
+  'error_message',
+  'error_msg',
+  'failure',
+  'reason',
+  'detail',
+];
+
+/** The first of these fields that holds something. */
+function fieldOf<T>(
+  holder: JsonObject,
+  names: readonly string[],
+  read: (value: unknown) => T | undefined,
+): T | undefined {
+  return firstOf(names, (name) => read(holder[name]));
+}
+
 /** The reason that one object holds, apart from what is nested in it. */
 function reasonIn(level: JsonObject): string | undefined {
-  const inner = errorIn(level);
   const output = objectOf(level['output']) ?? {};
-  const answer = objectOf(level['base_resp']) ?? {};
-  const places = [
-    inner['message'],
-    inner['msg'],
-    inner['detail'],
-    inner['reason'],
-    level['error'],
-    level['fail_reason'],
-    level['failure_reason'],
-    level['task_status_msg'],
-    level['error_message'],
-    level['error_msg'],
-    level['failure'],
-    level['reason'],
-    level['detail'],
-    output['error'],
-    notSuccess(output['message']),
-    notSuccess(answer['status_msg']),
-  ];
-  return firstOf(places, textOf);
+  return (
+    fieldOf(errorIn(level), ['message', 'msg', 'detail', 'reason'], textOf) ??
+    fieldOf(level, reasonFields, textOf) ??
+    textOf(output['error']) ??
+    notSuccess(output['message']) ??
+    notSuccess(objectOf(level['base_resp'])?.['status_msg'])
+  );
 }
 
 /** The vendor's code that one object holds. A plain `code` is that of the request. */
 function codeIn(level: JsonObject): string | undefined {
-  const output = objectOf(level['output']) ?? {};
-  const answer = objectOf(level['base_resp']) ?? {};
-  const places = [
-    errorIn(level)['code'],
-    level['error_code'],
-    level['err_code'],
-    level['failureCode'],
-    output['code'],
-    answer['status_code'] === 0 ? undefined : answer['status_code'],
-  ];
-  return firstOf(places, codeOf);
+  const status = objectOf(level['base_resp'])?.['status_code'];
+  return (
+    codeOf(errorIn(level)['code']) ??
+    fieldOf(level, ['error_code', 'err_code', 'failureCode'], codeOf) ??
+    codeOf(objectOf(level['output'])?.['code']) ??
+    codeOf(status === 0 ? undefined : status)
+  );
 }
 
 function codeOf(value: unknown): string | undefined {

@@ -34,24 +34,17 @@ function settingsOf(transport: Transport, options: VideoWaitOptions): WaitSettin
 }
 
 /**
- * Refuses the handle of another gateway, unless the caller allows it.
+ * A wait for what the caller gave.
  *
- * @throws `InvalidInputError` saying how to wait for it all the same
+ * @throws `InvalidInputError` when it is no task, or one of another gateway and that is not allowed
  */
-function checkOwn(
-  transport: Transport,
-  ref: VideoTaskRef | undefined,
-  { allowOtherBaseURL }: WaitSettings,
-): void {
-  if (!allowOtherBaseURL) checkGateway(ref, transport, 'Or set allowOtherBaseURL: true.');
-}
-
-/** A wait for what the caller gave. */
 function waitOf(transport: Transport, given: VideoTaskLike, settings: WaitSettings): Wait {
   const { baseURL } = transport;
   const named = nameTask(given);
   const { id, route, ref } = named;
-  checkOwn(transport, ref, settings);
+  if (!settings.allowOtherBaseURL) {
+    checkGateway(ref, transport, 'Or set allowOtherBaseURL: true.');
+  }
   const made = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
   return { transport, task: { ...named, ref: made }, isDated: ref !== undefined, settings };
 }
@@ -124,19 +117,13 @@ export async function submitAndWait(
       throw error;
     },
   );
-  // A ledger may have been used with another gateway before.
-  checkOwn(transport, ref, settings);
+  // Before anybody is told: a ledger may have been used with another gateway before.
+  const wait = waitOf(transport, ref, settings);
   await tell(ref);
-  const { id, route } = ref;
   // A task that is said to have ended is polled without the first pause.
   const isDated = !/^(completed|failed)$/.test(answer?.data.status ?? '');
   try {
-    const video = await waitUntilDone({
-      transport,
-      task: { id, route, ref },
-      isDated,
-      settings,
-    });
+    const video = await waitUntilDone({ ...wait, isDated });
     await call?.finish('completed');
     return video;
   } catch (error) {
