@@ -205,6 +205,10 @@ export class ContentExpiredError extends APIError {
   static override readonly kind: string = 'ContentExpiredError';
 }
 
+/** What holds for a submission of which nobody knows whether it made a task. */
+export const unknownAdvice =
+  'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.';
+
 /**
  * A video was submitted, and it is not known whether the gateway accepted it. There is no way to ask:
  * the gateway lists no tasks. Submitting again may pay twice. `cause` says what happened.

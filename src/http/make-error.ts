@@ -9,6 +9,7 @@ import {
   errorClassForStatus,
   UnexpectedRedirectError,
   UnexpectedResponseError,
+  unknownAdvice,
   VideoSubmitUnknownError,
   type APIError,
   type APIErrorInit,
@@ -198,12 +199,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   if (spec.task !== 'creates' || !isUnknown) return error;
   return new VideoSubmitUnknownError(
     `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
-    {
-      ...init,
-      advice:
-        'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.',
-      cause: error,
-    },
+    { ...init, advice: unknownAdvice, cause: error },
   );
 }
 

@@ -135,6 +135,8 @@ const secretNames =
 
 /** Whether the value of a header or of a query looks like something that gives access. */
 function isSecret(name: string, value: string): boolean {
+  // The key by which a gateway knows a repeated call gives no access.
+  if (/^idempotency/i.test(name)) return false;
   if (secretNames.test(name)) return true;
   // Random letters and digits; ids are made of the same, and are there to be shown.
   const isRandom = /^[\w.~+/=-]{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
@@ -167,8 +169,8 @@ interface Said {
  * they refuse.
  */
 export class Redaction {
-  /** What was sent and has not been looked at: that is done once something was said. Most calls succeed. */
-  #sent: (readonly [name: string, value: string])[] = [];
+  /** What was sent and is not looked at before something was said: most calls succeed. */
+  readonly #sent: (readonly [headers: Headers, url: string])[] = [];
   /** The longest first: a part of it may be a key as well. */
   #keys: readonly string[] = [];
 
@@ -178,7 +180,7 @@ export class Redaction {
    * @param url - Its query may give access too.
    */
   remember(headers: Headers, url: string): void {
-    this.#sent.push(...headers, ...new URL(url).searchParams);
+    this.#sent.push([headers, url]);
   }
 
   #add(key: string): void {
@@ -191,7 +193,11 @@ export class Redaction {
 
   /** Everything that may not be shown. A cookie or a scheme with a key holds several. */
   #allKeys(): readonly string[] {
-    for (const [name, value] of this.#sent.splice(0)) {
+    const sent = this.#sent.splice(0);
+    for (const [name, value] of sent.flatMap(([headers, url]) => [
+      ...headers,
+      ...new URL(url).searchParams,
+    ])) {
       if (!isSecret(name, value)) continue;
       this.#add(name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value);
       for (const part of value.split(/[\s;,]/)) {

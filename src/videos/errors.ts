@@ -4,7 +4,7 @@ import {
   UnexpectedResponseError,
   type UnexpectedResponseErrorInit,
 } from '../errors/api-errors.ts';
-export { VideoSubmitUnknownError } from '../errors/api-errors.ts';
+export { unknownAdvice, VideoSubmitUnknownError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { readsLikeReview } from './failure.ts';
 import type { VideoStatus, VideoTaskError, VideoTaskRef } from './types.ts';
@@ -105,10 +105,6 @@ export class VideoSubmitAnswerError extends UnexpectedResponseError {
     this.ref = init.ref;
   }
 }
-
-/** What holds for a submission of which nobody knows whether it made a task. */
-export const unknownAdvice =
-  'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.';
 
 /** What an error tells of a wait that ended. */
 export function summarize(
