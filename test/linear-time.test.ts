@@ -11,7 +11,7 @@ await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/text.ts');
 const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
-const { EventReader } = await import('../src/streams/sse.ts');
+const { eventReader } = await import('../src/streams/sse.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
@@ -86,12 +86,7 @@ function piecesOf(unit: string, length: number, size: number): string[] {
 
 /** Feeds a framing with a text in pieces of 64 characters. */
 function feed(framing: 'events' | 'lines', unit: string, length: number): void {
-  const reader = new EventReader(
-    Number.MAX_SAFE_INTEGER,
-    framing,
-    () => {},
-    () => {},
-  );
+  const reader = eventReader({ take: () => {}, takeStrayLine: () => {} }, framing);
   const encoder = new TextEncoder();
   for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
   reader.end();

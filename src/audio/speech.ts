@@ -3,7 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import { fileAnswer } from '../http/response.ts';
-import { eventAnswer } from '../streams/event-answer.ts';
+import { eventAnswer } from '../streams/stream.ts';
 import { speechProtocol } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {

@@ -15,7 +15,7 @@ import type { RequestOptions } from '../options.ts';
 import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
 import { chatProtocolFor, hasNoChoices, saysNothing } from './accumulator.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import { collectAs, eventAnswer } from '../streams/event-answer.ts';
+import { collectAs, eventAnswer } from '../streams/stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from './output-parser.ts';
 import type {

@@ -75,5 +75,5 @@ export async function collectImages(
   for (const key of ['background', 'output_format', 'quality', 'size']) {
     if (last[key] !== '') answer[key] = last[key];
   }
-  return readValue(answer, imagesSchema, context.check);
+  return readValue(answer, imagesSchema, context);
 }

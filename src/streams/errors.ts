@@ -112,20 +112,20 @@ export interface StreamErrorBase {
 }
 
 /** What had been received when a stream failed. */
-export interface Received {
+interface Received {
   readonly partial: unknown;
   readonly usage: unknown;
 }
 
-const kept = 'What had arrived is in the field "partial".';
+const kept = 'What had arrived is in the field "partial". ';
 const charged = 'The call was probably charged, and a new one is charged again.';
 
 function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
   const { callId, requestID, status, evidence, redaction } = base;
   const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
   const count = evidence?.attempts.length ?? 0;
-  const tried = count > 1 ? [`${count} attempts were made.`] : [];
-  const advice = [...tried, ...(partial === undefined ? [] : [kept]), charged].join(' ');
+  const tried = count > 1 ? `${count} attempts were made. ` : '';
+  const advice = tried + (partial === undefined ? '' : kept) + charged;
   const call = { callId, requestID, status, headers, evidence };
   return { ...call, outcome: 'unknown', advice, partial, usage };
 }
@@ -167,20 +167,24 @@ const endings: Readonly<Record<BadEnding, string>> = {
 };
 
 /** Says how a stream ended that is not complete. */
-export function describeEnding(verdict: BadEnding, started: boolean): string {
+export function describeEnding(verdict: BadEnding, { started }: { started: boolean }): string {
   return started ? endings[verdict] : 'ended without any content';
 }
 
 /** The stream ended without proof that the answer is whole. */
 export function truncated(
   base: StreamErrorBase,
-  received: Received,
-  ending: { readonly verdict: BadEnding; readonly started: boolean; readonly cause?: unknown },
+  received: Received & { readonly started: boolean },
+  verdict: BadEnding,
+  cause?: unknown,
 ): StreamTruncatedError {
-  const { verdict, started } = ending;
-  const cause = base.redaction === undefined ? ending.cause : base.redaction.cause(ending.cause);
-  const message = `The stream of ${base.operation} ${describeEnding(verdict, started)} (onTruncated).`;
-  return new StreamTruncatedError(message, { ...initOf(base, received), verdict, cause });
+  const { operation, redaction } = base;
+  const ending = describeEnding(verdict, received);
+  return new StreamTruncatedError(`The stream of ${operation} ${ending} (onTruncated).`, {
+    ...initOf(base, received),
+    verdict,
+    cause: redaction === undefined ? cause : redaction.cause(cause),
+  });
 }
 
 const silences: Readonly<Record<Exclude<StreamLimit, 'ending'>, string>> = {

@@ -10,31 +10,29 @@ export interface StreamOutcome {
 }
 
 /** What a stream needs to know of the call that it answers. */
-export interface StreamContext {
+export interface StreamContext extends StreamLimits, ReadCheck {
   /** Aborts the request. The stream aborts it too, when it is left before its end. */
   readonly controller: AbortController;
   /** The caller's own signal. When it is aborted the stream throws `APIUserAbortError`. */
   readonly signal?: AbortSignal | null | undefined;
-  readonly limits: StreamLimits;
   /** When the call began, on the clock of `monotonicNow()`. */
   readonly startedAt: number;
-  readonly onTruncated: 'throw' | 'warn' | 'allow';
-  readonly maxEventBytes: number;
-  /** How many bytes are read of a stream that is put together into one answer. */
-  readonly maxResponseBytes: number;
-  /** How many bytes are read of this stream; no limit when left out. */
+  readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
+  readonly maxEventBytes?: number | undefined;
+  /** How many bytes are read of the stream. */
   readonly maxBytes?: number | undefined;
+  /** How many bytes are read of a stream that is put together into one answer. */
+  readonly maxResponseBytes?: number | undefined;
   /** Whether what has come is kept, in the form of a whole answer. */
-  readonly partial: boolean;
-  readonly check: ReadCheck;
+  readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
   /** Writes a warning to the caller's logger. Details hold no text of prompts or answers. */
-  readonly warn: (
+  readonly warn?: (
     message: string,
     details: Readonly<Record<string, string | number | boolean | undefined>>,
   ) => void;
   /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
-  readonly release: (outcome: StreamOutcome) => void;
+  readonly release?: (outcome: StreamOutcome) => void;
 }
 
 declare const addsUpTo: unique symbol;
@@ -94,27 +92,6 @@ export interface StreamProtocol<Item> {
   readonly endIsProof?: boolean | undefined;
 }
 
-/** Items of any kind, unchecked, whole when their bytes end cleanly. */
-export function plainProtocol<Item>(): StreamProtocol<Item> {
-  const anything: ResponseSchema<Item> = { fields: {} };
-  return {
-    read(value) {
-      trust(value, anything);
-      return value;
-    },
-    follow: () => ({
-      started: false,
-      partial: undefined,
-      usage: undefined,
-      add: () => undefined,
-      isFinished: () => false,
-    }),
-    fromAnswer: (answer) => [answer],
-    isPlain: true,
-    endIsProof: true,
-  };
-}
-
 /** An event that names its kind in itself. */
 interface TypedEvent {
   readonly type: string;
@@ -132,40 +109,7 @@ export interface TypedStream<Item> {
   readonly fromAnswer: (answer: unknown) => readonly unknown[];
 }
 
-/** Follows a stream of typed events: it is whole when its events of the last type have come. */
-class TypedProgress implements StreamProgress<TypedEvent> {
-  readonly #endType: string;
-  readonly #expected: number;
-  readonly #kept: TypedEvent[] | undefined;
-  #ends = 0;
-  started = false;
-  usage: unknown;
-
-  constructor(endType: string, expected: number, keeps: boolean) {
-    this.#endType = endType;
-    this.#expected = expected;
-    this.#kept = keeps ? [] : undefined;
-  }
-
-  /** The finished images: they are paid for, whatever becomes of the rest. */
-  get partial(): unknown {
-    return this.#ends === 0 ? undefined : this.#kept;
-  }
-
-  isFinished(terminated: boolean): boolean {
-    return this.#ends >= (terminated ? 1 : this.#expected);
-  }
-
-  add(item: TypedEvent): void {
-    this.started = true;
-    this.usage = item.usage ?? this.usage;
-    if (item.type !== this.#endType) return;
-    this.#ends += 1;
-    this.#kept?.push(item);
-  }
-}
-
-/** How streams of typed events, such as those of images and speech, are read. */
+/** How streams of typed events are read: one is whole when its events of the last type have come. */
 export function typedProtocol<Item extends TypedEvent>(
   stream: TypedStream<Item>,
 ): StreamProtocol<Item>;
@@ -173,8 +117,54 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
   const { schema, endType, expected = 1, fromAnswer } = stream;
   return {
     read: (value, check) => readValue(value, schema, check),
-    follow: (keeps) => new TypedProgress(endType, expected, keeps),
     fromAnswer,
+    follow(keeps) {
+      const finished: TypedEvent[] = [];
+      let started = false;
+      let ends = 0;
+      let usage: unknown;
+      return {
+        get started() {
+          return started;
+        },
+        get usage() {
+          return usage;
+        },
+        /** The finished images: they are paid for, whatever becomes of the rest. */
+        get partial() {
+          return keeps && ends > 0 ? finished : undefined;
+        },
+        isFinished: (terminated) => ends >= (terminated ? 1 : expected),
+        add(event) {
+          started = true;
+          usage = event.usage ?? usage;
+          if (event.type !== endType) return;
+          ends += 1;
+          if (keeps) finished.push(event);
+        },
+      };
+    },
+  };
+}
+
+/** Items of any kind, unchecked, whole when their bytes end cleanly. */
+export function plainProtocol<Item>(): StreamProtocol<Item> {
+  const anything: ResponseSchema<Item> = { fields: {} };
+  return {
+    read(value) {
+      trust(value, anything);
+      return value;
+    },
+    follow: () => ({
+      started: false,
+      partial: undefined,
+      usage: undefined,
+      add: () => {},
+      isFinished: () => false,
+    }),
+    fromAnswer: (answer) => [answer],
+    isPlain: true,
+    endIsProof: true,
   };
 }
 

@@ -3,25 +3,18 @@ import { keepAlive } from '../http/keep-alive.ts';
 import {
   describeEnding,
   readingFailure,
-  type Received,
   type StreamVerdict,
   timedOut,
   truncated,
   userAborted,
 } from './errors.ts';
 import type { StreamContext, StreamOutcome, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { EventReader, type Framing, tooLarge } from './sse.ts';
-import { type StreamLimit, StreamTimeouts } from './timeouts.ts';
-import { StreamedAnswer } from './verdict.ts';
+import { eventReader, type Framing, tooLarge } from './sse.ts';
+import { type StreamLimit, watchTimeouts } from './timeouts.ts';
+import { followAnswer } from './verdict.ts';
 
-/** Where the items of a `Stream` come from. */
-export interface StreamSource<Item> {
-  /** Aborts the request behind the stream. */
-  readonly controller: AbortController;
-  /** How the stream ended; `undefined` until then. */
-  readonly verdict: StreamVerdict | undefined;
-  readonly partial: WholeOf<Item> | undefined;
-  readonly usage: UsageOf<Item> | undefined;
+/** Where the items of a stream come from. */
+export interface ItemSource<Item> {
   /**
    * The next item. Calls may overlap; they are answered in order. What nobody looks at is no unhandled
    * rejection: a failure may be due to one that has stopped asking.
@@ -33,6 +26,16 @@ export interface StreamSource<Item> {
    * @param isDropped - Whether nobody can read it any more, of which the logger is told.
    */
   close(isDropped?: boolean): void;
+}
+
+/** A stream that is being read. */
+export interface StreamReading<Item> extends ItemSource<Item> {
+  /** Aborts the request behind the stream. */
+  readonly controller: AbortController;
+  /** How the stream ended; `undefined` until then. */
+  readonly verdict: StreamVerdict | undefined;
+  readonly partial: WholeOf<Item> | undefined;
+  readonly usage: UsageOf<Item> | undefined;
 }
 
 /** The result of `next()` when nothing follows. */
@@ -130,213 +133,175 @@ const drainTimeout = 1_000;
  * before were taken; the first begins at once, so that the body is locked (an unlocked one is closed
  * when its response is garbage collected) and a silent gateway is noticed.
  */
-export class StreamReader<Item> implements StreamSource<Item> {
-  readonly controller: AbortController;
-  readonly #context: StreamContext;
-  readonly #answer: StreamedAnswer<Item>;
-  readonly #events: EventReader;
-  readonly #timeouts: StreamTimeouts;
-  readonly #items = new ChunkQueue<Item>();
-  readonly #body: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #isReading = false;
-  #hasNewItems = false;
-  #bytes = 0;
-  #outcome: StreamOutcome | undefined;
-
-  constructor(
-    source: ReadableStream<Uint8Array> | readonly unknown[],
-    context: StreamContext,
-    protocol: StreamProtocol<Item>,
-    framing: Framing,
-  ) {
-    const { controller, signal, check, partial } = context;
-    this.#context = context;
-    this.controller = controller;
-    this.#answer = new StreamedAnswer(protocol, check, partial, (item) => {
-      this.#hasNewItems = true;
-      this.#items.push(item);
-    });
-    this.#events = new EventReader(
-      context.maxEventBytes,
-      framing,
-      this.#answer.take,
-      this.#answer.takeTextBetween,
-    );
-    this.#timeouts = new StreamTimeouts(context.limits, context.startedAt, this.#onPassed);
-    if ('getReader' in source) this.#body = source.getReader();
-    controller.signal.addEventListener('abort', this.#onAbort, { once: true });
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (controller.signal.aborted || signal?.aborted === true) this.#onAbort();
-    else if ('getReader' in source) void this.#read();
-    else this.#takeValues(source);
-  }
-
-  get verdict(): StreamVerdict | undefined {
-    return this.#outcome?.verdict;
-  }
-
-  get partial(): WholeOf<Item> | undefined {
-    return this.#answer.progress.partial;
-  }
-
-  get usage(): UsageOf<Item> | undefined {
-    return this.#answer.progress.usage;
-  }
-
-  next(): Promise<IteratorResult<Item, undefined>> {
-    this.#timeouts.noteReader();
-    const result = this.#items.next();
-    if (this.#items.isAwaited && !this.#isReading) void this.#read();
-    return result;
-  }
-
-  close(isDropped = false): void {
-    if (this.#outcome !== undefined) return;
-    if (isDropped) this.#warn('A stream was dropped before its end; it is closed now');
-    this.#items.clear();
-    this.#break();
-  }
+export function readStream<Item>(
+  source: ReadableStream<Uint8Array> | readonly unknown[],
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+  framing: Framing = 'events',
+): StreamReading<Item> {
+  const { controller, signal, error: base, maxBytes = Infinity, onTruncated } = context;
+  const items = new ChunkQueue<Item>();
+  let hasNewItems = false;
+  let isReading = false;
+  let bytesRead = 0;
+  let outcome: StreamOutcome | undefined;
+  const answer = followAnswer(protocol, context, (item) => {
+    hasNewItems = true;
+    items.push(item);
+  });
+  const { progress } = answer;
+  const events = eventReader(answer, framing, context.maxEventBytes);
+  const timeouts = watchTimeouts(context, context.startedAt, onPassed);
+  const body = 'getReader' in source ? source.getReader() : undefined;
 
   /** Reads from the network until an item has come for everybody who waits. Never rejects. */
-  async #read(): Promise<void> {
-    this.#isReading = true;
+  async function read(): Promise<void> {
+    if (body === undefined || isReading) return;
+    isReading = true;
     do {
-      this.#timeouts.beginRead();
-      this.#hasNewItems = false;
+      timeouts.beginRead();
+      hasNewItems = false;
       try {
-        const { done, value } = (await this.#body?.read()) ?? finished;
-        if (this.#outcome !== undefined) break;
-        if (value !== undefined) this.#push(value);
-        else if (done) this.#finish();
+        const { value } = await body.read();
+        if (outcome !== undefined) break;
+        if (value === undefined) finish();
+        else takeBytes(value);
       } catch (cause) {
-        this.#onBroken(cause);
+        if (outcome === undefined) onBroken(cause);
       }
-    } while (this.#items.isAwaited);
-    this.#isReading = false;
+    } while (items.isAwaited);
+    isReading = false;
   }
 
-  #push(bytes: Uint8Array): void {
-    const { maxBytes = Infinity } = this.#context;
-    try {
-      this.#bytes += bytes.byteLength;
-      if (this.#bytes > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
-      this.#events.push(bytes);
-    } catch (error) {
-      this.#fail(error);
-      return;
-    }
-    this.#timeouts.endRead(this.#hasNewItems);
-    if (this.#answer.isOver) this.#settle({ verdict: 'complete' }, 'drain');
-    else if (this.#answer.terminated) this.#timeouts.expectEnd();
+  function takeBytes(bytes: Uint8Array): void {
+    bytesRead += bytes.byteLength;
+    const isTaken = attempt(() => {
+      if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
+      events.push(bytes);
+    });
+    if (!isTaken) return;
+    timeouts.endRead(hasNewItems);
+    if (answer.isOver) settle({ verdict: 'complete' }, false);
+    else if (answer.isTerminated) timeouts.expectEnd();
   }
 
-  #takeValues(values: readonly unknown[]): void {
+  /** Ends the stream when what has come is an error or cannot be read. */
+  function attempt(work: () => void): boolean {
     try {
-      for (const value of values) this.#answer.takeValue(value);
-    } catch (error) {
-      this.#fail(error);
-      return;
+      work();
+      return true;
+    } catch (cause) {
+      settle({ verdict: 'truncated', error: readingFailure(base, progress, cause) });
+      return false;
     }
-    this.#finish();
   }
 
-  /** Nothing more of the answer will come, as the body has ended or is given up. */
-  #finish(broken?: { readonly cause: unknown }, body: 'close' | 'ended' = 'ended'): void {
-    try {
-      this.#events.end();
-      this.#answer.end(this.#events.strayText);
-    } catch (error) {
-      this.#fail(error);
-      return;
-    }
-    const { started } = this.#answer.progress;
-    const verdict = this.#answer.verdict(broken !== undefined);
-    const { onTruncated, error: base } = this.#context;
+  /** Nothing more of the answer will come: the body has ended or is broken, or is given up. */
+  function finish(broken?: { readonly cause: unknown }, isGivenUp = false): void {
+    const isTaken = attempt(() => {
+      events.end();
+      answer.takeEnd();
+    });
+    if (!isTaken) return;
+    const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
-    if (verdict !== 'complete' && onTruncated === 'throw') {
-      error = truncated(base, this.#received, { verdict, started, cause: broken?.cause });
-    } else if (verdict !== 'complete' && onTruncated === 'warn') {
-      this.#warn(`The stream ${describeEnding(verdict, started)}`);
+    if (verdict !== 'complete' && onTruncated === 'warn') {
+      warn(`The stream ${describeEnding(verdict, progress)}`);
+    } else if (verdict !== 'complete' && onTruncated !== 'allow') {
+      error = truncated(base, progress, verdict, broken?.cause);
     }
-    this.#settle({ verdict, error }, body);
+    settle({ verdict, error }, isGivenUp);
   }
 
-  get #received(): Received {
-    return { partial: this.partial, usage: this.usage };
+  function onBroken(cause: unknown): void {
+    if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
+    else finish({ cause });
   }
 
-  #warn(message: string): void {
-    this.#context.warn(message, { operation: this.#context.error.operation });
+  /** Ends the stream before its body has ended. */
+  function leave(error?: unknown): void {
+    settle({ verdict: answer.verdict(true), error });
   }
 
-  #onBroken(cause: unknown): void {
-    if (this.#outcome !== undefined) return;
-    if (GatewayError.isInstance(cause)) this.#settle({ verdict: 'truncated', error: cause });
-    else this.#finish({ cause });
-  }
-
-  /** What came cannot be read, or is an error. */
-  #fail(cause: unknown): void {
-    const error = readingFailure(this.#context.error, this.#received, cause);
-    this.#settle({ verdict: 'truncated', error });
-  }
-
-  /** The stream ends before its body does. */
-  #break(error?: unknown): void {
-    this.#settle({ verdict: this.#answer.verdict(true), error });
-  }
-
-  readonly #onAbort = (): void => {
-    if (this.#outcome !== undefined) return;
-    this.#items.clear();
-    const { signal, controller, error: base } = this.#context;
+  function onAbort(): void {
+    if (outcome !== undefined) return;
+    items.clear();
     const { reason }: { reason: unknown } = controller.signal;
-    if (signal?.aborted === true) this.#break(userAborted(base, this.#received, signal.reason));
-    else this.#break(reason instanceof GatewayError ? reason : undefined);
-  };
+    if (signal?.aborted === true) leave(userAborted(base, progress, signal.reason));
+    else leave(reason instanceof GatewayError ? reason : undefined);
+  }
 
-  readonly #onPassed = (limit: StreamLimit, timeout: number): void => {
-    if (limit === 'ending') this.#finish(undefined, 'close');
-    else if (this.#answer.isFinished) this.#break();
+  function onPassed(limit: StreamLimit, timeout: number): void {
+    if (limit === 'ending') finish(undefined, true);
+    else if (answer.isFinished) leave();
     else {
-      if (limit === 'unread') this.#warn('A stream was not read by anybody; it is closed now');
-      this.#break(timedOut(this.#context.error, this.#received, limit, timeout));
+      if (limit === 'unread') warn('A stream was not read by anybody; it is closed now');
+      leave(timedOut(base, progress, limit, timeout));
     }
-  };
+  }
+
+  const warn = (message: string): void => context.warn?.(message, { operation: base.operation });
 
   /**
    * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
    * read to its end, so that the connection can be used again.
    */
-  #settle(outcome: StreamOutcome, body: 'close' | 'drain' | 'ended' = 'close'): void {
-    const { controller, signal, release } = this.#context;
-    this.#outcome = outcome;
-    this.#timeouts.stop();
-    controller.signal.removeEventListener('abort', this.#onAbort);
-    signal?.removeEventListener('abort', this.#onAbort);
-    if (body === 'drain') void this.#drain();
-    if (body === 'close') {
+  function settle(end: StreamOutcome, isGivenUp = true): void {
+    outcome = end;
+    timeouts.stop();
+    controller.signal.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
+    if (isGivenUp) {
       controller.abort();
-      this.#cancel();
-    }
-    this.#items.end(outcome.error);
-    release(outcome);
+      cancel();
+    } else void drain();
+    items.end(end.error);
+    context.release?.(end);
   }
 
-  readonly #cancel = (): void => {
-    // Fails when the body has failed already; there is nothing left to close then.
-    this.#body?.cancel().catch(() => undefined);
-  };
+  // It fails when the body has failed already; there is nothing left to close then.
+  const cancel = (): void => void body?.cancel().catch(() => {});
 
-  async #drain(): Promise<void> {
-    const timer = setTimeout(this.#cancel, drainTimeout);
+  async function drain(): Promise<void> {
+    const timer = setTimeout(cancel, drainTimeout);
     keepAlive(timer, false);
     try {
-      while (this.#body !== undefined && !(await this.#body.read()).done);
+      while ((await body?.read())?.done === false);
     } catch {
       // The answer is whole; how its connection ends does not matter.
     } finally {
       clearTimeout(timer);
     }
   }
+
+  controller.signal.addEventListener('abort', onAbort, { once: true });
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (controller.signal.aborted || signal?.aborted === true) onAbort();
+  else if ('getReader' in source) void read();
+  else if (attempt(() => source.forEach((value) => answer.takeValue(value)))) finish();
+
+  return {
+    controller,
+    get verdict() {
+      return outcome?.verdict;
+    },
+    get partial() {
+      return progress.partial;
+    },
+    get usage() {
+      return progress.usage;
+    },
+    next() {
+      timeouts.noteReader();
+      const result = items.next();
+      if (items.isAwaited) void read();
+      return result;
+    },
+    close(isDropped) {
+      if (outcome !== undefined) return;
+      if (isDropped === true) warn('A stream was dropped before its end; it is closed now');
+      items.clear();
+      leave();
+    },
+  };
 }

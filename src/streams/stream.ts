@@ -1,6 +1,12 @@
 // Programs whose compiler settings do not include this library must understand `await using` too.
 /// <reference lib="esnext.disposable" preserve="true" />
+import { parseLines } from '../answers/parse-json.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import type { AnswerFormat, LogicalCall } from '../http/logical-call.ts';
+import { beginningOf, peek } from '../http/peek.ts';
+import type { Answer } from '../http/promise.ts';
+import { brokenOff, notAnswer, notJSON, readJSON, readText } from '../http/read-answer.ts';
+import { isEventStream } from '../http/response.ts';
 import { type StreamVerdict, truncated } from './errors.ts';
 import {
   plainProtocol,
@@ -9,7 +15,8 @@ import {
   type UsageOf,
   type WholeOf,
 } from './protocol.ts';
-import { finished, StreamReader, type StreamSource } from './stream-reader.ts';
+import { finished, type ItemSource, readStream, type StreamReading } from './stream-reader.ts';
+import { toEvents } from './verdict.ts';
 
 /** Some runtimes do not have the symbols; compilers of `using` fall back to these. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -20,7 +27,7 @@ export const asyncDispose: typeof Symbol.asyncDispose =
 const dropped =
   typeof FinalizationRegistry === 'undefined'
     ? undefined
-    : new FinalizationRegistry<{ close(isDropped: boolean): void }>((source) => source.close(true));
+    : new FinalizationRegistry<ItemSource<unknown>>((items) => items.close(true));
 
 /**
  * A streamed answer, read once with `for await`.
@@ -43,13 +50,15 @@ const dropped =
  * ```
  */
 export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDisposable {
-  readonly #source: StreamSource<Item>;
+  readonly #reading: StreamReading<Item>;
+  readonly #items: ItemSource<Item>;
   #isRead = false;
 
   /** @internal */
-  constructor(source: StreamSource<Item>) {
-    this.#source = source;
-    dropped?.register(this, source, this);
+  constructor(reading: StreamReading<Item>, items: ItemSource<Item>) {
+    this.#reading = reading;
+    this.#items = items;
+    dropped?.register(this, items, this);
   }
 
   /**
@@ -70,12 +79,12 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
 
   /** Aborts the request behind the stream; a loop that reads it ends without an error. */
   get controller(): AbortController {
-    return this.#source.controller;
+    return this.#reading.controller;
   }
 
   /** How the stream ended; `undefined` until then. */
   get verdict(): StreamVerdict | undefined {
-    return this.#source.verdict;
+    return this.#reading.verdict;
   }
 
   /**
@@ -83,12 +92,12 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
    * list of the finished ones. `undefined` before anything came, and with `partial: false`.
    */
   get partial(): WholeOf<Item> | undefined {
-    return this.#source.partial;
+    return this.#reading.partial;
   }
 
   /** The last token usage that was received; `undefined` before. */
   get usage(): UsageOf<Item> | undefined {
-    return this.#source.usage;
+    return this.#reading.usage;
   }
 
   /**
@@ -97,10 +106,10 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
    * @throws `GatewayError` when the stream is or was read already.
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<Item, undefined> {
-    const source = this.#claim();
+    const items = this.#claim();
     // The iterator holds the stream: one that is being read must not count as dropped.
     const iterator: AsyncIterableIterator<Item, undefined> = {
-      next: () => source.next(),
+      next: () => items.next(),
       return: () => {
         this.close();
         return Promise.resolve(finished);
@@ -117,10 +126,10 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
    * @throws `GatewayError` when the stream is or was read already.
    */
   tee(): [Stream<Item>, Stream<Item>] {
-    const [left, right] = teeSource(this.#claim());
-    // From now on the branches hold the source.
+    const [left, right] = split(this.#claim());
+    // From now on the branches hold the connection.
     dropped?.unregister(this);
-    return [streamOf(left), streamOf(right)];
+    return [streamOf(this.#reading, left), streamOf(this.#reading, right)];
   }
 
   /**
@@ -136,7 +145,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   /** Leaves the stream: what was not read is dropped and the connection closed. Never throws. */
   close(): void {
     this.#isRead = true;
-    this.#source.close();
+    this.#items.close();
   }
 
   /** The same as `close()`, for `using`. */
@@ -150,7 +159,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
     return Promise.resolve();
   }
 
-  #claim(): StreamSource<Item> {
+  #claim(): ItemSource<Item> {
     if (this.#isRead) {
       throw new GatewayError(
         'This stream is or was read already, or is closed. To read it twice, call tee() first.',
@@ -158,38 +167,42 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
       );
     }
     this.#isRead = true;
-    return this.#source;
+    return this.#items;
   }
 }
 
 /** Outside of the class, as bundlers rename classes that name themselves, and a name is what `console.log` shows. */
-function streamOf<Item>(source: StreamSource<Item>): Stream<Item> {
-  return new Stream(source);
+function streamOf<Item>(
+  reading: StreamReading<Item>,
+  items: ItemSource<Item> = reading,
+): Stream<Item> {
+  return new Stream(reading, items);
 }
 
-/** Opens the event stream in the body of a response, which is locked at once. */
-export function createStream<Item>(
-  response: Response,
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-): Stream<Item> {
-  return streamOf(new StreamReader(response.body ?? [], context, protocol, 'events'));
-}
-
-/**
- * Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`.
- *
- * @param isWhole - Whether nothing can be missing.
- */
-export function streamFromValues<Item>(
-  values: readonly unknown[],
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-  isWhole = true,
-): Stream<Item> {
-  return streamOf(
-    new StreamReader(values, context, { ...protocol, endIsProof: isWhole }, 'events'),
-  );
+/** Splits items in two. What one branch has read and the other has not is kept in memory. */
+function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Item>] {
+  /** For each branch that is not closed, the results that only the other one has asked for. */
+  const open = new Set<Promise<IteratorResult<Item, undefined>>[]>();
+  const branch = (): ItemSource<Item> => {
+    const results: Promise<IteratorResult<Item, undefined>>[] = [];
+    open.add(results);
+    return {
+      next() {
+        if (!open.has(results)) return Promise.resolve(finished);
+        if (results.length === 0) {
+          const result = items.next();
+          for (const others of open) others.push(result);
+        }
+        return results.shift() ?? Promise.resolve(finished);
+      },
+      close(isDropped) {
+        open.delete(results);
+        results.length = 0;
+        if (open.size === 0) items.close(isDropped);
+      },
+    };
+  };
+  return [branch(), branch()];
 }
 
 /** Reads lines of JSON that a stream of this package gave, possibly in another program. */
@@ -202,41 +215,12 @@ export function streamOfLines<Item>(
   const context: StreamContext = {
     controller,
     signal,
-    limits: {
-      firstByteTimeout: null,
-      idleTimeout: null,
-      chunkTimeout: null,
-      totalTimeout: null,
-    },
     startedAt: 0,
-    onTruncated: 'throw',
-    maxEventBytes: Number.MAX_SAFE_INTEGER,
-    maxResponseBytes: Number.MAX_SAFE_INTEGER,
-    partial: true,
-    check: { validation: 'tolerant', onIssue: () => undefined },
+    validation: 'off',
+    onIssue: () => {},
     error: { operation: 'fromReadableStream()' },
-    warn: () => undefined,
-    release: () => undefined,
   };
-  return streamOf(new StreamReader(readable, context, protocol, 'lines'));
-}
-
-/**
- * Reads an event stream to its end and gives what it adds up to.
- *
- * @throws whatever a loop over the stream throws
- */
-export async function collectStream<Item>(
-  response: Response,
-  context: StreamContext,
-  protocol: StreamProtocol<Item>,
-): Promise<WholeOf<Item>> {
-  const collecting = { ...context, partial: true, maxBytes: context.maxResponseBytes };
-  const source = new StreamReader(response.body ?? [], collecting, protocol, 'events');
-  while ((await source.next()).done !== true);
-  const { partial, usage } = source;
-  if (partial !== undefined) return partial;
-  throw truncated(context.error, { partial, usage }, { verdict: 'truncated', started: false });
+  return streamOf(readStream(readable, context, protocol, 'lines'));
 }
 
 /** Writes items as bytes, one line of JSON each, as fast as they are read. */
@@ -259,38 +243,148 @@ export function writeLines(
   );
 }
 
-/** Splits a source in two. What one of them has read and the other has not is kept in memory. */
-function teeSource<Item>(source: StreamSource<Item>): [StreamSource<Item>, StreamSource<Item>] {
-  /** For each branch that is not closed, the results that only the other one has asked for. */
-  const open = new Set<Promise<IteratorResult<Item, undefined>>[]>();
-  const branch = (): StreamSource<Item> => {
-    const waiting: Promise<IteratorResult<Item, undefined>>[] = [];
-    open.add(waiting);
-    return {
-      controller: source.controller,
-      get verdict() {
-        return source.verdict;
-      },
-      get partial() {
-        return source.partial;
-      },
-      get usage() {
-        return source.usage;
-      },
-      next() {
-        if (!open.has(waiting)) return Promise.resolve(finished);
-        if (waiting.length === 0) {
-          const result = source.next();
-          for (const results of open) results.push(result);
-        }
-        return waiting.shift() ?? Promise.resolve(finished);
-      },
-      close(isDropped) {
-        open.delete(waiting);
-        waiting.length = 0;
-        if (open.size === 0) source.close(isDropped);
-      },
-    };
+/** Opens the event stream in the body of a response, which is locked at once. */
+export function createStream<Item>(
+  response: Response,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Stream<Item> {
+  return streamOf(readStream(response.body ?? [], context, protocol));
+}
+
+/**
+ * Makes a stream of events that came in one piece; see `StreamProtocol.fromAnswer`.
+ *
+ * @param isWhole - Whether nothing can be missing.
+ */
+export function streamFromValues<Item>(
+  values: readonly unknown[],
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+  isWhole = true,
+): Stream<Item> {
+  return streamOf(readStream(values, context, { ...protocol, endIsProof: isWhole }));
+}
+
+/**
+ * Reads an event stream to its end and gives what it adds up to.
+ *
+ * @throws whatever a loop over the stream throws
+ */
+export async function collectStream<Item>(
+  response: Response,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Promise<WholeOf<Item>> {
+  const { maxResponseBytes: maxBytes, error } = context;
+  const collecting = { ...context, partial: true, maxBytes };
+  const reading = readStream(response.body ?? [], collecting, protocol);
+  while ((await reading.next()).done !== true);
+  const { partial, usage } = reading;
+  if (partial !== undefined) return partial;
+  throw truncated(error, { partial, usage, started: false }, 'truncated');
+}
+
+/** An answer that is an event stream. */
+export function eventAnswer<Item>(
+  protocol: StreamProtocol<Item>,
+): AnswerFormat<Stream<Item>, 'events'> {
+  return {
+    kind: 'events',
+    async read(call, answer) {
+      return { value: await openStream(call, answer, protocol), stays: true };
+    },
   };
-  return [branch(), branch()];
+}
+
+/**
+ * Opens an event stream. What came is told by its first byte: gateways label JSON errors as event
+ * streams and event streams as anything.
+ */
+async function openStream<Item>(
+  call: LogicalCall,
+  answer: Answer,
+  protocol: StreamProtocol<Item>,
+): Promise<Stream<Item>> {
+  const { body, headers } = answer.response;
+  if (body === null) throw notJSON('', answer);
+  const context = contextOf(call, answer);
+  let { response } = answer;
+  if (!isEventStream(headers)) {
+    try {
+      const peeked = await peek(response, answer.signal);
+      response = peeked.response;
+      if (peeked.first.byteLength === 0) throw notJSON('', answer);
+      if (/^[{[<]/.test(beginningOf(peeked.first))) {
+        return await streamOfAnswer({ ...answer, response }, context, protocol);
+      }
+      // A gateway that was asked to stream and answered with a file: its bytes become a stream.
+      const type = headers.get('content-type') ?? '';
+      if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/i.test(type)) {
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        return streamFromValues(protocol.fromFile(bytes), context, protocol);
+      }
+    } catch (cause) {
+      throw brokenOff(cause, answer);
+    }
+  }
+  call.scope.handOver();
+  return createStream(response, context, protocol);
+}
+
+/** A gateway that was asked to stream and answered whole: its answer becomes a stream. */
+async function streamOfAnswer<Item>(
+  answer: Answer,
+  context: StreamContext,
+  protocol: StreamProtocol<Item>,
+): Promise<Stream<Item>> {
+  const text = await readText(answer, context.maxResponseBytes ?? Infinity);
+  const value = readJSON(text, answer, parseLines);
+  const instead = toEvents(value, protocol);
+  if (instead === undefined) {
+    const problem = 'the answer is JSON in place of a stream, with nothing of an answer in it.';
+    throw notAnswer(value, answer, problem, text);
+  }
+  return streamFromValues(instead.events, context, protocol, instead.isWhole);
+}
+
+/** Puts the events together that came in place of a whole answer; what is made of them may be more. */
+export function collectWith<T>(
+  collect: (response: Response, context: StreamContext) => Promise<T>,
+): (call: LogicalCall, answer: Answer) => Promise<T> {
+  return (call, answer) => collect(answer.response, contextOf(call, answer));
+}
+
+/** The same for a stream whose events add up to the answer. */
+export function collectAs<Item>(
+  protocol: StreamProtocol<Item>,
+): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
+  return collectWith((response, context) => collectStream(response, context, protocol));
+}
+
+/** What a stream has to know of its call. */
+function contextOf(call: LogicalCall, answer: Answer): StreamContext {
+  const { settings, spec, scope } = call;
+  const { requestId } = answer;
+  const { status, headers } = answer.response;
+  const evidence = { phase: 'body', status, requestId } as const;
+  return {
+    ...settings,
+    controller: scope.controller,
+    signal: scope.signal,
+    startedAt: call.startedAt,
+    onIssue: (issue) => call.client.drift.report(spec.operation, issue),
+    error: {
+      operation: spec.operation,
+      callId: call.id,
+      requestID: requestId,
+      status,
+      headers,
+      redaction: call.redaction,
+      evidence: { ...evidence, attempts: [...call.attempts, evidence] },
+    },
+    warn: (message, details) =>
+      call.client.log.write('warn', message, { callId: call.id, ...details }),
+    release: (outcome) => call.endStream(outcome),
+  };
 }

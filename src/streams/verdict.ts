@@ -11,13 +11,185 @@ import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
 import type { StreamProgress, StreamProtocol } from './protocol.ts';
+import { type EventTaker, tooLarge } from './sse.ts';
 
+/** The data of the event behind the last piece of an answer. */
 const terminator = '[DONE]';
 
 /** Only text that is shorter than any chunk is looked at for a terminator with spaces around it. */
 const longestTerminator = 32;
 
-const unchecked: ReadCheck = { validation: 'off', onIssue: () => undefined };
+/** Text beyond this is only kept when it can be JSON, of which all is needed. */
+const maxPlainTextLength = 65_536;
+
+/** How much of a stream is kept and how strictly it is read. */
+interface ReadingOptions extends ReadCheck {
+  readonly partial?: boolean | undefined;
+  readonly maxEventBytes?: number | undefined;
+}
+
+/** An answer of which some events have come. */
+export interface StreamedAnswer<Item> extends EventTaker {
+  readonly progress: StreamProgress<Item>;
+  /** Whether a terminator came. */
+  readonly isTerminated: boolean;
+  /** Whether there is proof that the answer is whole. */
+  readonly isFinished: boolean;
+  /** Whether it is whole and nothing of it can follow. */
+  readonly isOver: boolean;
+  /** Takes one event as a value; throws as `take` does. */
+  takeValue(value: unknown, name?: string): void;
+  /** Takes the end of the stream; throws as `take` does when what came is an error. */
+  takeEnd(): void;
+  /** Decides how the stream has ended. */
+  verdict(isBroken: boolean): StreamVerdict;
+}
+
+/**
+ * Makes checked items of events, and decides whether the answer in them is whole.
+ *
+ * What takes events throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
+ */
+export function followAnswer<Item>(
+  protocol: StreamProtocol<Item>,
+  options: ReadingOptions,
+  onItem: (item: Item) => void,
+): StreamedAnswer<Item> {
+  const progress = protocol.follow(options.partial !== false);
+  const { maxEventBytes = Infinity } = options;
+  let isTerminated = false;
+  let isCut = false;
+  let hasEvents = false;
+  let hasHollowChunk = false;
+  let isWhole = false;
+  /** The text since the last event that belonged to none: gateways write errors as bare JSON. */
+  let strayText = '';
+  let isStrayJSON = false;
+
+  const isFinished = (): boolean => isWhole || progress.isFinished(isTerminated);
+  const isOver = (): boolean => isTerminated && progress.isFinished(true);
+
+  function verdict(isBroken: boolean): StreamVerdict {
+    if (isFinished()) return 'complete';
+    if (isBroken || isCut) return 'truncated';
+    if (protocol.endIsProof === true) return 'complete';
+    if (!progress.started) return 'truncated';
+    // A terminator alone proves nothing: gateways write it after time-outs too.
+    return isTerminated ? 'no_finish_reason' : 'no_terminator';
+  }
+
+  function take(data: string, name: string | undefined, isOpen: boolean): void {
+    // What comes after the end of a whole answer says nothing about it.
+    if (data === '' || isOver()) return;
+    if (strayText !== '') refuseErrors(strayText);
+    if (isTerminator(data)) {
+      isTerminated = true;
+      return;
+    }
+    strayText = '';
+    let value: unknown;
+    try {
+      value = JSON.parse(data);
+    } catch {
+      if (isOpen) isCut = true;
+      else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
+      return;
+    }
+    takeValue(value, name);
+  }
+
+  function isTerminator(data: string): boolean {
+    if (data.length > longestTerminator || protocol.isPlain === true) return false;
+    return data.trim() === terminator;
+  }
+
+  function takeValue(value: unknown, name?: string): void {
+    hasEvents = true;
+    if (protocol.isPlain === true) {
+      takeItem(value);
+      return;
+    }
+    if (Array.isArray(value) && name !== 'error') {
+      for (const item of value) takeValue(item, name);
+      return;
+    }
+    const error = readErrorEvent(value, name);
+    if (error !== undefined) refuse(value, error);
+    if (typeof value === 'string') throw new SentError(readPlainText(value));
+    if (isPing(value, name)) return;
+    if (isHollow(value)) hasHollowChunk = true;
+    else if (isObject(value) || options.validation === 'strict') takeItem(value);
+  }
+
+  function takeItem(value: unknown): void {
+    const item = protocol.read(value, options);
+    progress.add(item);
+    if (protocol.isHidden?.(item) !== true) onItem(item);
+  }
+
+  function takeStrayLine(line: string): void {
+    if (strayText === '') isStrayJSON = /^\s*[[{]/.test(line);
+    const limit = isStrayJSON ? maxEventBytes : maxPlainTextLength;
+    if (strayText.length + line.length <= limit) strayText += `${line}\n`;
+    else if (isStrayJSON) throw tooLarge(maxEventBytes);
+  }
+
+  function takeEnd(): void {
+    const text = strayText.trim();
+    if (text !== '' && !isOver()) takeInstead(text);
+    if (!hasHollowChunk || isFinished()) return;
+    throw new SentError({
+      ...readErrorValue(undefined),
+      message: 'the gateway forwarded an error of the provider, but lost what it said',
+    });
+  }
+
+  /** Takes the text at the end: a late error, or a whole answer in place of events. */
+  function takeInstead(text: string): void {
+    const instead = hasEvents ? undefined : toEvents(parseJSON(text, parseLines), protocol);
+    if (instead !== undefined) {
+      for (const value of instead.events) takeValue(value);
+      isWhole = instead.isWhole;
+      return;
+    }
+    refuseErrors(text);
+    if (!isFinished()) throw new SentError(readPlainText(text));
+  }
+
+  function refuseErrors(text: string): void {
+    const whole = parseJSON(text);
+    const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
+    for (const value of values) {
+      const error = readErrorEvent(value, undefined);
+      if (error !== undefined) refuse(value, error);
+    }
+  }
+
+  /** What came along with an error was paid for, like what came before it. */
+  function refuse(value: unknown, error: ErrorBody): never {
+    const rest = answerBeside(value);
+    if (rest !== undefined) progress.add(protocol.read(rest, { ...options, validation: 'off' }));
+    throw new SentError(error);
+  }
+
+  return {
+    progress,
+    get isTerminated() {
+      return isTerminated;
+    },
+    get isFinished() {
+      return isFinished();
+    },
+    get isOver() {
+      return isOver();
+    },
+    take,
+    takeValue,
+    takeStrayLine,
+    takeEnd,
+    verdict,
+  };
+}
 
 /** What came in place of events. */
 interface Instead {
@@ -39,158 +211,6 @@ export function toEvents<Item>(
   return { events, isWhole: !Array.isArray(value) && protocol.isPiece?.(value) !== true };
 }
 
-/** Makes checked items of events, and decides whether the answer in them is whole. */
-export class StreamedAnswer<Item> {
-  readonly #protocol: StreamProtocol<Item>;
-  readonly #check: ReadCheck;
-  readonly #onItem: (item: Item) => void;
-  readonly progress: StreamProgress<Item>;
-  /** Whether a terminator came. */
-  terminated = false;
-  #isCut = false;
-  #hasEvents = false;
-  #hasHollowChunk = false;
-  #isWhole = false;
-
-  constructor(
-    protocol: StreamProtocol<Item>,
-    check: ReadCheck,
-    keeps: boolean,
-    onItem: (item: Item) => void,
-  ) {
-    this.#protocol = protocol;
-    this.#check = check;
-    this.#onItem = onItem;
-    this.progress = protocol.follow(keeps);
-  }
-
-  /** Decides how the stream has ended. */
-  verdict(isBroken: boolean): StreamVerdict {
-    if (this.isFinished) return 'complete';
-    if (isBroken || this.#isCut) return 'truncated';
-    if (this.#protocol.endIsProof === true) return 'complete';
-    if (!this.progress.started) return 'truncated';
-    return this.terminated ? 'no_finish_reason' : 'no_terminator';
-  }
-
-  /** Whether there is proof that the answer is whole. A terminator alone is none: gateways write it after time-outs. */
-  get isFinished(): boolean {
-    return this.#isWhole || this.progress.isFinished(this.terminated);
-  }
-
-  /** Whether the answer is whole and nothing of it can follow. */
-  get isOver(): boolean {
-    return this.terminated && this.progress.isFinished(true);
-  }
-
-  /**
-   * Takes the data of one event.
-   *
-   * @throws `SentError` for an error event, `ShapeMismatch` in strict mode.
-   */
-  readonly take = (data: string, name: string | undefined, isOpen: boolean): void => {
-    // What comes after the end of a whole answer says nothing about it.
-    if (data === '' || this.isOver) return;
-    if (this.#isTerminator(data)) {
-      this.terminated = true;
-      return;
-    }
-    let value: unknown;
-    try {
-      value = JSON.parse(data);
-    } catch {
-      if (isOpen) this.#isCut = true;
-      else if (!isPing(undefined, name)) throw new SentError(readPlainText(data));
-      return;
-    }
-    this.takeValue(value, name);
-  };
-
-  #isTerminator(data: string): boolean {
-    if (data.length > longestTerminator || this.#protocol.isPlain === true) return false;
-    return data.trim() === terminator;
-  }
-
-  /** Takes one event as a value. Throws as `take` does. */
-  takeValue(value: unknown, name?: string): void {
-    this.#hasEvents = true;
-    if (this.#protocol.isPlain === true) {
-      this.#takeItem(value);
-      return;
-    }
-    if (Array.isArray(value) && name !== 'error') {
-      for (const item of value) this.takeValue(item, name);
-      return;
-    }
-    const error = readErrorEvent(value, name);
-    if (error !== undefined) this.#fail(value, error);
-    if (typeof value === 'string') throw new SentError(readPlainText(value));
-    if (isPing(value, name)) return;
-    if (isHollow(value)) this.#hasHollowChunk = true;
-    else if (isObject(value) || this.#check.validation === 'strict') this.#takeItem(value);
-  }
-
-  /**
-   * Takes the text between two events.
-   *
-   * @throws `SentError` when it is an error
-   */
-  readonly takeTextBetween = (text: string): void => {
-    if (!this.isOver) this.#refuseErrors(text.trim());
-  };
-
-  /**
-   * Ends the answer.
-   *
-   * @param strayText - What belonged to no event: a late error, or a whole answer in place of events.
-   * @throws `SentError` when it is an error, or when an error chunk came whose text a gateway has lost
-   */
-  end(strayText: string): void {
-    const text = strayText.trim();
-    if (text !== '' && !this.isOver) this.#takeStrayText(text);
-    if (!this.#hasHollowChunk || this.isFinished) return;
-    throw new SentError({
-      ...readErrorValue(undefined),
-      message: 'the gateway forwarded an error of the provider, but lost what it said',
-    });
-  }
-
-  #takeStrayText(text: string): void {
-    const answer = this.#hasEvents
-      ? undefined
-      : toEvents(parseJSON(text, parseLines), this.#protocol);
-    if (answer !== undefined) {
-      for (const value of answer.events) this.takeValue(value);
-      this.#isWhole = answer.isWhole;
-      return;
-    }
-    this.#refuseErrors(text);
-    if (!this.isFinished) throw new SentError(readPlainText(text));
-  }
-
-  #refuseErrors(text: string): void {
-    const whole = parseJSON(text);
-    const values = whole === undefined ? text.split('\n').map((line) => parseJSON(line)) : [whole];
-    for (const value of values) {
-      const error = readErrorEvent(value, undefined);
-      if (error !== undefined) this.#fail(value, error);
-    }
-  }
-
-  /** What came along with an error was paid for, like what came before it. */
-  #fail(value: unknown, error: ErrorBody): never {
-    const rest = answerBeside(value);
-    if (rest !== undefined) this.progress.add(this.#protocol.read(rest, unchecked));
-    throw new SentError(error);
-  }
-
-  #takeItem(value: unknown): void {
-    const item = this.#protocol.read(value, this.#check);
-    this.progress.add(item);
-    if (this.#protocol.isHidden?.(item) !== true) this.#onItem(item);
-  }
-}
-
 /** What an event with an error in it says of the answer itself; `undefined` when nothing. */
 function answerBeside(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
@@ -206,16 +226,12 @@ function answerBeside(value: unknown): JsonObject | undefined {
  * form of a chunk: every field is there and nothing is in them.
  */
 function isHollow(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    value['choices'] === null &&
-    value['usage'] === null &&
-    value['id'] === '' &&
-    value['model'] === ''
-  );
+  if (!isObject(value)) return false;
+  const { choices, usage, id, model } = value;
+  return choices === null && usage === null && id === '' && model === '';
 }
 
 /** Whether an event only says that the connection is alive. */
-function isPing(value: unknown, eventName: string | undefined): boolean {
-  return eventName === 'ping' || (isObject(value) && value['type'] === 'ping');
+function isPing(value: unknown, name: string | undefined): boolean {
+  return name === 'ping' || (isObject(value) && value['type'] === 'ping');
 }

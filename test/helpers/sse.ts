@@ -21,18 +21,13 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
     releases: 0,
     context: {
       controller: new AbortController(),
-      limits: {
-        firstByteTimeout: null,
-        idleTimeout: null,
-        chunkTimeout: null,
-        totalTimeout: null,
-      },
       startedAt: monotonicNow(),
       onTruncated: 'throw',
       maxEventBytes: 134_217_728,
       maxResponseBytes: 134_217_728,
       partial: true,
-      check: { validation: 'tolerant', onIssue: (issue) => watched.issues.push(issue) },
+      validation: 'tolerant',
+      onIssue: (issue) => watched.issues.push(issue),
       error: {
         operation: 'chat.completions.create',
         callId: 'call-1',

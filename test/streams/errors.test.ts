@@ -136,6 +136,26 @@ describe('an error inside a stream', () => {
     }
   });
 
+  test.each([
+    ['in one line', `{"a":"${'x'.repeat(3_000)}"}\n`],
+    ['over lines', `{\n${'"a":1,\n'.repeat(500)}`],
+  ])('is not collected without a limit: %s', async (_, text) => {
+    for (const size of [100, 65_536]) {
+      const watched = watchedContext({ maxEventBytes: 2_000 });
+      const { error } = await readStream(openChat(respond(cutBytes(text, size)), watched));
+
+      expect(String(error)).toContain('an event is larger than 2000 bytes (maxEventBytes).');
+    }
+  });
+
+  test('is found behind much text', async () => {
+    const text = `${'x'.repeat(1_000)}\n`.repeat(100) + encode({ error: 'Too long' }).slice(6);
+
+    const { error } = await readStream(openChat(respond(cutBytes(text, 333))));
+
+    expect(String(error)).toContain('Too long');
+  });
+
   test('carries what the gateway said and what had arrived', async () => {
     const error = { message: 'Too long', type: 'invalid', code: 429, param: 'messages' };
 

@@ -210,9 +210,7 @@ describe('reading a stream', () => {
   });
 
   test('strictly throws at the chunk that differs', async () => {
-    const { context, issues } = watchedContext();
-    const check = { ...context.check, validation: 'strict' } as const;
-    const watched = watchedContext({ check });
+    const watched = watchedContext({ validation: 'strict' });
 
     const result = await readStream(
       openChat(encode(chunk({ content: 'a' }), chunk({ content: 3 })), watched),
@@ -224,6 +222,6 @@ describe('reading a stream', () => {
       issues: [{ path: 'choices[0].delta.content', received: 'number' }],
       data: { choices: [{ message: { content: 'a' } }] },
     });
-    expect(issues).toHaveLength(1);
+    expect(watched.issues).toHaveLength(1);
   });
 });

@@ -13,17 +13,10 @@ import {
   watchedContext,
 } from '../helpers/sse.ts';
 
-const none: StreamLimits = {
-  firstByteTimeout: null,
-  idleTimeout: null,
-  chunkTimeout: null,
-  totalTimeout: null,
-};
-
-function openStream(limits: Partial<StreamLimits>, more: { startedAt?: number } = {}) {
+function openStream(limits: StreamLimits, more: { startedAt?: number } = {}) {
   const body = openResponse();
   const watched = watchedContext({
-    limits: { ...none, ...limits },
+    ...limits,
     startedAt: monotonicNow(),
     ...more,
   });
