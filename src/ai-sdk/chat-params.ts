@@ -78,7 +78,7 @@ function toolsOf(
     const described = { name, description, parameters: { ...inputSchema }, strict };
     return [{ type: 'function', function: described }];
   });
-  if (tools.length === 0) return {};
+  if (known.length === 0) return {};
   return { tools: known, tool_choice: choice && choiceOf(choice) };
 }
 

@@ -1,7 +1,7 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway } from '../index.ts';
 import { calling, TooManyValuesError } from './errors.ts';
-import { headersOf, providerName, readCall } from './options.ts';
+import { checkLimit, headersOf, providerName, readCall } from './options.ts';
 
 /** What is known of an embedding model. */
 export interface EmbeddingModelSettings {
@@ -32,6 +32,7 @@ export function embeddingModel(
   settings: EmbeddingModelSettings = {},
 ): EmbeddingModelV4 {
   const { maxEmbeddingsPerCall = 100, supportsParallelCalls = true } = settings;
+  checkLimit('maxEmbeddingsPerCall', maxEmbeddingsPerCall);
   return {
     specificationVersion: 'v4',
     provider,

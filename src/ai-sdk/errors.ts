@@ -55,6 +55,7 @@ export class GatewayCallError extends AISDKError {
   readonly responseHeaders: Record<string, string> | undefined;
   readonly responseBody: string | undefined;
   readonly isRetryable = false;
+  /** What was paid for, such as images that could not be read; else what the gateway says. */
   readonly data: unknown;
   /** Whether the request was `not_sent`, was `rejected`, or has an `unknown` fate. */
   readonly outcome: Outcome;
@@ -63,10 +64,7 @@ export class GatewayCallError extends AISDKError {
   /** The handle of a video that was submitted and is paid for: its `operation`. */
   readonly ref: VideoTaskRef | undefined;
 
-  /**
-   * @internal
-   * @param data - What was paid for, when it is more than the error itself holds.
-   */
+  /** @internal */
   constructor(error: GatewayError, { client, operation, ref }: Failed, data?: unknown) {
     super(error.message, { cause: error });
     const { status, headers, error: answer, body } = APIError.isInstance(error) ? error : nothing;
@@ -111,9 +109,11 @@ export class CallAbortedError extends Error {
   readonly callId: string | undefined;
   /** The handle of a video that was submitted and is paid for: its `operation`. */
   readonly ref: VideoTaskRef | undefined;
+  /** What came before the end and is paid for, such as images; `undefined` when there is nothing. */
+  readonly data: unknown;
 
   /** @internal */
-  constructor(error: GatewayError, { signal, ref }: Failed) {
+  constructor(error: GatewayError, { signal, ref }: Failed, data?: unknown) {
     super(error.message, { cause: error });
     const reason: unknown = signal?.reason;
     this.name =
@@ -121,6 +121,7 @@ export class CallAbortedError extends Error {
     this.outcome = error.outcome;
     this.callId = error.callId;
     this.ref = ref ?? refOf(error);
+    this.data = data;
   }
 }
 
@@ -132,8 +133,13 @@ export class CallAbortedError extends Error {
 export function toAISDKError(error: unknown, failed: Failed, data?: unknown): unknown {
   // Bad input says by itself what to change, and was never sent.
   if (!GatewayError.isInstance(error) || InvalidInputError.isInstance(error)) return error;
-  const isAbort = APIUserAbortError.isInstance(error) || VideoWaitAbortedError.isInstance(error);
-  return isAbort ? new CallAbortedError(error, failed) : new GatewayCallError(error, failed, data);
+  const Class = isAbort(error) ? CallAbortedError : GatewayCallError;
+  return new Class(error, failed, data);
+}
+
+/** Whether it was the caller who ended a call. */
+export function isAbort(error: unknown): boolean {
+  return APIUserAbortError.isInstance(error) || VideoWaitAbortedError.isInstance(error);
 }
 
 /** What an error says. */

@@ -7,9 +7,9 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import type { Gateway, Image, ImagesResponse, RequestOptions, WithResponse } from '../index.ts';
-import { calling, CallAbortedError, messageOf, toAISDKError } from './errors.ts';
+import { isAbort, messageOf, toAISDKError } from './errors.ts';
 import { base64In, bytesOf, dataURL, download } from './media.ts';
-import { headersOf, providerName, readCall, unsupported } from './options.ts';
+import { checkLimit, headersOf, numbered, providerName, readCall, unsupported } from './options.ts';
 
 /** What is known of an image model. */
 export interface ImageModelSettings {
@@ -43,6 +43,7 @@ export function imageModel(
   settings: ImageModelSettings = {},
 ): ImageModelV4 {
   const { maxImagesPerCall = limitOf(modelId) } = settings;
+  checkLimit('maxImagesPerCall', maxImagesPerCall);
   return {
     specificationVersion: 'v4',
     provider: `${providerName}.image`,
@@ -63,8 +64,9 @@ async function generate(
   const { n, abortSignal: signal } = options;
   const { request } = readCall(options);
   const warnings = warningsOf(options);
-  const counts = Array.from({ length: Math.ceil(n / limit) }, (_, index) =>
-    Math.min(limit, n - index * limit),
+  const each = Math.min(limit, n);
+  const counts = Array.from({ length: Math.ceil(n / each) }, (_, index) =>
+    Math.min(each, n - index * each),
   );
   const results = await Promise.allSettled(
     counts.map((count, index) => ask(client, model, count, options, numbered(request, index))),
@@ -75,14 +77,17 @@ async function generate(
   const failures = results.flatMap((result): { error: unknown }[] =>
     result.status === 'rejected' ? [{ error: result.reason }] : [],
   );
-  const abort = failures.find(({ error }) => error instanceof CallAbortedError);
+  const items = answers.flatMap(({ data }) => data.data);
+  const failure = failures.find(({ error }) => isAbort(error)) ?? failures[0];
   const [first] = answers;
-  if (abort !== undefined || first === undefined) throw (abort ?? failures[0])?.error;
+  if (first === undefined || (failure !== undefined && isAbort(failure.error))) {
+    const failed = { client, operation: operationOf(options), signal };
+    throw toAISDKError(failure?.error, failed, items.length === 0 ? undefined : { data: items });
+  }
   for (const { error } of failures) {
     const message = `One of ${counts.length} requests failed; the images of the others are here. ${messageOf(error)}`;
     warnings.push({ type: 'other', message });
   }
-  const items = answers.flatMap(({ data }) => data.data);
   const { images, kept } = await imagesOf(client, items, signal, warnings);
   return {
     images,
@@ -95,14 +100,6 @@ async function generate(
   };
 }
 
-/** Requests of one call have ids of their own; a gateway that honours them would make one of all. */
-function numbered(request: RequestOptions, index: number): RequestOptions {
-  if (index === 0) return request;
-  const { callId, idempotencyKey } = request;
-  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
-  return { ...request, callId: own(callId), idempotencyKey: own(idempotencyKey) };
-}
-
 function warningsOf({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4Warning[] {
   const warnings: SharedV4Warning[] = [];
   if (seed !== undefined) warnings.push(unsupported('seed'));
@@ -113,35 +110,31 @@ function warningsOf({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4War
   return warnings;
 }
 
+function operationOf({
+  files = [],
+  mask,
+}: ImageModelV4CallOptions): 'images.generate' | 'images.edit' {
+  return files.length === 0 && mask === undefined ? 'images.generate' : 'images.edit';
+}
+
 /** Makes one request: an edit when there are images to edit. */
 function ask(
   client: Gateway,
   model: string,
   n: number,
-  {
-    prompt = '',
-    size,
-    aspectRatio,
-    files = [],
-    mask,
-    abortSignal: signal,
-  }: ImageModelV4CallOptions,
+  options: ImageModelV4CallOptions,
   request: RequestOptions,
 ): Promise<WithResponse<ImagesResponse>> {
+  const { prompt = '', size, aspectRatio, files = [], mask } = options;
   const params = { model, prompt, n, size, aspect_ratio: aspectRatio };
-  if (files.length === 0 && mask === undefined) {
-    return calling({ client, operation: 'images.generate', signal }, () =>
-      client.images.generate(params, request).withResponse(),
-    );
+  if (operationOf(options) === 'images.generate') {
+    return client.images.generate(params, request).withResponse();
   }
   // One address among them, and all travel as addresses: a request holds either these or files.
   const given = mask === undefined ? files : [...files, mask];
   const toInput = given.some(({ type }) => type === 'url') ? toReference : toUpload;
-  const image = files.map(toInput);
-  const edit = { ...params, image, mask: mask && toInput(mask) };
-  return calling({ client, operation: 'images.edit', signal }, () =>
-    client.images.edit(edit, request).withResponse(),
-  );
+  const edit = { ...params, image: files.map(toInput), mask: mask && toInput(mask) };
+  return client.images.edit(edit, request).withResponse();
 }
 
 function toReference(file: ImageModelV4File): string {

@@ -5,15 +5,10 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
-import {
-  APIUserAbortError,
-  type ChatCompletionChunk,
-  type Gateway,
-  type Stream,
-} from '../index.ts';
+import type { ChatCompletionChunk, Gateway, Stream } from '../index.ts';
 import { contentOf, finishOf, headOf, metadataOf, usageOf } from './chat-answer.ts';
 import { chatCall } from './chat-params.ts';
-import { calling, toAISDKError } from './errors.ts';
+import { calling, isAbort, toAISDKError } from './errors.ts';
 import { headersOf, providerName } from './options.ts';
 import { PartMaker } from './stream-parts.ts';
 
@@ -79,7 +74,7 @@ async function stream(
     } catch (error) {
       const shown = toAISDKError(error, failed);
       // The AI SDK ends an aborted stream by itself, once it fails with such an error.
-      if (APIUserAbortError.isInstance(error)) throw shown;
+      if (isAbort(error)) throw shown;
       yield* maker.fail(shown, error);
       return;
     }

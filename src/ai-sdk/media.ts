@@ -1,9 +1,5 @@
-import {
-  APIUserAbortError,
-  InvalidInputError,
-  UnexpectedResponseError,
-  type Gateway,
-} from '../index.ts';
+import { InvalidInputError, UnexpectedResponseError, type Gateway } from '../index.ts';
+import { isAbort } from './errors.ts';
 
 /** Bytes as the AI SDK hands them over: as they are, or in base64. */
 export type Bytes = Uint8Array | string;
@@ -84,7 +80,7 @@ export async function download(
       if (bytes.length > 0) return bytes;
       throw new UnexpectedResponseError('The file is empty.', { outcome: 'unknown' });
     } catch (error) {
-      const isOver = APIUserAbortError.isInstance(error) || InvalidInputError.isInstance(error);
+      const isOver = isAbort(error) || InvalidInputError.isInstance(error);
       if (isOver || attempt === attempts) throw error;
     }
   }

@@ -123,3 +123,21 @@ export function isJSONObject(value: unknown): value is JSONObject {
 export function headersOf(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
 }
+
+/** Several requests of one call have ids of their own: a gateway that honours ids would make one of all. */
+export function numbered<Options extends RequestOptions>(request: Options, index: number): Options {
+  if (index === 0) return request;
+  const { callId, idempotencyKey } = request;
+  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
+  return { ...request, callId: own(callId), idempotencyKey: own(idempotencyKey) };
+}
+
+/**
+ * Checks how much a request may ask for.
+ *
+ * @throws `InvalidInputError` when it is nothing
+ */
+export function checkLimit(name: string, limit: number): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit > 0)) return limit;
+  throw new InvalidInputError(name, 'must be an integer of at least 1, or Infinity.');
+}

@@ -20,7 +20,8 @@ import { isJSONObject, providerName, unsupported } from './options.ts';
 
 /** Fields of the wire that a caller adds to a message or to a part of one. */
 function addedTo(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
-  return options?.[providerName] ?? {};
+  const { thoughtSignature: _, ...added } = options?.[providerName] ?? {};
+  return added;
 }
 
 /** Turns a prompt of the AI SDK into the messages of a chat. */
@@ -109,13 +110,20 @@ function assistantMessage(
 /** A tool call with the signature that Gemini gave it, without which it refuses to go on. */
 function toolCallOf(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToolCall {
   const { providerOptions, toolCallId, toolName, input } = part;
-  const { thoughtSignature = providerOptions?.['google']?.['thoughtSignature'], ...added } =
-    addedTo(providerOptions);
-  const signed = typeof thoughtSignature === 'string' && {
-    extra_content: { google: { thought_signature: thoughtSignature } },
+  const signature =
+    providerOptions?.[providerName]?.['thoughtSignature'] ??
+    providerOptions?.['google']?.['thoughtSignature'];
+  const signed = typeof signature === 'string' && {
+    extra_content: { google: { thought_signature: signature } },
   };
   const called = { name: toolName, arguments: argumentsOf(input) };
-  return { id: toolCallId, type: 'function', function: called, ...added, ...signed };
+  return {
+    id: toolCallId,
+    type: 'function',
+    function: called,
+    ...addedTo(providerOptions),
+    ...signed,
+  };
 }
 
 /** Arguments as JSON text. A call that the AI SDK could not read has kept the text of the model. */

@@ -17,7 +17,7 @@ import {
 } from '../index.ts';
 import { bytesOf, dataURL } from './media.ts';
 import { calling, messageOf } from './errors.ts';
-import { headersOf, providerName, readCall, unsupported, wordOf } from './options.ts';
+import { headersOf, numbered, providerName, readCall, unsupported, wordOf } from './options.ts';
 
 /** How videos that are paid for are kept from being lost. */
 export interface VideoSettings {
@@ -106,14 +106,6 @@ function submitOptionsOf(own: JSONObject): Pick<VideoSubmitOptions, 'bodyFormat'
     bodyFormat: wordOf(own, 'bodyFormat', ['form', 'json']),
     onUnknown: wordOf(own, 'onUnknown', ['fail', 'resubmit']),
   };
-}
-
-/** Each video of a call has an id of its own, the same when the call is made again. */
-function numbered(options: VideoSubmitOptions, index: number): VideoSubmitOptions {
-  if (index === 0) return options;
-  const own = (id: string | undefined): string | undefined => id && `${id}-${index + 1}`;
-  const { callId, idempotencyKey } = options;
-  return { ...options, callId: own(callId), idempotencyKey: own(idempotencyKey) };
 }
 
 /** Submits one video, and hands over its handle. */

@@ -17,7 +17,7 @@ import {
   type VideoTaskRef,
   type VideoWaitState,
 } from '../index.ts';
-import { messageOf, toAISDKError } from './errors.ts';
+import { isAbort, messageOf, toAISDKError } from './errors.ts';
 import { providerName } from './options.ts';
 import type { VideoSettings } from './video-start.ts';
 
@@ -115,9 +115,9 @@ class Question {
 
 /** Whether asking again later may help. */
 function passes(error: unknown): boolean {
-  if (!APIError.isInstance(error) || ContentExpiredError.isInstance(error)) return false;
-  const { status, name } = error;
-  if (name === 'APIUserAbortError') return false;
+  if (!APIError.isInstance(error) || isAbort(error)) return false;
+  if (ContentExpiredError.isInstance(error)) return false;
+  const { status } = error;
   return (
     status === undefined || status < 400 || [404, 408, 425, 429].includes(status) || status >= 500
   );

@@ -204,6 +204,44 @@ describe('no image is paid for twice', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
+  test('when the caller gives up on one of several requests: the others are with the error', async () => {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ operation: 'images.generate', fault: { type: 'hang' }, after: 1 });
+    const controller = new AbortController();
+    const small = provider.imageModel(model, { maxImagesPerCall: 1 });
+
+    const failure = failureOf(
+      generateImage({ model: small, prompt, n: 2, abortSignal: controller.signal }),
+    );
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2));
+    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1));
+    controller.abort();
+
+    expect(await failure).toMatchObject({
+      name: 'AbortError',
+      data: { data: [{ url: expect.stringMatching(/^http/) }] },
+    });
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('a limit of %d is refused', (maxImagesPerCall) => {
+    const { provider } = emulatedProvider();
+
+    expect(() => provider.imageModel(model, { maxImagesPerCall })).toThrow(/at least 1/);
+    expect(() =>
+      provider.embeddingModel(model, { maxEmbeddingsPerCall: maxImagesPerCall }),
+    ).toThrow(/at least 1/);
+  });
+
+  test('without a limit there is one request', async () => {
+    const { provider, emulator } = emulatedProvider();
+    const large = provider.imageModel(model, { maxImagesPerCall: Infinity });
+
+    const { images } = await generateImage({ model: large, prompt, n: 12, size: '16x16' });
+
+    expect(images).toHaveLength(12);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   describe('in its own time', () => {
     fakeWaitingTime();
 

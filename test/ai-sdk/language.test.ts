@@ -260,9 +260,10 @@ describe('tools', () => {
 
     expect(await result.text).toBe('Sunny');
     const { extra_content } = called;
-    expect(await requests[1]?.json()).toMatchObject({
+    expect(await requests[1]?.clone().json()).toMatchObject({
       messages: [{}, { tool_calls: [{ id: 'call_1', extra_content }] }, { tool_call_id: 'call_1' }],
     });
+    expect(await requests[1]?.clone().text()).not.toContain('thoughtSignature');
   });
 });
 
@@ -392,6 +393,18 @@ describe('aborts', () => {
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
     expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('by the time limit of the AI SDK have its name', async () => {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ fault: { type: 'hang', charged: true }, times: 3 });
+
+    const error = await failureOf(
+      generateText({ model: provider(model), prompt: 'x', timeout: 50, maxRetries: 5 }),
+    );
+
+    expect(error).toMatchObject({ name: 'TimeoutError', outcome: 'unknown' });
+    expect(emulator.charges).toHaveLength(1);
   });
 
   test('end a stream as the AI SDK ends one', async () => {

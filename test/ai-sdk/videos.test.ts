@@ -85,6 +85,16 @@ describe('a video', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('of the provider that everything uses is found by its name', async () => {
+    const { emulator, provider } = setUp();
+    vi.stubGlobal('AI_SDK_DEFAULT_PROVIDER', provider);
+
+    const { video } = await giving(generateVideo({ model, prompt }));
+
+    expect(isFilm(video)).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('is made from an image, in the field that the model reads', async () => {
     const { emulator, provider } = setUp();
     const image = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
@@ -359,6 +369,19 @@ describe('a video that failed', () => {
     expect(Object(error).message).toMatch(/task_\w+ failed/);
     expect(countRequests(emulator).posts).toBe(1);
   });
+
+  test.each(['no-status', 'failed'] as const)(
+    'is found out when its vendor stumbled: %s',
+    async (videoStumble) => {
+      const { emulator, video } = setUp({}, { quirks: { videoStumble } });
+      const stumbling = `${prompt} ${markers.stumble}`;
+
+      const error = await failing(generateVideo({ model: video, prompt: stumbling }));
+
+      expect(Object(error).message).toMatch(/task_\w+ failed/);
+      expect(countRequests(emulator).posts).toBe(1);
+    },
+  );
 
   test('is told by the first question of another process', async () => {
     const { emulator, video } = setUp();

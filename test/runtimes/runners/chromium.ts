@@ -97,8 +97,10 @@ async function runPage(browser: Browser, address: string, report: Report): Promi
   await context.close();
 }
 
-async function bundleForPages(entry: string): Promise<ServedFile> {
-  const { code, problems } = await bundle(entry);
+/** @param allowed - What other packages do that pages forbid, and do well without. */
+async function bundleForPages(entry: string, allowed?: RegExp): Promise<ServedFile> {
+  const { code, problems: found } = await bundle(entry);
+  const problems = found.filter((problem) => allowed?.test(problem) !== true);
   if (problems.length > 0) throw new Error(`The bundle of ${entry} ${problems.join(', ')}`);
   return javascript(code);
 }
@@ -124,6 +126,9 @@ export async function runChromium(
   files.set('/page.js', await bundleForPages('page.ts'));
   files.set('/msw', html('/msw-page.js'));
   files.set('/msw-page.js', await bundleForPages('msw-page.ts'));
+  files.set('/ai-sdk', html('/ai-sdk-page.js'));
+  // The zod of the AI SDK tries whether it may make code.
+  files.set('/ai-sdk-page.js', await bundleForPages('ai-sdk-page.ts', /Function/));
   const worker = fileURLToPath(import.meta.resolve('msw/mockServiceWorker.js'));
   files.set('/mockServiceWorker.js', javascript(readFileSync(worker, 'utf8')));
 
@@ -133,6 +138,7 @@ export async function runChromium(
   try {
     await runPage(browser, page, report);
     await runPage(browser, `${page}/msw`, report);
+    await runPage(browser, `${page}/ai-sdk`, report);
   } finally {
     signal.removeEventListener('abort', stop);
     await browser.close();

@@ -1,6 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isStepCount, streamText, tool } from 'ai';
 import { Gateway } from 'model-gateway';
+import { createModelGateway } from 'model-gateway/ai-sdk';
 import { createEmulator } from 'model-gateway/testing';
+import * as z from 'zod';
 import { behaviourNames, startFaultyServer } from '../../helpers/faulty-server.ts';
 import type { Family, World } from '../harness/world.ts';
 import type { Certificates } from '../servers/certificates.ts';
@@ -49,6 +52,25 @@ async function relay(client: Gateway, response: ServerResponse): Promise<void> {
   }
 }
 
+/** Answers with a chat as the AI SDK sends it to pages. */
+async function relayByAISDK(client: Gateway, response: ServerResponse): Promise<void> {
+  const weather = tool({
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }) => ({ city, sky: 'clear' }),
+  });
+  const result = streamText({
+    model: createModelGateway({ client })('m-large'),
+    prompt: 'Weather in Rome?',
+    tools: { weather },
+    stopWhen: isStepCount(3),
+    onError: () => {},
+  });
+  const { headers, body } = result.toUIMessageStreamResponse();
+  response.writeHead(200, Object.fromEntries(headers));
+  for await (const bytes of body ?? []) response.write(bytes);
+  response.end();
+}
+
 /** Starts the servers that one runtime needs. */
 export async function startWorld(
   runtime: string,
@@ -69,6 +91,10 @@ export async function startWorld(
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/relay') {
       void relay(client, response);
+      return;
+    }
+    if (url.pathname === '/ai-sdk-chat') {
+      void relayByAISDK(client, response);
       return;
     }
     const asked = questions[url.pathname];
