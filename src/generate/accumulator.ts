@@ -25,8 +25,7 @@ const nothing = new Set<string>();
 /** A candidate that is being put together. */
 interface OpenCandidate {
   readonly candidate: Candidate;
-  readonly parts: Part[];
-  /** Function calls that are not closed yet. */
+  /** Function calls of which more pieces follow. */
   readonly openCalls: FunctionCall[];
 }
 
@@ -80,38 +79,36 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   #addCandidate(whole: GenerateContentResponse, piece: Candidate, index: number): void {
-    const open = this.#candidates.get(index) ?? this.#begin(whole, index);
-    copyUnknownFields(piece, open.candidate, candidateFields);
-    const { role, parts } = piece.content ?? {};
-    if (piece.content && !open.candidate.content) open.candidate.content = { parts: open.parts };
-    if (role && open.candidate.content) open.candidate.content.role ??= role;
-    if (this.#keeps) for (const part of parts ?? []) addPart(open, part);
+    const { candidate, openCalls } = this.#candidates.get(index) ?? this.#begin(whole, index);
+    copyUnknownFields(piece, candidate, candidateFields);
+    if (!piece.content) return;
+    const { role, parts = [] } = piece.content;
+    const content = (candidate.content ??= { parts: [] });
+    if (role) content.role ??= role;
+    const sum = (content.parts ??= []);
+    if (this.#keeps) for (const part of parts) addPart(sum, openCalls, part);
   }
 
   #begin(whole: GenerateContentResponse, index: number): OpenCandidate {
-    const open: OpenCandidate = { candidate: { index }, parts: [], openCalls: [] };
+    const open: OpenCandidate = { candidate: { index }, openCalls: [] };
     const list = (whole.candidates ??= []);
-    const place = list.findIndex((other) => (other.index ?? 0) > index);
-    list.splice(place === -1 ? list.length : place, 0, open.candidate);
+    list.push(open.candidate);
+    list.sort((one, other) => (one.index ?? 0) - (other.index ?? 0));
     this.#candidates.set(index, open);
     return open;
   }
 }
 
-function addPart({ parts, openCalls }: OpenCandidate, part: Part): void {
+function addPart(parts: Part[], openCalls: FunctionCall[], part: Part): void {
   if (part.functionCall) {
     addCall(parts, openCalls, part, part.functionCall);
     return;
   }
   const last = parts.at(-1);
-  if (
-    last !== undefined &&
-    isPlainText(last) &&
-    isPlainText(part) &&
-    last.thought === part.thought
-  ) {
+  const isText = isPlainText(part);
+  if (isText && last !== undefined && isPlainText(last) && last.thought === part.thought) {
     last.text = growText(last.text, part.text ?? '');
-  } else if (part.text !== '' || !isPlainText(part)) {
+  } else if (!isText || part.text !== '') {
     parts.push({ ...part });
   }
 }
@@ -149,11 +146,6 @@ function stepsOf(path: string): (string | number)[] {
   );
 }
 
-function valueOf(piece: PartialArg): unknown {
-  if (typeof piece.stringValue === 'string') return piece.stringValue;
-  return piece.numberValue ?? piece.boolValue ?? null;
-}
-
 /** Puts a value into a list or an object, where it is not inherited and leaves no gaps. */
 function setOwn(owner: JsonObject | unknown[], key: string | number, value: unknown): void {
   if (!Array.isArray(owner)) {
@@ -164,29 +156,26 @@ function setOwn(owner: JsonObject | unknown[], key: string | number, value: unkn
   }
 }
 
-function getOwn(owner: JsonObject | unknown[], key: string | number): unknown {
-  return Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined;
-}
-
 /** Adds one streamed piece to the arguments of a function call; pieces of the same text are joined. */
 function addPartialArg(args: JsonObject, piece: PartialArg): void {
-  const steps = stepsOf(piece.jsonPath ?? '');
-  const last = steps.pop();
-  if (last === undefined) return;
+  const { jsonPath = '', stringValue, numberValue, boolValue } = piece;
+  const value = stringValue ?? numberValue ?? boolValue ?? null;
+  const steps = stepsOf(jsonPath);
   let owner: JsonObject | unknown[] = args;
   for (const [position, key] of steps.entries()) {
-    let inner = getOwn(owner, key);
-    if (!isObject(inner) && !Array.isArray(inner)) {
-      inner = typeof (steps[position + 1] ?? last) === 'number' ? [] : {};
+    const before: unknown = Object.hasOwn(owner, key) ? Reflect.get(owner, key) : undefined;
+    const next = steps[position + 1];
+    if (next === undefined) {
+      const isText = typeof before === 'string' && typeof value === 'string';
+      setOwn(owner, key, isText ? growText(before, value) : value);
+    } else if (isObject(before) || Array.isArray(before)) {
+      owner = before;
+    } else {
+      const inner = typeof next === 'number' ? [] : {};
       setOwn(owner, key, inner);
+      owner = inner;
     }
-    if (!isObject(inner) && !Array.isArray(inner)) return;
-    owner = inner;
   }
-  const before = getOwn(owner, last);
-  const value = valueOf(piece);
-  const isText = typeof before === 'string' && typeof value === 'string';
-  setOwn(owner, last, isText ? growText(before, value) : value);
 }
 
 /** How streamed content generation is read: it ends with its connection and has no terminator. */
