@@ -1,5 +1,5 @@
-import { checkInteger, checkList, checkParams } from '../check.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { check, checkInteger, checkList, checkParams } from '../check.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
@@ -154,9 +154,7 @@ async function runTools(init: ToolRunInit): Promise<void> {
   const { tools, toolContext: _, ...body } = params;
   checkList('tools', tools, 'what tool() makes');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
-  if ((params.n ?? 1) !== 1) {
-    throw new InvalidInputError('n', 'must be 1: a run follows one conversation.');
-  }
+  check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
   const { tool_choice: choice } = params;
   const wanted =
     typeof choice === 'object' && choice.type === 'function' ? choice.function.name : undefined;
@@ -202,12 +200,12 @@ function prepare(
 ): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
-    if (tool.$callback === undefined) throw notRunnable(name);
+    checkRunnable(name, tool.$callback);
     const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
     return { name, sentAs: tool, parse: parser.of(name), call };
   }
   const { function: definition } = tool;
-  if (typeof definition?.function !== 'function') throw notRunnable(definition?.name);
+  checkRunnable(definition?.name, definition?.function);
   const { name = definition.function.name, description, parameters, strict } = definition;
   const sent = { name, description, parameters: parameters && { ...parameters }, strict };
   return {
@@ -218,7 +216,7 @@ function prepare(
   };
 }
 
-function notRunnable(name = ''): InvalidInputError {
+function checkRunnable(name = '', run: unknown): void {
   const problem = `"${name}" has no function to run; give it one, or use create().`;
-  return new InvalidInputError('tools', problem);
+  check(typeof run === 'function', 'tools', problem);
 }

@@ -1,4 +1,3 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Content, Part } from './types.ts';
 import type {
   ContentInput,
@@ -6,7 +5,7 @@ import type {
   GenerateContentParams,
   SystemInstructionInput,
 } from './params.ts';
-import { checkModel, checkParams } from '../check.ts';
+import { check, checkModel, checkParams } from '../check.ts';
 
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
@@ -32,12 +31,11 @@ function isEmpty(content: unknown): boolean {
 /** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
 export function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
-  if (list.length === 0 || list.some(isEmpty)) {
-    throw new InvalidInputError(
-      'contents',
-      'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
-    );
-  }
+  check(
+    list.length > 0 && !list.some(isEmpty),
+    'contents',
+    'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
+  );
   const turns: Content[] = [];
   let parts: Part[] | undefined;
   for (const item of list) {
@@ -69,8 +67,7 @@ const snakeCase: Readonly<Record<string, string>> = {
 function checkSpelling(params: object): void {
   for (const name of Object.keys(params)) {
     const known = snakeCase[name];
-    if (known === undefined) continue;
-    throw new InvalidInputError(name, `is not understood by the gateway; write ${known}.`);
+    check(known === undefined, name, `is not understood by the gateway; write ${known}.`);
   }
 }
 

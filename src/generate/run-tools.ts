@@ -1,5 +1,4 @@
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { RequestOptions } from '../options.ts';
 import { addCounts } from '../streams/protocol.ts';
 import { toGoogleSchema } from '../structured/google-schema.ts';
@@ -13,7 +12,7 @@ import type {
 } from './types.ts';
 import type { FunctionDeclaration, GenerateContentParams } from './params.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
-import { checkInteger, checkList, checkParams } from '../check.ts';
+import { check, checkInteger, checkList, checkParams } from '../check.ts';
 import { toContents, toList } from './body.ts';
 
 /** Parameters of `generate.runTools()`. */
@@ -75,17 +74,15 @@ export async function runTools(
   const { maxCalls = 10, onContent, ...request } = options ?? {};
   checkList('functions', functions, 'what tool() makes');
   checkInteger('maxCalls', maxCalls, 1, 1_000_000);
-  if ((rest.generationConfig?.candidateCount ?? 1) !== 1) {
-    const problem = 'must be 1: a run follows one conversation.';
-    throw new InvalidInputError('generationConfig.candidateCount', problem);
-  }
+  const { candidateCount = 1 } = rest.generationConfig ?? {};
+  const problem = 'must be 1: a run follows one conversation.';
+  check(candidateCount === 1, 'generationConfig.candidateCount', problem);
   const controller = new AbortController();
   const { signal } = controller;
   const run: ToolRun = { controller, abort: () => controller.abort() };
   const callable = functions.map((tool): [string, CallableTool] => {
-    if (typeof tool?.$callback !== 'function') {
-      throw new InvalidInputError('functions', 'must be made by tool(), with an execute function.');
-    }
+    const isRunnable = typeof tool?.$callback === 'function';
+    check(isRunnable, 'functions', 'must be made by tool(), with an execute function.');
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });

@@ -5,7 +5,7 @@ import type { StandardSchemaIssue, StandardSchemaV1 } from './types.ts';
 import { parseJSONText, SchemaMismatch } from './json.ts';
 import { closeSchema } from './strict-schema.ts';
 
-/** What a helper is told of a schema besides the schema itself. */
+/** Options of the helpers that take a schema. */
 export interface SchemaOptions {
   /** What it is for, for the model. */
   readonly description?: string | undefined;
@@ -72,8 +72,8 @@ function pathOf(path: StandardSchemaIssue['path'] = []): string {
 }
 
 function mismatch(issues: readonly OutputIssue[]): SchemaMismatch {
-  const told = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  return new SchemaMismatch(told.join('; '), issues);
+  const texts = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  return new SchemaMismatch(texts.join('; '), issues);
 }
 
 /** Makes what parses a text and checks it with the schema. */

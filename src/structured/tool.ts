@@ -5,13 +5,13 @@ import type {
   AutoParseableTool,
   ToolRun,
 } from './types.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { check } from '../check.ts';
 import { type PlainSchemaOptions, type SchemaOptions, parserOf, sentSchema } from './schema.ts';
 
 /** Refuses a name that providers refuse. */
 export function checkName(name: unknown): void {
-  if (typeof name === 'string' && /^[\w-]{1,64}$/.test(name)) return;
-  throw new InvalidInputError('name', 'must be 1 to 64 letters, digits, underscores or dashes.');
+  const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name);
+  check(isName, 'name', 'must be 1 to 64 letters, digits, underscores or dashes.');
 }
 
 /**
