@@ -45,11 +45,11 @@ const deltaFields = new Set<string>([
 export interface OpenChoice {
   readonly choice: ChatCompletionChoice;
   readonly toolCalls: ToolCallAssembler;
-  /** What its text is so far. */
+  /** Reads its text as it grows. */
   readonly json: GrowingJSON;
-  /** Whether listeners were told that its text is whole. */
-  isTextTold?: boolean;
-  /** The tool call that listeners were told of last. */
+  /** Whether the event of the end of its text was emitted. */
+  isTextDone?: boolean;
+  /** The tool call whose event was emitted last. */
   current?: OpenCall | undefined;
 }
 
@@ -63,7 +63,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
 
   /**
    * @param expectedChoices - How many answers were asked for.
-   * @param keeps - Whether their text is kept. Arguments of tool calls are, as they tell calls apart.
+   * @param keeps - Whether their text is kept. Arguments of tool calls always are: calls are told apart by them.
    */
   constructor(expectedChoices: number, keeps = true) {
     this.#expectedChoices = expectedChoices;

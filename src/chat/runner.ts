@@ -57,7 +57,7 @@ class EventEmitter<Events extends EventMap<Events>> {
     if (position !== -1) this.#registrations[event] = registrations.toSpliced(position, 1);
   }
 
-  /** Removes every listener: what comes late is told to nobody. */
+  /** Removes every listener: events that come late reach nobody. */
   clear(): void {
     this.#registrations = {};
   }
@@ -77,7 +77,7 @@ class EventEmitter<Events extends EventMap<Events>> {
     for (const { listener } of registrations) listener(...values);
   }
 
-  /** The same at the end of a call, which a failing listener cannot fail any more: its error is uncaught. */
+  /** The same after the end, when a listener that throws can no longer fail the run: its error is uncaught. */
   emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
     try {
       this.emit(event, ...values);
@@ -89,10 +89,10 @@ class EventEmitter<Events extends EventMap<Events>> {
   }
 }
 
-/** What listens to the signal ends at once; this is for what does not, in milliseconds. */
-const patience = 500;
+/** How long work that does not listen to the signal is waited for after an abort. */
+const abortGraceMs = 500;
 
-/** A run: its completions, its conversation and its end. Tells the listeners of all of them. */
+/** The state of a run: its completions, its conversation and its end. Emits events for all of them. */
 export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
   readonly controller = new AbortController();
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
@@ -177,8 +177,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     let release: (() => void) | undefined;
     try {
       release = followSignal(signal, this.controller);
-      await giveUpAfterAbort(work(), own, patience, () => runAborted(own));
-      this.#tellWhatItCameTo();
+      await giveUpAfterAbort(work(), own, abortGraceMs, () => runAborted(own));
+      this.#emitFinal();
       this.end = { failure: undefined };
     } catch (cause) {
       const failure = cause instanceof Error ? cause : new Error(String(cause));
@@ -193,7 +193,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     }
   }
 
-  #tellWhatItCameTo(): void {
+  #emitFinal(): void {
     const { functionCall, toolResult } = this;
     const completion = this.completions.at(-1);
     if (completion === undefined) return;

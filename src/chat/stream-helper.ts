@@ -35,8 +35,8 @@ function toolMessageIn({
 type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;
 
 /**
- * A run whose answers are streamed. It puts the chunks of each completion together, tells event by event
- * what each of them has added, and hands them to everybody who reads.
+ * A run whose answers are streamed. It puts the chunks of each completion together, emits events for what
+ * each of them adds, and hands the chunks to everybody who reads them.
  */
 export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
   readonly #parser: OutputParser<Parsed>;
@@ -110,18 +110,18 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     return this.#accumulator?.isFinished(true) === false;
   }
 
-  /** Takes the completion that was read, and tells the end of what is still open. */
+  /** Emits the end of what is still open, and adds the completion that was read to the run. */
   async #complete(): Promise<ParsedChatCompletion<Parsed> | undefined> {
     const { snapshot } = this;
     if (snapshot === undefined) return undefined;
     for (const { index } of snapshot.choices) {
       const open = this.#accumulator?.choices.get(index);
-      if (open) await this.#tellEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
+      if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
     return this.add(await this.#parser.apply(snapshot));
   }
 
-  /** Texts that a chunk ends are checked before their end is told. */
+  /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
   async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
     const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
     this.#lastChunk = chunk;
@@ -133,13 +133,13 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     for (const piece of chunk.choices) {
       const open = accumulator.choices.get(piece.index);
       if (open === undefined) continue;
-      this.#tellText(piece, open);
-      if (piece.delta.tool_calls) await this.#tellToolCalls(piece, open);
-      if (piece.finish_reason) await this.#tellEnd(open, open.toolCalls.ended);
+      this.#emitText(piece, open);
+      if (piece.delta.tool_calls) await this.#emitToolCalls(piece, open);
+      if (piece.finish_reason) await this.#emitEnd(open, open.toolCalls.ended);
     }
   }
 
-  #tellText({ delta, logprobs }: ChatCompletionChunkChoice, { choice, json }: OpenChoice): void {
+  #emitText({ delta, logprobs }: ChatCompletionChunkChoice, { choice, json }: OpenChoice): void {
     const { content, refusal } = choice.message;
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
@@ -161,16 +161,16 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     }
   }
 
-  async #tellToolCalls({ delta }: ChatCompletionChunkChoice, open: OpenChoice): Promise<void> {
+  async #emitToolCalls({ delta }: ChatCompletionChunkChoice, open: OpenChoice): Promise<void> {
     for (const { index, function: piece } of delta.tool_calls ?? []) {
       const { current } = open;
       const next = open.toolCalls.get(index);
       if (current !== next) {
-        await this.#tellTextEnd(open);
+        await this.#emitTextDone(open);
         // It may be written in turns with others, so before the end only whole arguments count.
         if (current?.call.type === 'function') {
           const isWhole = current.json.isWhole(current.call.function.arguments);
-          if (isWhole) await this.#tellToolCallEnd(current);
+          if (isWhole) await this.#emitToolCallDone(current);
         }
         open.current = next;
       }
@@ -187,16 +187,16 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     }
   }
 
-  async #tellEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
-    await this.#tellTextEnd(open);
+  async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+    await this.#emitTextDone(open);
     for (const call of calls.toSorted((one, other) => one.index - other.index)) {
-      await this.#tellToolCallEnd(call);
+      await this.#emitToolCallDone(call);
     }
   }
 
-  async #tellTextEnd(open: OpenChoice): Promise<void> {
-    if (open.isTextTold) return;
-    open.isTextTold = true;
+  async #emitTextDone(open: OpenChoice): Promise<void> {
+    if (open.isTextDone) return;
+    open.isTextDone = true;
     const { message, logprobs } = open.choice;
     const { content, refusal } = message;
     if (content) this.emit('content.done', { content, parsed: await this.#parsed(content) });
@@ -205,10 +205,10 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     if (logprobs?.refusal) this.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
   }
 
-  async #tellToolCallEnd(open: OpenCall): Promise<void> {
+  async #emitToolCallDone(open: OpenCall): Promise<void> {
     const { index, call } = open;
-    if (call.type !== 'function' || open.isTold) return;
-    open.isTold = true;
+    if (call.type !== 'function' || open.isDone) return;
+    open.isDone = true;
     const { name, arguments: text } = call.function;
     const parsed_arguments = await this.#parsed(text, name);
     const event = { name, index, arguments: text, parsed_arguments };

@@ -9,12 +9,12 @@ export interface OpenCall {
   /** Its place among the calls of the message; unique, while what providers send is not always. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
-  /** What its arguments are so far. */
+  /** Reads its arguments as they grow. */
   readonly json: GrowingJSON;
   /** Whether it came without arguments and was given empty ones. */
   isFilled?: boolean;
-  /** Whether listeners were told that it is whole. */
-  isTold?: boolean;
+  /** Whether the event of its end was emitted. */
+  isDone?: boolean;
 }
 
 /**
