@@ -200,12 +200,12 @@ function prepare(
 ): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
-    checkRunnable(name, tool.$callback);
+    checkRunnable(name, tool.$callback !== undefined);
     const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
     return { name, sentAs: tool, parse: parser.of(name), call };
   }
   const { function: definition } = tool;
-  checkRunnable(definition?.name, definition?.function);
+  checkRunnable(definition?.name, typeof definition?.function === 'function');
   const { name = definition.function.name, description, parameters, strict } = definition;
   const sent = { name, description, parameters: parameters && { ...parameters }, strict };
   return {
@@ -216,7 +216,7 @@ function prepare(
   };
 }
 
-function checkRunnable(name = '', run: unknown): void {
+function checkRunnable(name = '', isRunnable: boolean): void {
   const problem = `"${name}" has no function to run; give it one, or use create().`;
-  check(typeof run === 'function', 'tools', problem);
+  check(isRunnable, 'tools', problem);
 }
