@@ -128,7 +128,7 @@ export interface SharedOptions {
   partial?: boolean | undefined;
   /**
    * How answers are checked: report differences and go on, throw `UnexpectedResponseError`, or do
-   * not look.
+   * not look. Of a stream the first 20 events are checked, and with `"strict"` every one.
    * @defaultValue "tolerant"
    */
   validation?: 'tolerant' | 'strict' | 'off' | undefined;

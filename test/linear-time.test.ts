@@ -8,7 +8,7 @@ import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
-const { parseEmbeddings } = await import('../src/embeddings/text.ts');
+const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
 const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { eventReader } = await import('../src/streams/sse.ts');

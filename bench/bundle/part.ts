@@ -15,11 +15,6 @@ const programs: Partial<Record<Column, string>> = {
   floor: `
     export { default as ky } from 'ky';
     export { createParser } from 'eventsource-parser';
-    import * as z from 'zod/mini';
-    const text = z.optional(z.nullable(z.string()));
-    const item = z.looseObject({ text, number: z.number(), flag: z.boolean() });
-    export const schema = z.looseObject({ any: z.any(), list: z.array(z.union([text, item])) });
-    export const read = (value) => z.safeParse(schema, value);
   `,
   ky: "export * from 'ky'; export { default } from 'ky';",
   openai: "export * from 'openai'; export { default } from 'openai';",

@@ -12,7 +12,7 @@ const execute = promisify(execFile);
 /** What a program that uses the client imports. The floor is what this client is built on, as installed. */
 const imports: Partial<Record<Column, readonly string[]>> = {
   'model-gateway': [`${bench}/../dist/index.js`],
-  floor: ['ky', 'zod/mini', 'eventsource-parser'],
+  floor: ['ky', 'eventsource-parser'],
   ky: ['ky'],
   openai: ['openai'],
   'groq-sdk': ['groq-sdk'],

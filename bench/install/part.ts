@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 /** What is installed to use a client. The floor is what this client is built on. */
 const installs: Partial<Record<Column, readonly string[]>> = {
   'model-gateway': [],
-  floor: ['ky', 'zod', 'eventsource-parser', 'form-data'],
+  floor: ['ky', 'eventsource-parser', 'form-data'],
   ky: ['ky'],
   openai: ['openai'],
   'groq-sdk': ['groq-sdk'],

@@ -59,7 +59,7 @@ export function figuresPicture(metrics: readonly Metric[], environment: Environm
     })),
     footnote:
       `Measured on Node ${environment.node}, ${environment.platform} (npm run bench). The floor is the least that ` +
-      'does the job by hand, without checks, time limits or retries: ky, zod/mini and eventsource-parser as they are; fetch and JSON; a reader, a parser and JSON.',
+      'does the job by hand, without checks, time limits or retries: ky and eventsource-parser as they are; fetch and JSON; a reader, a parser and JSON.',
   });
 }
 

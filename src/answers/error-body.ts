@@ -1,6 +1,5 @@
 import type { JsonObject } from '../types.ts';
-import { firstOf, holdsSomething, isObject, objectsOf } from './objects.ts';
-import { parseJSON } from './parse-json.ts';
+import { firstOf, holdsSomething, isObject, objectsOf, parseJSON } from './objects.ts';
 import { findId, textOf } from './task-id.ts';
 
 /** The longest message that is repeated in an error; providers' raw bodies can be a megabyte. */

@@ -1,7 +1,6 @@
 import type { FromText, ReadParsed } from '../http/response.ts';
-import { isObject } from '../answers/objects.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import { translationSchema, verboseTranslationSchema } from './schema.ts';
-import { parseJSON } from '../answers/parse-json.ts';
 import type { JsonObject } from '../types.ts';
 import type { Translation, TranslationResponseFormat, TranslationVerbose } from './types.ts';
 

@@ -1,5 +1,4 @@
-import { isObject } from '../answers/objects.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
 import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';

@@ -1,22 +1,13 @@
-import type { JsonObject } from '../types.ts';
+import type { JsonObject, ResponseIssue } from '../types.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
   Embedding,
   EmbeddingUsage,
 } from './types.ts';
-import { parseEmbeddings } from './text.ts';
-import { fill, holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
-import {
-  type FieldsOf,
-  type ReportIssue,
-  type ResponseSchema,
-  ShapeMismatch,
-  typeName,
-} from '../answers/reader.ts';
-import { base64OfVector, floatsOf, isVector, vectorOf } from './vectors.ts';
-
-const vectorForms = 'array of numbers or base64';
+import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
+import { type FieldsOf, type ResponseSchema, ShapeMismatch, typeName } from '../answers/reader.ts';
+import { base64OfVector, floatsOf, isVector, parseEmbeddings, vectorOf } from './vectors.ts';
 
 /** The form in which vectors were asked for. */
 export interface VectorForm {
@@ -50,13 +41,12 @@ const common = {
   parse: parseEmbeddings,
 } as const;
 
-function indexOf(item: JsonObject): number | undefined {
-  const { index } = item;
-  return typeof index === 'number' ? index : undefined;
+function indexOf({ index }: JsonObject, position: number): number {
+  return typeof index === 'number' ? index : position;
 }
 
 function isOnePerInput(items: readonly JsonObject[], inputs: number): boolean {
-  const positions = new Set(items.map((item, position) => indexOf(item) ?? position));
+  const positions = new Set(items.map(indexOf));
   return items.length === inputs && items.every((_, position) => positions.has(position));
 }
 
@@ -66,7 +56,7 @@ function isOnePerInput(items: readonly JsonObject[], inputs: number): boolean {
  */
 function sortItems(items: readonly JsonObject[], inputs: number): JsonObject[] {
   for (const [position, item] of items.entries()) item['index'] ??= position;
-  const sorted = items.toSorted((a, b) => (indexOf(a) ?? 0) - (indexOf(b) ?? 0));
+  const sorted = items.toSorted((a, b) => indexOf(a, 0) - indexOf(b, 0));
   if (sorted.length === inputs) {
     for (const [position, item] of sorted.entries()) item['index'] = position;
   }
@@ -77,22 +67,27 @@ function normalizeBody(
   value: JsonObject,
   inputs: number,
   convert: (embedding: unknown) => unknown,
-): JsonObject[] {
+): void {
   value['object'] ||= 'list';
+  value['model'] ??= '';
   const usage = isObject(value['usage']) ? value['usage'] : {};
-  fill(usage, { prompt_tokens: 0 });
+  value['usage'] = usage;
+  usage['prompt_tokens'] ??= 0;
   usage['total_tokens'] ??= usage['prompt_tokens'];
   const items = sortItems(objectsOf(value['data']), inputs);
+  value['data'] = items;
   for (const item of items) {
     item['object'] ||= 'embedding';
     // What cannot be read stays as it came: it is paid for.
     item['embedding'] = convert(item['embedding']) ?? item['embedding'];
   }
-  fill(value, { model: '' });
-  value['usage'] = usage;
-  value['data'] = items;
   if (items.length < inputs) value['missing'] = inputs - items.length;
-  return items;
+}
+
+/** What is wrong with the vector at a position. */
+function noVector(position: number, received: string): ResponseIssue {
+  const expected = 'array of numbers or base64';
+  return { path: `data[${position}].embedding`, expected, received };
 }
 
 /** Vectors as numbers or as base64, whatever form each of them came in. */
@@ -111,18 +106,14 @@ export function embeddingsSchema({
     compare({ data }, report) {
       const items = objectsOf(data);
       for (const [position, { embedding }] of items.entries()) {
-        if (isKnown && !isVector(embedding, dimensions)) reportVector(position, embedding, report);
+        if (!isKnown || isVector(embedding, dimensions)) continue;
+        report(noVector(position, typeName(embedding)));
       }
       if (isOnePerInput(items, inputs)) return;
       report({ path: 'data', expected: 'one item per input', received: typeName(data) });
     },
-    normalize: (value) => void normalizeBody(value, inputs, convert),
+    normalize: (value) => normalizeBody(value, inputs, convert),
   };
-}
-
-function reportVector(position: number, embedding: unknown, report: ReportIssue): void {
-  const path = `data[${position}].embedding`;
-  report({ path, expected: vectorForms, received: typeName(embedding) });
 }
 
 /** An answer whose vectors are ready to be calculated with. */
@@ -152,8 +143,7 @@ export function vectorsSchema({
       normalizeBody(value, inputs, (vector) => floatsOf(vector, dimensions));
       for (const [position, item] of objectsOf(value['data']).entries()) {
         if (item['embedding'] instanceof Float32Array) continue;
-        const path = `data[${position}].embedding`;
-        throw new ShapeMismatch([{ path, expected: vectorForms, received: 'something else' }]);
+        throw new ShapeMismatch([noVector(position, 'something else')]);
       }
     },
   };

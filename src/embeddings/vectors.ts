@@ -1,4 +1,6 @@
+import { decodeBase64 } from '../answers/base64.ts';
 import { isObject } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 
 const floatBytes = 4;
 
@@ -8,8 +10,8 @@ type Dimensions = number | undefined;
 /** Whether a value is a vector in one of the forms that `vectorOf` reads. */
 export function isVector(value: unknown, dimensions?: Dimensions): boolean {
   if (typeof value === 'string') return decodeFloats(value, dimensions) !== undefined;
-  if (Array.isArray(value)) return value.every((item) => typeof item === 'number');
-  return vectorOf(value, dimensions) !== undefined;
+  const numbers = vectorOf(value);
+  return numbers !== undefined && numbers.every((item) => typeof item === 'number');
 }
 
 /**
@@ -19,51 +21,9 @@ export function isVector(value: unknown, dimensions?: Dimensions): boolean {
  */
 export function vectorOf(value: unknown, dimensions?: Dimensions): number[] | undefined {
   if (Array.isArray(value)) return value;
-  if (typeof value === 'string') return decodeVector(value, dimensions);
+  if (typeof value === 'string') return numbersOf(decodeFloats(value, dimensions));
   return isObject(value) ? listOf(value) : undefined;
 }
-
-/** A vector as little-endian 32-bit floats in base64, or `undefined` when it cannot be read. */
-export function base64OfVector(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  const vector = vectorOf(value);
-  return vector === undefined ? undefined : encodeVector(vector);
-}
-
-function listOf(value: Readonly<Record<string, unknown>>): number[] | undefined {
-  const isNumbered = Object.keys(value).every((key, position) => key === String(position));
-  const items = Object.values(value);
-  const numbers = items.filter((item) => typeof item === 'number');
-  return isNumbered && items.length > 0 && numbers.length === items.length ? numbers : undefined;
-}
-
-/** Decodes base64 into bytes that are there already, and gives how many it wrote. */
-type Base64Writer = (text: string, bytes: Uint8Array) => unknown;
-
-/** Which way there is depends on the runtime; the last one is ten times slower. */
-const writeBase64: Base64Writer = chooseWriter();
-
-function chooseWriter(): Base64Writer {
-  const native: unknown = Reflect.get(Uint8Array.prototype, 'setFromBase64');
-  if (typeof native === 'function') {
-    return (text, bytes) => Reflect.apply(native, bytes, [text])?.written;
-  }
-  const buffer: unknown = Reflect.get(globalThis, 'Buffer');
-  const write: unknown =
-    typeof buffer === 'function' ? Reflect.get(buffer.prototype, 'write') : undefined;
-  const from: unknown = typeof buffer === 'function' ? Reflect.get(buffer, 'from') : undefined;
-  if (typeof write === 'function' && typeof from === 'function') {
-    return (text, bytes) =>
-      Reflect.apply(write, Reflect.apply(from, buffer, [bytes.buffer]), [text, 0, 'base64']);
-  }
-  return (text, bytes) => {
-    const binary = atob(text);
-    for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-    return binary.length;
-  };
-}
-
-const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The numbers of a vector as 32-bit floats; `undefined` when it is none. */
 export function floatsOf(value: unknown, dimensions?: Dimensions): Float32Array | undefined {
@@ -71,28 +31,41 @@ export function floatsOf(value: unknown, dimensions?: Dimensions): Float32Array 
   return isVector(value) ? Float32Array.from(vectorOf(value) ?? []) : undefined;
 }
 
-/** Decoded straight into the vector: copying the bytes takes longer than decoding them. */
-function decodeFloats(text: string, dimensions: Dimensions): Float32Array | undefined {
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const size = Math.floor(((text.length - padding) * 3) / 4);
-  if (size > 0 && size % floatBytes === 0) {
-    const floats = new Float32Array(size / floatBytes);
-    if (isWritten(text, new Uint8Array(floats.buffer))) {
-      const ordered = inOrder(floats);
-      return areFloats(ordered, dimensions) ? ordered : undefined;
-    }
-  }
-  return /\s/.test(text) ? decodeFloats(text.replaceAll(/\s/g, ''), dimensions) : undefined;
+/** A vector as little-endian 32-bit floats in base64, or `undefined` when it cannot be read. */
+export function base64OfVector(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const vector = vectorOf(value);
+  if (vector === undefined) return undefined;
+  let binary = '';
+  const { buffer } = inOrder(Float32Array.from(vector));
+  for (const byte of new Uint8Array(buffer)) binary += String.fromCharCode(byte);
+  return btoa(binary);
 }
 
-/** Whether text is base64 of exactly so many bytes. Some decoders pass over what is no base64. */
-function isWritten(text: string, bytes: Uint8Array): boolean {
-  try {
-    return writeBase64(text, bytes) === bytes.length;
-  } catch {
-    return false;
-  }
+function listOf(value: JsonObject): number[] | undefined {
+  const isNumbered = Object.keys(value).every((key, position) => key === String(position));
+  const items = Object.values(value);
+  const numbers = items.filter((item) => typeof item === 'number');
+  return isNumbered && items.length > 0 && numbers.length === items.length ? numbers : undefined;
 }
+
+/** Several times faster than `Array.from()`. */
+function numbersOf(floats: Float32Array | undefined): number[] | undefined {
+  if (floats === undefined) return undefined;
+  const vector: number[] = [];
+  for (let index = 0; index < floats.length; index++) vector.push(floats[index] ?? 0);
+  return vector;
+}
+
+function decodeFloats(text: string, dimensions: Dimensions): Float32Array | undefined {
+  const bytes = decodeBase64(text);
+  if (bytes === undefined || bytes.length === 0 || bytes.length % floatBytes !== 0)
+    return undefined;
+  const floats = inOrder(new Float32Array(bytes.buffer));
+  return areFloats(floats, dimensions) ? floats : undefined;
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** The floats travel little-endian, which hardly any machine is not. */
 function inOrder(floats: Float32Array): Float32Array {
@@ -118,18 +91,49 @@ function areFloats(floats: Float32Array, dimensions: Dimensions): boolean {
   return true;
 }
 
-function decodeVector(text: string, dimensions: Dimensions): number[] | undefined {
-  const floats = decodeFloats(text, dimensions);
-  if (floats === undefined) return undefined;
-  const vector: number[] = [];
-  // Several times faster than Array.from().
-  for (let index = 0; index < floats.length; index++) vector.push(floats[index] ?? 0);
-  return vector;
+const key = '"embedding"';
+const colon = /\s*:\s*"/y;
+/** How JSON writes the character that stands before the number of a vector in its place. */
+const mark = String.raw`\u0000`;
+
+/**
+ * `JSON.parse()` for an answer that is nearly all base64, in half the time.
+ *
+ * A JSON parser looks at every character of every vector and copies it. Here vectors are cut out
+ * first, for which the engine only looks for their ends, and are put back into what remains.
+ *
+ * A quotation mark within a JSON string has a backslash before it, so what is cut out after
+ * `"embedding":` is a value and never a part of a text. Whatever looks different is left to the parser.
+ *
+ * @throws `SyntaxError` when the text is not JSON
+ */
+export function parseEmbeddings(text: string): unknown {
+  if (text.includes(mark)) return JSON.parse(text);
+  const vectors: string[] = [];
+  let rest = '';
+  let copied = 0;
+  // A search for a plain text is several times faster than one for a pattern.
+  for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + 1)) {
+    colon.lastIndex = at + key.length;
+    if (!colon.test(text)) continue;
+    const start = colon.lastIndex;
+    const end = text.indexOf('"', start);
+    const vector = text.slice(start, end);
+    if (end === -1 || vector.includes('\\')) return JSON.parse(text);
+    rest += `${text.slice(copied, start)}${mark}${vectors.length}`;
+    copied = end;
+    vectors.push(vector);
+  }
+  const value: unknown = JSON.parse(rest + text.slice(copied));
+  return putBack(value, vectors) ? value : JSON.parse(text);
 }
 
-function encodeVector(vector: readonly number[]): string {
-  const floats = inOrder(Float32Array.from(vector));
-  let binary = '';
-  for (const byte of new Uint8Array(floats.buffer)) binary += String.fromCharCode(byte);
-  return btoa(binary);
+/** Whether each vector went back to the place where it was. */
+function putBack(value: unknown, vectors: readonly string[]): boolean {
+  const items = isObject(value) && Array.isArray(value['data']) ? value['data'] : [];
+  let next = 0;
+  for (const item of items) {
+    if (isObject(item) && item['embedding'] === `\0${next}`) item['embedding'] = vectors[next++];
+  }
+  return next === vectors.length;
 }

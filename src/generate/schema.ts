@@ -9,7 +9,7 @@ import type {
   PromptFeedback,
   UsageMetadata,
 } from './types.ts';
-import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
+import { holdsSomething, isObject, normalizeItems, objectsOf } from '../answers/objects.ts';
 import type { Fields, FieldsOf, ResponseSchema } from '../answers/reader.ts';
 
 const functionCall: FieldsOf<FunctionCall> = {
@@ -92,45 +92,32 @@ const response = {
   createTime: 'string',
 } satisfies FieldsOf<Omit<GenerateContentResponse, keyof GenerateContentHelpers>>;
 
-function toSnakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function toCamelCase(key: string): string {
+  if (!key.includes('_')) return key;
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
- * Makes a function that renames the fields of a table that come in snake case, which some proxies
- * write, and makes `null` missing, which converting gateways write for what they do not have. Lists
- * of a table's objects keep nothing else.
+ * Renames the fields of a table that come in snake case, which some proxies write, and makes `null`
+ * missing, which converting gateways write for what they do not have. Lists of objects keep nothing
+ * else.
  */
-function normalizerOf(fields: Fields): (value: JsonObject) => void {
-  const names = new Map<string, string>();
-  const inner = new Map<string, (value: unknown) => unknown>();
-  for (const [name, kind] of Object.entries(fields)) {
-    names.set(toSnakeCase(name), name).set(name, name);
-    const [item] = Array.isArray(kind) ? kind : [kind];
-    if (typeof item !== 'object' || Array.isArray(item)) continue;
-    const normalize = normalizerOf(item);
-    inner.set(name, (value) => {
-      const items = item === kind ? [value].filter(isObject) : objectsOf(value);
-      items.forEach(normalize);
-      return item === kind ? value : items;
-    });
-  }
-  return (value) => {
-    for (const key in value) {
-      const name = names.get(key);
-      if (name === undefined) continue;
-      if (name !== key) {
-        value[name] ??= value[key];
-        delete value[key];
-      }
-      const field = value[name] ?? undefined;
-      const normalize = inner.get(name);
-      value[name] = field === undefined ? field : (normalize?.(field) ?? field);
+function normalizeFields(value: JsonObject, fields: Fields): void {
+  for (const key in value) {
+    const name = toCamelCase(key);
+    if (!Object.hasOwn(fields, name)) continue;
+    if (name !== key) {
+      value[name] ??= value[key];
+      delete value[key];
     }
-  };
+    const field = (value[name] ??= undefined);
+    const kind = fields[name];
+    const [item] = Array.isArray(kind) ? kind : [kind];
+    if (field === undefined || typeof item !== 'object' || Array.isArray(item)) continue;
+    if (item !== kind) normalizeItems(value, name, (inner) => normalizeFields(inner, item));
+    else if (isObject(field)) normalizeFields(field, item);
+  }
 }
-
-const normalizeResponse = normalizerOf(response);
 
 const blockingReasons = /SAFETY|PROHIBITED|BLOCKLIST|RECITATION|SPII|LANGUAGE/i;
 
@@ -183,7 +170,7 @@ export const generateContentSchema: ResponseSchema<GenerateContentResponse> = {
   fields: response,
   answer: { name: 'generation', isIn: isGeneration },
   normalize(value) {
-    normalizeResponse(value);
+    normalizeFields(value, response);
     Object.setPrototypeOf(value, GenerateContentResult.prototype);
   },
 };

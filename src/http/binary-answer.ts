@@ -1,4 +1,5 @@
-import { parseJSON } from '../answers/parse-json.ts';
+import { decodeBase64 } from '../answers/base64.ts';
+import { parseJSON } from '../answers/objects.ts';
 import { typeOfBytes } from '../answers/file-type.ts';
 import { rawAnswer } from './guard-body.ts';
 import type { LogicalCall } from './logical-call.ts';
@@ -37,16 +38,12 @@ export type FileInJSON = (value: unknown) => string | undefined;
 
 /** The file of an answer that holds it in base64; `undefined` when that is none. */
 function fromBase64({ response }: Answer, base64: string): Response | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    if (bytes.length === 0) return undefined;
-    const headers = new Headers(response.headers);
-    for (const name of ['content-length', 'content-encoding']) headers.delete(name);
-    headers.set('content-type', typeOfBytes(bytes) ?? 'application/octet-stream');
-    return new Response(bytes, { status: response.status, headers });
-  } catch {
-    return undefined;
-  }
+  const bytes = decodeBase64(base64);
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  const headers = new Headers(response.headers);
+  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+  headers.set('content-type', typeOfBytes(bytes) ?? 'application/octet-stream');
+  return new Response(bytes, { status: response.status, headers });
 }
 
 /** Reads what begins like JSON or a page: the file that it holds, or what is wrong with it. */

@@ -1,5 +1,5 @@
 import { readErrorInSuccess, readErrorText, readErrorValue } from '../answers/error-body.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { parseJSON } from '../answers/objects.ts';
 import { classifyErrorInSuccess } from './classify.ts';
 import type { Answer } from './promise.ts';
 import { errorBodyLimit, readBody } from './read-text.ts';

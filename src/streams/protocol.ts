@@ -67,7 +67,7 @@ export interface StreamProgress<Item> {
 
 /** What the events of a kind of stream mean. */
 export interface StreamProtocol<Item> {
-  /** Makes an item of the parsed data of one event: checks it, reports differences, repairs it. */
+  /** Makes an item of the parsed data of one event: checks it, reports differences, normalizes it. */
   read(value: unknown, check: ReadCheck): Item;
   /**
    * Starts to follow a stream.

@@ -1,6 +1,6 @@
 // Programs whose compiler settings do not include this library must understand `await using` too.
 /// <reference lib="esnext.disposable" preserve="true" />
-import { parseLines } from '../answers/parse-json.ts';
+import { parseLines } from '../answers/objects.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { AnswerFormat, LogicalCall } from '../http/logical-call.ts';
 import { beginningOf, peek } from '../http/peek.ts';

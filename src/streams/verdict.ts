@@ -5,8 +5,7 @@ import {
   readPlainText,
   saysSomething,
 } from '../answers/error-body.ts';
-import { isObject } from '../answers/objects.ts';
-import { parseJSON, parseLines } from '../answers/parse-json.ts';
+import { isObject, parseJSON, parseLines } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
@@ -18,6 +17,9 @@ const terminator = '[DONE]';
 
 /** Only text that is shorter than any chunk is looked at for a terminator with spaces around it. */
 const longestTerminator = 32;
+
+/** How many items of a stream are compared with their schema; those that follow are alike. */
+const comparedItems = 20;
 
 /** Text beyond this is only kept when it can be JSON, of which all is needed. */
 const maxPlainTextLength = 65_536;
@@ -57,6 +59,8 @@ export function followAnswer<Item>(
 ): StreamedAnswer<Item> {
   const progress = protocol.follow(options.partial !== false);
   const { maxEventBytes = Infinity } = options;
+  const unchecked: ReadCheck = { ...options, validation: 'off' };
+  let compared = 0;
   let isTerminated = false;
   let isCut = false;
   let hasEvents = false;
@@ -122,7 +126,8 @@ export function followAnswer<Item>(
   }
 
   function takeItem(value: unknown): void {
-    const item = protocol.read(value, options);
+    const isCompared = options.validation === 'strict' || compared++ < comparedItems;
+    const item = protocol.read(value, isCompared ? options : unchecked);
     progress.add(item);
     if (protocol.isHidden?.(item) !== true) onItem(item);
   }
@@ -168,7 +173,7 @@ export function followAnswer<Item>(
   /** What came along with an error was paid for, like what came before it. */
   function refuse(value: unknown, error: ErrorBody): never {
     const rest = answerBeside(value);
-    if (rest !== undefined) progress.add(protocol.read(rest, { ...options, validation: 'off' }));
+    if (rest !== undefined) progress.add(protocol.read(rest, unchecked));
     throw new SentError(error);
   }
 

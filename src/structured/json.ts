@@ -1,5 +1,5 @@
 import type { OutputIssue } from './types.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { parseJSON } from '../answers/objects.ts';
 
 /** A text that is not JSON, or JSON that does not fit its schema. */
 export class SchemaMismatch extends Error {

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../types.ts';
 import type { VideoTaskError } from './types.ts';
-import { firstOf, isObject } from '../answers/objects.ts';
-import { parseJSON } from '../answers/parse-json.ts';
-import { levelsOf, objectOf, textOf } from './fields.ts';
+import { firstOf, isObject, parseJSON } from '../answers/objects.ts';
+import { levelsOf, objectOf, textOf } from '../answers/task-id.ts';
 import { readStatusWord } from './status.ts';
 
 /** What a failed task says when the gateway gave no reason at all. */

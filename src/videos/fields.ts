@@ -1,6 +1,5 @@
 import type { JsonObject } from '../types.ts';
 import { firstOf } from '../answers/objects.ts';
-export { findId, levelsOf, objectOf, textOf } from '../answers/task-id.ts';
 import { idsIn, levelsOf, objectOf, textOf } from '../answers/task-id.ts';
 import { readStatusWord } from './status.ts';
 

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../types.ts';
 import type { VideoStatus, VideoTask } from './types.ts';
 import { isObject } from '../answers/objects.ts';
+import { findId } from '../answers/task-id.ts';
 import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';
 import { findFailure } from './failure.ts';
 import {
   findCompletedURL,
-  findId,
   findProgress,
   findResultURL,
   findStatusWord,
@@ -34,17 +34,17 @@ const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
   metadata: 'string or object',
 };
 
-/** Fields of which `null` says no more than their absence. */
-const nullableFields = ['object', 'model', 'seconds', 'size', 'remixed_from_video_id'] as const;
-
-/** Sets a field, or takes it away when there is nothing to say. */
-function put(value: JsonObject, key: string, content: unknown): void {
-  if (content !== undefined) value[key] = content;
-  else if (key in value) delete value[key];
+/** Sets fields, or takes them away when there is nothing to say. */
+function put(value: JsonObject, contents: JsonObject): void {
+  for (const key in contents) {
+    const content = contents[key] ?? undefined;
+    if (content !== undefined) value[key] = content;
+    else if (key in value) delete value[key];
+  }
 }
 
 /** Adds a field that `JSON.stringify` and loops do not see. */
-export function hide(value: object, key: string, content: unknown): void {
+export function defineHidden(value: object, key: string, content: unknown): void {
   // Every attribute is named: one that is left out stays as it is when the gateway sent such a field.
   const attributes = { enumerable: false, configurable: true, writable: true };
   Object.defineProperty(value, key, { value: content, ...attributes });
@@ -54,7 +54,7 @@ export function hide(value: object, key: string, content: unknown): void {
 function putStatus(value: JsonObject, body: JsonObject, status: VideoStatus): void {
   value['status'] = status;
   value['error'] = status === 'failed' ? findFailure(body) : null;
-  put(value, 'url', status === 'completed' ? findCompletedURL(body) : undefined);
+  put(value, { url: status === 'completed' ? findCompletedURL(body) : undefined });
 }
 
 /** Gives a task the status that the caller reads out of the gateway's word. */
@@ -77,17 +77,23 @@ export const videoSchema: ResponseSchema<VideoTask> = {
     const reading = readStatusWord(word);
     const isInferred = reading.word !== 'known' && findResultURL(body) !== undefined;
     const id = findId(body) ?? '';
-    value['id'] = id;
-    value['task_id'] = id;
-    put(value, 'raw_status', word);
-    put(value, 'inferred', isInferred ? true : undefined);
+    const { seconds, object, model, size, remixed_from_video_id } = body;
+    put(value, {
+      id,
+      task_id: id,
+      raw_status: word,
+      inferred: isInferred ? true : undefined,
+      progress: findProgress(body),
+      created_at: findTimestamp(body, ['created_at', 'created', 'submit_time']),
+      completed_at: findTimestamp(body, ['completed_at', 'finish_time']),
+      expires_at: findTimestamp(body, ['expires_at']),
+      seconds: typeof seconds === 'number' ? String(seconds) : seconds,
+      object,
+      model,
+      size,
+      remixed_from_video_id,
+    });
     putStatus(value, body, isInferred ? 'completed' : reading.status);
-    put(value, 'progress', findProgress(body));
-    put(value, 'created_at', findTimestamp(body, ['created_at', 'created', 'submit_time']));
-    put(value, 'completed_at', findTimestamp(body, ['completed_at', 'finish_time']));
-    put(value, 'expires_at', findTimestamp(body, ['expires_at']));
-    if (typeof body['seconds'] === 'number') value['seconds'] = String(body['seconds']);
-    for (const key of nullableFields) if (value[key] === null) delete value[key];
-    hide(value, 'raw', body);
+    defineHidden(value, 'raw', body);
   },
 };

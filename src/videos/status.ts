@@ -11,55 +11,21 @@ export interface StatusReading {
 }
 
 /** Words of gateways and vendors, without separators and without what `JOB_STATE_` says. */
-const words: Readonly<Record<VideoStatus, readonly string[]>> = {
-  queued: [
-    'queued',
-    'queueing',
-    'pending',
-    'submitted',
-    'created',
-    'inqueue',
-    'preparing',
-    'notstart',
-    'waiting',
-  ],
-  in_progress: ['inprogress', 'processing', 'running', 'generating', 'rendering'],
-  completed: ['completed', 'complete', 'succeeded', 'succeed', 'success', 'done', 'finished'],
+const words = {
+  queued: 'queued queueing pending submitted created inqueue preparing notstart waiting',
+  in_progress: 'inprogress processing running generating rendering',
+  completed: 'completed complete succeeded succeed success done finished',
   failed: [
-    'failed',
-    'fail',
-    'failure',
-    'error',
-    'errored',
-    'abort',
-    'aborted',
-    'timedout',
-    'timeout',
-    'cancel',
-    'cancelled',
-    'canceled',
-    'cancelling',
-    'canceling',
-    'killed',
-    'interrupted',
-    'blocked',
-    'filtered',
-    'denied',
-    'refused',
-    'revoked',
-    'terminated',
-    'expired',
-    'rejected',
-    'moderated',
-  ],
-};
+    'failed fail failure error errored timedout timeout expired',
+    'abort aborted cancel cancelled canceled cancelling canceling killed interrupted terminated',
+    'blocked filtered denied refused revoked rejected moderated',
+  ].join(' '),
+} satisfies Record<VideoStatus, string>;
 
-const statusByWord = new Map<string, VideoStatus>([
-  ...words.queued.map((word) => [word, 'queued'] as const),
-  ...words.in_progress.map((word) => [word, 'in_progress'] as const),
-  ...words.completed.map((word) => [word, 'completed'] as const),
-  ...words.failed.map((word) => [word, 'failed'] as const),
-]);
+const statusByWord = new Map<string, VideoStatus>();
+for (const status of ['queued', 'in_progress', 'completed', 'failed'] as const) {
+  for (const word of words[status].split(' ')) statusByWord.set(word, status);
+}
 
 /**
  * The status that a gateway's word stands for, in any case and spelling.

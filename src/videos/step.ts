@@ -18,7 +18,7 @@ import {
 import { findComplaint, findFailure, isCausedByInput } from './failure.ts';
 import { namesTask } from './fields.ts';
 import { makeRef, noteCompleted, type NamedTask } from './ref.ts';
-import { hide, restateVideo, videoSchema } from './schema.ts';
+import { defineHidden, restateVideo, videoSchema } from './schema.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskRef } from './types.ts';
 import type { VideoUpdate, VideoWaitState, VideoWaitStep, WaitSettings } from './wait-options.ts';
@@ -150,7 +150,7 @@ export function readTask(
     task.task_id = id;
     const { model, created_at: created } = task;
     const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
-    hide(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
+    defineHidden(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
     if (task.status === 'completed') noteCompleted(task.ref, given);
     return task;
   });

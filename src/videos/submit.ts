@@ -14,10 +14,10 @@ import {
   VideoSubmitAnswerError,
   VideoSubmitUnknownError,
 } from './errors.ts';
-import { findId } from './fields.ts';
+import { findId } from '../answers/task-id.ts';
 import { LedgerCall } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
-import { hide, videoSchema } from './schema.ts';
+import { defineHidden, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
 import type { VideoTask, VideoTaskRef } from './types.ts';
 import type { VideoSubmitOptions } from './wait-options.ts';
@@ -89,7 +89,7 @@ function send(
   };
   const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
     if (task.id === '') throw nameless(task, info);
-    hide(task, 'ref', refOf(task.id, info.callId, task.model));
+    defineHidden(task, 'ref', refOf(task.id, info.callId, task.model));
     return task;
   });
   const format: typeof answer = {

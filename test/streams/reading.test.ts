@@ -156,6 +156,10 @@ describe('rule 26: leaving a stream', () => {
   });
 });
 
+/** 25 chunks, of which only the first so many have text as their content. */
+const chunksThatFit = (count: number) =>
+  Array.from({ length: 25 }, (_, index) => chunk({ content: index < count ? 'a' : index }));
+
 describe('reading a stream', () => {
   test('twice throws an error that says what to do', async () => {
     const stream = openChat(wholeAnswer);
@@ -207,6 +211,21 @@ describe('reading a stream', () => {
     await iterator.next();
     expect(pulls).toBe(2);
     await iterator.return?.();
+  });
+
+  test('compares the first 20 chunks, and strictly every one', async () => {
+    const watched = watchedContext();
+    const strictly = watchedContext({ validation: 'strict' });
+
+    const tolerant = await readStream(openChat(encode(...chunksThatFit(18)), watched));
+    const strict = await readStream(openChat(encode(...chunksThatFit(22)), strictly));
+
+    expect(tolerant.items).toHaveLength(25);
+    expect(strict.items).toHaveLength(22);
+    expect(strict.error).toBeInstanceOf(UnexpectedResponseError);
+    expect(watched.issues.map(({ path }) => path)).toEqual(
+      Array.from({ length: 2 }, () => 'choices[0].delta.content'),
+    );
   });
 
   test('strictly throws at the chunk that differs', async () => {

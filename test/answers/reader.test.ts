@@ -201,7 +201,7 @@ describe('reading a completion', () => {
     expect(issues).toHaveLength(2);
   });
 
-  test('switched off reports nothing and still repairs', () => {
+  test('switched off reports nothing and still normalizes', () => {
     const { result, issues } = read({ id: 7, choices: null }, chatCompletionSchema, 'off');
 
     expect(issues).toEqual([]);
