@@ -2,9 +2,9 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { jsonAnswer } from '../http/response.ts';
-import { collectWith, eventAnswer } from '../streams/stream.ts';
+import { collectAs, eventAnswer } from '../streams/stream.ts';
 import { imagesSchema } from './schema.ts';
-import { collectImages, imageEditProtocol, imageGenProtocol } from './protocol.ts';
+import { imageEditProtocol, imageGenProtocol, imagesOf } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
   ImageEditParamsBase,
@@ -18,9 +18,10 @@ import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.t
 import type { ImagesResponse } from './types.ts';
 import { editRequest, generateBody } from './body.ts';
 
+const collectEvents = collectAs(imageGenProtocol(1));
 const imagesAnswer = jsonAnswer({
   schema: imagesSchema,
-  fromEvents: collectWith(collectImages),
+  fromEvents: async (call, answer) => imagesOf(await collectEvents(call, answer)),
 });
 
 /** Makes and edits images (interface document, 4.6 and 4.7). Consumes credit. */

@@ -8,6 +8,7 @@ import {
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
 import type { Evidence } from '../errors/gateway-error.ts';
+import type { Redaction } from '../http/redaction.ts';
 import type { StreamLimit } from './timeouts.ts';
 
 /**
@@ -91,13 +92,6 @@ export class SentError extends Error {
   }
 }
 
-/** Takes keys and the queries of URLs out of what others say. */
-interface StreamRedaction {
-  said(words: ErrorBody): ErrorBody;
-  cause(cause: unknown): unknown;
-  headers(headers: Headers): Headers;
-}
-
 /** What every error of a stream carries. */
 export interface StreamErrorBase {
   /** The operation, for messages, for example `chat.completions.create`. */
@@ -108,7 +102,7 @@ export interface StreamErrorBase {
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
   /** Takes out of what the gateway or the runtime says what may not be in errors. */
-  readonly redaction?: StreamRedaction | undefined;
+  readonly redaction?: Pick<Redaction, 'said' | 'cause' | 'headers'> | undefined;
 }
 
 /** What had been received when a stream failed. */

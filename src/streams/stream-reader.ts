@@ -167,7 +167,9 @@ export function readStream<Item>(
         if (value === undefined) finish();
         else takeBytes(value);
       } catch (cause) {
-        if (outcome === undefined) onBroken(cause);
+        if (outcome !== undefined) break;
+        if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
+        else finish({ cause });
       }
     } while (items.isAwaited);
     isReading = false;
@@ -181,8 +183,8 @@ export function readStream<Item>(
     });
     if (!isTaken) return;
     timeouts.endRead(hasNewItems);
-    if (answer.isOver) settle({ verdict: 'complete' }, false);
-    else if (answer.isTerminated) timeouts.expectEnd();
+    if (answer.isOver()) settle({ verdict: 'complete' }, false);
+    else if (answer.isEnding()) timeouts.expectEnd();
   }
 
   /** Ends the stream when what has come is an error or cannot be read. */
@@ -213,11 +215,6 @@ export function readStream<Item>(
     settle({ verdict, error }, isGivenUp);
   }
 
-  function onBroken(cause: unknown): void {
-    if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
-    else finish({ cause });
-  }
-
   /** Ends the stream before its body has ended. */
   function leave(error?: unknown): void {
     settle({ verdict: answer.verdict(true), error });
@@ -233,7 +230,7 @@ export function readStream<Item>(
 
   function onPassed(limit: StreamLimit, timeout: number): void {
     if (limit === 'ending') finish(undefined, true);
-    else if (answer.isFinished) leave();
+    else if (answer.isFinished()) leave();
     else {
       if (limit === 'unread') warn('A stream was not read by anybody; it is closed now');
       leave(timedOut(base, progress, limit, timeout));

@@ -348,18 +348,11 @@ async function streamOfAnswer<Item>(
   return streamFromValues(instead.events, context, protocol, instead.isWhole);
 }
 
-/** Puts the events together that came in place of a whole answer; what is made of them may be more. */
-export function collectWith<T>(
-  collect: (response: Response, context: StreamContext) => Promise<T>,
-): (call: LogicalCall, answer: Answer) => Promise<T> {
-  return (call, answer) => collect(answer.response, contextOf(call, answer));
-}
-
-/** The same for a stream whose events add up to the answer. */
+/** Puts the events together that came in place of a whole answer. */
 export function collectAs<Item>(
   protocol: StreamProtocol<Item>,
 ): (call: LogicalCall, answer: Answer) => Promise<WholeOf<Item>> {
-  return collectWith((response, context) => collectStream(response, context, protocol));
+  return (call, answer) => collectStream(answer.response, contextOf(call, answer), protocol);
 }
 
 /** What a stream has to know of its call. */

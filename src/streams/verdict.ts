@@ -9,8 +9,8 @@ import { isObject, parseJSON, parseLines } from '../answers/objects.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
-import type { StreamProgress, StreamProtocol } from './protocol.ts';
-import { type EventTaker, tooLarge } from './sse.ts';
+import type { StreamContext, StreamProtocol } from './protocol.ts';
+import { tooLarge } from './sse.ts';
 
 /** The data of the event behind the last piece of an answer. */
 const terminator = '[DONE]';
@@ -24,29 +24,6 @@ const comparedItems = 20;
 /** Text beyond this is only kept when it can be JSON, of which all is needed. */
 const maxPlainTextLength = 65_536;
 
-/** How much of a stream is kept and how strictly it is read. */
-interface ReadingOptions extends ReadCheck {
-  readonly partial?: boolean | undefined;
-  readonly maxEventBytes?: number | undefined;
-}
-
-/** An answer of which some events have come. */
-export interface StreamedAnswer<Item> extends EventTaker {
-  readonly progress: StreamProgress<Item>;
-  /** Whether a terminator came. */
-  readonly isTerminated: boolean;
-  /** Whether there is proof that the answer is whole. */
-  readonly isFinished: boolean;
-  /** Whether it is whole and nothing of it can follow. */
-  readonly isOver: boolean;
-  /** Takes one event as a value; throws as `take` does. */
-  takeValue(value: unknown, name?: string): void;
-  /** Takes the end of the stream; throws as `take` does when what came is an error. */
-  takeEnd(): void;
-  /** Decides how the stream has ended. */
-  verdict(isBroken: boolean): StreamVerdict;
-}
-
 /**
  * Makes checked items of events, and decides whether the answer in them is whole.
  *
@@ -54,12 +31,12 @@ export interface StreamedAnswer<Item> extends EventTaker {
  */
 export function followAnswer<Item>(
   protocol: StreamProtocol<Item>,
-  options: ReadingOptions,
+  context: StreamContext,
   onItem: (item: Item) => void,
-): StreamedAnswer<Item> {
-  const progress = protocol.follow(options.partial !== false);
-  const { maxEventBytes = Infinity } = options;
-  const unchecked: ReadCheck = { ...options, validation: 'off' };
+) {
+  const { partial = true, maxEventBytes = Infinity, validation } = context;
+  const progress = protocol.follow(partial);
+  const unchecked: ReadCheck = { validation: 'off', onIssue: context.onIssue };
   let compared = 0;
   let isTerminated = false;
   let isCut = false;
@@ -70,9 +47,14 @@ export function followAnswer<Item>(
   let strayText = '';
   let isStrayJSON = false;
 
+  /** Whether there is proof that the answer is whole. */
   const isFinished = (): boolean => isWhole || progress.isFinished(isTerminated);
+  /** Whether it is whole and nothing of it can follow. */
   const isOver = (): boolean => isTerminated && progress.isFinished(true);
+  /** Whether the end of the stream should follow. */
+  const isEnding = (): boolean => isTerminated;
 
+  /** Decides how the stream has ended. */
   function verdict(isBroken: boolean): StreamVerdict {
     if (isFinished()) return 'complete';
     if (isBroken || isCut) return 'truncated';
@@ -82,6 +64,7 @@ export function followAnswer<Item>(
     return isTerminated ? 'no_finish_reason' : 'no_terminator';
   }
 
+  /** Takes one event. */
   function take(data: string, name: string | undefined, isOpen: boolean): void {
     // What comes after the end of a whole answer says nothing about it.
     if (data === '' || isOver()) return;
@@ -107,6 +90,7 @@ export function followAnswer<Item>(
     return data.trim() === terminator;
   }
 
+  /** Takes one event that is parsed already. */
   function takeValue(value: unknown, name?: string): void {
     hasEvents = true;
     if (protocol.isPlain === true) {
@@ -122,16 +106,17 @@ export function followAnswer<Item>(
     if (typeof value === 'string') throw new SentError(readPlainText(value));
     if (isPing(value, name)) return;
     if (isHollow(value)) hasHollowChunk = true;
-    else if (isObject(value) || options.validation === 'strict') takeItem(value);
+    else if (isObject(value) || validation === 'strict') takeItem(value);
   }
 
   function takeItem(value: unknown): void {
-    const isCompared = options.validation === 'strict' || compared++ < comparedItems;
-    const item = protocol.read(value, isCompared ? options : unchecked);
+    const isCompared = validation === 'strict' || compared++ < comparedItems;
+    const item = protocol.read(value, isCompared ? context : unchecked);
     progress.add(item);
     if (protocol.isHidden?.(item) !== true) onItem(item);
   }
 
+  /** Takes a line that belongs to no event. */
   function takeStrayLine(line: string): void {
     if (strayText === '') isStrayJSON = /^\s*[[{]/.test(line);
     const limit = isStrayJSON ? maxEventBytes : maxPlainTextLength;
@@ -139,6 +124,7 @@ export function followAnswer<Item>(
     else if (isStrayJSON) throw tooLarge(maxEventBytes);
   }
 
+  /** Takes the end of the stream. */
   function takeEnd(): void {
     const text = strayText.trim();
     if (text !== '' && !isOver()) takeInstead(text);
@@ -179,15 +165,9 @@ export function followAnswer<Item>(
 
   return {
     progress,
-    get isTerminated() {
-      return isTerminated;
-    },
-    get isFinished() {
-      return isFinished();
-    },
-    get isOver() {
-      return isOver();
-    },
+    isFinished,
+    isOver,
+    isEnding,
     take,
     takeValue,
     takeStrayLine,
