@@ -19,18 +19,15 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly startedAt: number;
   readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
   readonly maxEventBytes?: number | undefined;
-  /** How many bytes are read of the stream. */
+  /** How many bytes are read of this stream; no limit when left out. */
   readonly maxBytes?: number | undefined;
   /** How many bytes are read of a stream that is put together into one answer. */
   readonly maxResponseBytes?: number | undefined;
   /** Whether what has come is kept, in the form of a whole answer. */
   readonly partial?: boolean | undefined;
   readonly error: StreamErrorBase;
-  /** Writes a warning to the caller's logger. Details hold no text of prompts or answers. */
-  readonly warn?: (
-    message: string,
-    details: Readonly<Record<string, string | number | boolean | undefined>>,
-  ) => void;
+  /** Writes a warning to the caller's logger. */
+  readonly warn?: (message: string) => void;
   /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
   readonly release?: (outcome: StreamOutcome) => void;
 }
@@ -38,8 +35,8 @@ export interface StreamContext extends StreamLimits, ReadCheck {
 declare const addsUpTo: unique symbol;
 
 /**
- * A piece of a streamed answer. Tells the compiler, and nobody else, what such pieces add up to and how
- * they report the token usage.
+ * A piece of a streamed answer: it tells the compiler what such pieces add up to, and how they report
+ * the token usage. At run time there is no such field.
  */
 export interface PieceOf<Whole, Usage> {
   readonly [addsUpTo]?: readonly [Whole, Usage];
@@ -67,7 +64,7 @@ export interface StreamProgress<Item> {
 
 /** What the events of a kind of stream mean. */
 export interface StreamProtocol<Item> {
-  /** Makes an item of the parsed data of one event: checks it, reports differences, normalizes it. */
+  /** Makes an item of the parsed data of one event: compares it, reports what differs, normalizes it. */
   read(value: unknown, check: ReadCheck): Item;
   /**
    * Starts to follow a stream.

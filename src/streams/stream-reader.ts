@@ -41,9 +41,9 @@ export interface StreamReading<Item> extends ItemSource<Item> {
 /** The result of `next()` when nothing follows. */
 export const finished: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** A promise that nobody has to look at: its rejection is never an unhandled one. */
+/** Keeps the rejection of a promise at which nobody may look from being an unhandled one. */
 export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> {
-  promise.catch(() => undefined);
+  promise.catch(() => {});
   return promise;
 }
 
@@ -103,8 +103,8 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
     const promise = new Promise<IteratorResult<Item, undefined>>((resolve) =>
       this.#waiting.push(resolve),
     );
-    // Most often one waits at a time. It is seen to when it fails: to do so for each item costs as much
-    // as reading a short one.
+    // Most often one promise waits at a time. Its rejection is ignored once it fails: to do that for
+    // each item costs as much as reading a short one.
     if (this.#waiting.length > 1) return ignoreRejection(promise);
     this.#longestWaiting = promise;
     return promise;
@@ -208,7 +208,7 @@ export function readStream<Item>(
     const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
-      warn(`The stream ${describeEnding(verdict, progress)}`);
+      context.warn?.(`The stream ${describeEnding(verdict, progress)}`);
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
       error = truncated(base, progress, verdict, broken?.cause);
     }
@@ -232,12 +232,10 @@ export function readStream<Item>(
     if (limit === 'ending') finish(undefined, true);
     else if (answer.isFinished()) leave();
     else {
-      if (limit === 'unread') warn('A stream was not read by anybody; it is closed now');
+      if (limit === 'unread') context.warn?.('A stream was not read by anybody; it is closed now');
       leave(timedOut(base, progress, limit, timeout));
     }
   }
-
-  const warn = (message: string): void => context.warn?.(message, { operation: base.operation });
 
   /**
    * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
@@ -296,7 +294,8 @@ export function readStream<Item>(
     },
     close(isDropped) {
       if (outcome !== undefined) return;
-      if (isDropped === true) warn('A stream was dropped before its end; it is closed now');
+      if (isDropped === true)
+        context.warn?.('A stream was dropped before its end; it is closed now');
       items.clear();
       leave();
     },

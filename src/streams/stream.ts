@@ -171,7 +171,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
   }
 }
 
-/** Outside of the class, as bundlers rename classes that name themselves, and a name is what `console.log` shows. */
+/** Outside of the class: bundlers rename classes that name themselves, and `console.log` shows the name. */
 function streamOf<Item>(
   reading: StreamReading<Item>,
   items: ItemSource<Item> = reading,
@@ -376,8 +376,8 @@ function contextOf(call: LogicalCall, answer: Answer): StreamContext {
       redaction: call.redaction,
       evidence: { ...evidence, attempts: [...call.attempts, evidence] },
     },
-    warn: (message, details) =>
-      call.client.log.write('warn', message, { callId: call.id, ...details }),
+    warn: (message) =>
+      call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),
     release: (outcome) => call.endStream(outcome),
   };
 }
