@@ -35,7 +35,7 @@ export function withoutRequestIds(message: string): string {
   return message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
 }
 
-/** The request id in an error message; the last one, as gateways in a row each add theirs. */
+/** The request id in an error message; the last one, as each gateway in a chain adds its own. */
 function requestIdIn(message = ''): string | undefined {
   return [...message.matchAll(/\(request id: ([^()\s]{1,200})\)/gi)].at(-1)?.[1];
 }

@@ -55,7 +55,7 @@ function kindOfStatus(status: number, { envelope }: ErrorBody, headers: Headers)
     const hasHint = retryAfterFrom(headers, status) !== undefined;
     return isJSON || hasHint ? 'rate_limited' : 'bare_rate_limited';
   }
-  // Proxies answer in JSON too; only the gateway's own envelopes are its word.
+  // Proxies answer in JSON too; what has the form of the gateway's errors is surely from it.
   const isOwn = isJSON && envelope !== 'other';
   if (status === 500) return isOwn ? 'server_error' : 'interrupted';
   return kindByStatus[status] ?? (isOwn ? 'refused' : 'undecided');
@@ -136,7 +136,7 @@ function kindOfCode(code: string, { syscall, socket, message }: JsonObject): Fai
 
 /** What a text proves, where there is no code. */
 function kindOfText(message: string): FailureKind | undefined {
-  // Node's word for the ports that the Fetch standard forbids.
+  // What Node says of a port that the Fetch standard forbids.
   if (message === 'bad port') return 'invalid_input';
   // Node hides which redirect it was when an upload may not be followed.
   if (message === 'unexpected redirect') return 'redirected_after_work';

@@ -155,7 +155,7 @@ export function shownOf(answer: unknown): unknown {
   return text.length > shownLength ? text.slice(0, shownLength) : answer;
 }
 
-/** Gateways end what they say as they like; the advice that follows needs an end. */
+/** Ends what a gateway says, as advice follows it. */
 function asSentence(text: string): string {
   return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
 }

@@ -6,12 +6,16 @@ import type { ResponseIssue } from '../types.ts';
 /** `retry`: within `maxRetries`; `once`: at most one; `refresh`: once, with a new key; `throw`: never. */
 export type Rule = 'retry' | 'once' | 'refresh' | 'throw';
 
-type Rules = Readonly<Record<ChargeClass, Rule>>;
+/** `keyed`: by its key the gateway does the work of the call once, however often it is sent. */
+type Column = ChargeClass | 'keyed';
 
-const rules = (free: Rule, metered = free, charged = metered): Rules => ({
+type Rules = Readonly<Record<Column, Rule>>;
+
+const rules = (free: Rule, metered = free, charged = metered, keyed = free): Rules => ({
   free,
   metered,
   charged,
+  keyed,
 });
 const never = rules('throw');
 const once = rules('once');
@@ -41,7 +45,7 @@ const checkFirst = 'check the account before sending it again.';
  * The decision table: every way in which an attempt can fail, what it proves, what may be repeated
  * after it, per charge class, and what to advise.
  *
- * The law behind it is RFC 9110, 9.2.2: a request that is not idempotent may be repeated by a client
+ * The rule behind it is RFC 9110, 9.2.2: a request that is not idempotent may be repeated by a client
  * only when the first one was provably not applied. So no row of a charged call retries on an
  * unknown outcome; a test walks the table and proves it.
  */
@@ -49,7 +53,7 @@ export const failures = {
   invalid_input: row('not_sent', never),
   /** Nothing was sent, or HTTP/2 promises that nothing was processed. */
   cannot_connect: row('not_sent', always),
-  /** A wrong name does not heal, but a name server may have stumbled. */
+  /** A wrong name stays wrong, but the name server may only have had trouble. */
   host_not_found: row('not_sent', once, 'Nothing was sent. Check baseURL.'),
   tls_failed: row(
     'not_sent',
@@ -71,7 +75,7 @@ export const failures = {
   unusable_answer: row('unknown', ifFree),
   /** An error that says neither that work had begun nor that it had not. */
   undecided: row('unknown', never),
-  /** What it leads to may be the result. */
+  /** The place that it leads to may hold the result of the work. */
   redirected_after_work: row(
     'unknown',
     never,
@@ -84,12 +88,12 @@ export const failures = {
   ),
   /** By its status, or by a code that says that the same request fails again. */
   refused: row('rejected', never),
-  /** With an idempotency key it means that the first attempt is still at work. */
-  conflict: row('rejected', never),
+  /** With a key it means that the first attempt is still at work. */
+  conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry')),
   unauthorized: row('rejected', rules('refresh')),
   too_early: row('rejected', onceIfCharged),
   rate_limited: row('rejected', always, limited),
-  /** A 429 without a body or a hint comes from a middlebox. */
+  /** A 429 without a body or a hint comes from a proxy in between. */
   bare_rate_limited: row('rejected', onceIfCharged, limited),
 } satisfies Record<string, Row>;
 
@@ -122,7 +126,7 @@ export interface FailedAttempt {
 /** What the decision needs to know of the call. */
 export interface RetryState {
   readonly charge: ChargeClass;
-  /** The caller's explicit word on unknown outcomes, or `undefined`. */
+  /** The option of that name; `undefined` when the caller did not set it. */
   readonly retryUnknownOutcome: boolean | undefined;
   /** Whether the gateway promises to do the work of this call once, however often it is sent. */
   readonly idempotent?: boolean;
@@ -137,8 +141,8 @@ export interface RetryState {
 }
 
 /** The column of the table that a call stands under. */
-function columnOf({ idempotent, charge, retryUnknownOutcome }: RetryState): ChargeClass {
-  if (idempotent) return 'free';
+function columnOf({ idempotent, charge, retryUnknownOutcome }: RetryState): Column {
+  if (idempotent) return 'keyed';
   if (charge === 'free' || retryUnknownOutcome === undefined) return charge;
   return retryUnknownOutcome ? 'metered' : 'charged';
 }
@@ -154,9 +158,9 @@ export function decide(
   state: RetryState,
 ): 'retry' | 'refresh' | 'throw' {
   const column = columnOf(state);
-  const rule = state.idempotent && kind === 'conflict' ? 'retry' : failures[kind].rules[column];
-  // Once an answer has begun, only a read may be repeated: the work was done and is billed.
-  const isBilled = phase === 'body' && column !== 'free';
+  const rule = failures[kind].rules[column];
+  // Once an answer has begun the work was done and is billed.
+  const isBilled = phase === 'body' && (column === 'metered' || column === 'charged');
   if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';
   if (rule === 'refresh') return state.canRefresh && !state.refreshed ? 'refresh' : 'throw';
   const limit = rule === 'once' ? Math.min(1, state.maxRetries) : state.maxRetries;
@@ -171,8 +175,8 @@ const longestRetryAfter = 60_000;
 
 /**
  * The pause before an attempt is repeated, in milliseconds, or `undefined` when the server asks for too
- * long a wait. Without its word it is exponential with full jitter, so that many clients that failed
- * together do not come back together.
+ * long a wait. When it asks for none the pause grows with each retry and has full jitter, so that many
+ * clients that failed together do not come back together.
  *
  * @param retries - How many were made before.
  */
@@ -183,7 +187,7 @@ export function pauseBefore(
   const asked = headers && retryAfterFrom(headers, status);
   if (asked !== undefined) return asked > longestRetryAfter ? undefined : asked;
   const pause = Math.round(Math.min(longestPause, firstPause * 2 ** retries) * Math.random());
-  // A middlebox that says nothing is given at least a second.
+  // A proxy that says nothing is given at least a second.
   return kind === 'bare_rate_limited' ? Math.max(1_000, pause) : pause;
 }
 
