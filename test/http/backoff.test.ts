@@ -59,6 +59,7 @@ describe('retryAfterFrom()', () => {
     ['an asctime date, which is UTC', { 'retry-after': 'Tue Sep  1 12:00:09 2026' }, 9_000],
     ['an ISO date', { 'retry-after': '2026-09-01T12:00:09Z' }, 9_000],
     ['a date in the past', { 'retry-after': 'Tue, 01 Sep 2026 11:00:00 GMT' }, 0],
+    ['a Unix time', { 'retry-after': String(now / 1_000 + 4) }, 4_000],
     ['retry-after-ms', { 'retry-after-ms': '1500' }, 1_500],
     ['retry-after-ms before retry-after', { 'retry-after-ms': '20', 'retry-after': '9' }, 20],
     [
@@ -74,6 +75,7 @@ describe('retryAfterFrom()', () => {
     ],
     ['ratelimit-reset in seconds', { 'ratelimit-reset': '30' }, 30_000],
     ['ratelimit-reset as a Unix time', { 'ratelimit-reset': String(now / 1_000 + 12) }, 12_000],
+    ['ratelimit-reset as a date', { 'ratelimit-reset': '2026-09-01T12:00:05Z' }, 5_000],
     ['retry-after before ratelimit-reset', { 'ratelimit-reset': '30', 'retry-after': '2' }, 2_000],
   ])('rule 8: reads %s', (_, headers, expected) => {
     expect(waitAsked(headers)).toBe(expected);

@@ -76,6 +76,17 @@ describe('idempotency', () => {
     ]);
   });
 
+  test('an error may name the key, which gives no access', async () => {
+    const message = 'order-12345678 was used for another image';
+    const { client } = scripted([json({ error: { message } }, 422)], { idempotency });
+
+    const error = await settled(
+      failureOf(client.images.generate(params, { idempotencyKey: 'order-12345678' })),
+    );
+
+    expect(error).toMatchObject({ status: 422, message: expect.stringContaining(message) });
+  });
+
   test('a refusal is not repeated', async () => {
     const { client, requests } = scripted([json({ error: { message: 'no' } }, 400)], {
       idempotency,
