@@ -58,10 +58,18 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> 
   function_call: 'tool-calls',
 };
 
-/** Why an answer ended. A refusal counts as filtered, though its reason says that it is complete. */
-export function finishOf(raw: string, hasRefused: boolean): LanguageModelV4FinishReason {
+/**
+ * Why an answer ended. A refusal counts as filtered, though its reason says that it is complete.
+ *
+ * @param raw - The gateway's word; `undefined` when everything was filtered.
+ */
+export function finishOf(
+  raw: string | undefined,
+  hasRefused: boolean,
+): LanguageModelV4FinishReason {
+  if (raw === undefined) return { unified: 'content-filter', raw };
   const unified = hasRefused && raw === 'stop' ? 'content-filter' : reasons[raw];
-  return { unified: unified ?? 'other', raw };
+  return { unified: unified ?? 'other', raw: raw === '' ? undefined : raw };
 }
 
 /** What is known of an answer as a whole; gateways leave out what they do not know. */

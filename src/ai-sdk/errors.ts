@@ -53,7 +53,8 @@ export class GatewayCallError extends AISDKError {
   readonly requestBodyValues = undefined;
   readonly statusCode: number | undefined;
   readonly responseHeaders: Record<string, string> | undefined;
-  readonly responseBody: string | undefined;
+  /** Not enumerable, so logs do not show it: it may be a whole answer. */
+  declare readonly responseBody: string | undefined;
   readonly isRetryable = false;
   /** What was paid for, such as images that could not be read; else what the gateway says. */
   readonly data: unknown;
@@ -71,7 +72,7 @@ export class GatewayCallError extends AISDKError {
     this.url = client.baseURL + endpoints[operation].path;
     this.statusCode = status;
     this.responseHeaders = headers && Object.fromEntries(headers);
-    this.responseBody = body ?? textOf(answer);
+    Object.defineProperty(this, 'responseBody', { value: body ?? textOf(answer) });
     this.data = data ?? answer;
     this.outcome = error.outcome;
     this.callId = error.callId;

@@ -45,8 +45,7 @@ async function generate(
   const hasRefused = Boolean(choice?.message.refusal);
   return {
     content: choice === undefined ? [] : contentOf(choice.message),
-    // Everything was filtered where there is no choice.
-    finishReason: finishOf(choice?.finish_reason ?? 'content_filter', hasRefused),
+    finishReason: finishOf(choice?.finish_reason, hasRefused),
     usage: usageOf(data.usage),
     providerMetadata: metadataOf(data.usage),
     request: { body: params },

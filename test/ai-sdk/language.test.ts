@@ -173,6 +173,33 @@ describe('text', () => {
     expect(await second.sources).toMatchObject([source]);
   });
 
+  test('an answer without any choice was filtered', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 };
+    const { provider } = scriptedProvider([
+      json({ id: 'x', object: 'chat.completion', choices: [], usage }),
+    ]);
+
+    const { finishReason, text } = await generateText({ model: provider(model), prompt: 'x' });
+
+    expect({ finishReason, text }).toEqual({ finishReason: 'content-filter', text: '' });
+  });
+
+  test('reasoning that is counted in the sum alone is output, too', async () => {
+    const usage = {
+      prompt_tokens: 3,
+      completion_tokens: 5,
+      total_tokens: 18,
+      completion_tokens_details: { reasoning_tokens: 10 },
+    };
+    const choices = [{ message: { content: 'Hi' }, finish_reason: 'stop' }];
+    const { provider } = scriptedProvider([json({ choices, usage })]);
+
+    const result = await generateText({ model: provider(model), prompt: 'x' });
+
+    const outputTokenDetails = { textTokens: 5, reasoningTokens: 10 };
+    expect(result.usage).toMatchObject({ outputTokens: 15, outputTokenDetails, totalTokens: 18 });
+  });
+
   test('raw chunks come when they are asked for', async () => {
     const { provider } = emulatedProvider();
     const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }];
@@ -368,6 +395,17 @@ describe('a stream that breaks off', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('is interrupted when it falls silent, and is paid for once', async () => {
+    const { provider, emulator } = emulatedProvider({ idleTimeout: 100 });
+    emulator.fail({ fault: { type: 'stall-events', after: 4 } });
+
+    const result = streamText({ model: provider(model), prompt: 'Hello', onError: () => {} });
+    const parts = await collect(result.fullStream);
+
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', finishReason: 'interrupted' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('is no error when the client allows it, and still ends a run of tools', async () => {
     const { provider, emulator } = emulatedProvider({ onTruncated: 'allow' });
     emulator.fail({ fault: { type: 'no-finish', done: true } });
@@ -473,6 +511,7 @@ describe('what cannot be', () => {
     expect(error).toHaveProperty('requestBodyValues', undefined);
     expect(RateLimitError.isInstance(Object(error).cause)).toBe(true);
     expect(JSON.stringify(error)).not.toMatch(/secret|sk-/);
+    expect(Object.keys(Object(error))).not.toContain('responseBody');
     expect(emulator.requests).toHaveLength(1);
   });
 
