@@ -16,7 +16,7 @@ import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
-import { toFile } from './uploads/multipart.ts';
+import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/call-spec.ts';
 import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
 import { Audio } from './audio/audio.ts';

@@ -51,8 +51,8 @@ export {
 } from './videos/errors.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
-export { toFile, toStreamingFile } from './uploads/multipart.ts';
-export type { StreamingFileOptions, ToFileInput } from './uploads/multipart.ts';
+export { toFile, toStreamingFile } from './uploads/to-file.ts';
+export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';
 export type { HTTPMethod, RawRequestOptions } from './http/call-spec.ts';
 export type {

@@ -35,7 +35,7 @@ export interface FileFacts {
   /** The name that the caller or the source gave, or `undefined`. */
   readonly name: string | undefined;
   /** The MIME type that the caller or the source gave, or `undefined`. */
-  readonly type: string | undefined;
+  readonly type?: string | undefined;
   /** The first bytes of the file. */
   readonly head: Uint8Array;
 }

@@ -1,19 +1,36 @@
 import { sniffLength } from '../answers/file-type.ts';
+import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import type { StreamingFileInput } from './types.ts';
-import { openSource, sizeOfFileStream, type ByteSource } from './byte-source.ts';
-import { isReadable, isStreamingFile } from './file-input.ts';
-import { describeFile, nameOf } from './file-name.ts';
-import { bufferContent, headOf, readBlob, unreadable } from './to-file.ts';
-import { toParts, type FilePart, type FormFields, type TextPart } from './multipart-fields.ts';
-import { loadFormStreamer, type StreamedFile } from './multipart-stream.ts';
-import type { BodyEncoding } from '../http/body.ts';
+import { writeJSON, type BodyEncoding } from '../http/body.ts';
+import { followSignal } from '../http/follow-signal.ts';
 import { untilAborted } from '../http/until-aborted.ts';
-import { formBlob } from './form-blob.ts';
+import {
+  blobPart,
+  isReadable,
+  isStreamingFile,
+  isUploadable,
+  notFile,
+  openStream,
+  readBlob,
+} from './file-input.ts';
+import { describeFile, nameOf, type FilePurpose } from './file-name.ts';
+import { loadFormStreamer, sizeOfFileStream, type FormFile, type TextPart } from './form-stream.ts';
+import { bufferContent, headOf, unreadable } from './to-file.ts';
+import type { Uploadable } from './types.ts';
 
-export { isUploadable } from './file-input.ts';
-export { toFile, toStreamingFile, type StreamingFileOptions, type ToFileInput } from './to-file.ts';
-export type { FormField, FormFields } from './multipart-fields.ts';
+/**
+ * One field of a form.
+ *
+ * - Text, numbers and booleans become text; `undefined` and `null` are left out.
+ * - A list repeats the field, under the same name; one that holds objects becomes JSON text.
+ * - A file becomes a file part. A purpose says that the field is for files: then only text and files
+ *   may stand in it, and name and MIME type are made to fit the purpose.
+ * - Any other object becomes JSON text.
+ */
+export type FormField = readonly [name: string, value: unknown, purpose?: FilePurpose];
+
+/** The fields of a form, in the order in which they are sent. */
+export type FormFields = readonly FormField[];
 
 /** A form, ready to be the body of a request. */
 export interface EncodedMultipart {
@@ -41,8 +58,9 @@ export function formBody(fields: FormFields): BodyEncoding {
       const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
       const form = await encodeMultipart([...kept, ...Object.entries(extra)], signal);
       if (takesForms || !(form.body instanceof FormData)) return form;
-      const body = formBlob(form.body);
-      return { ...form, body, headers: { 'content-type': body.type } };
+      const whole = new Response(form.body);
+      const type = whole.headers.get('content-type') ?? '';
+      return { ...form, body: await whole.blob(), headers: { 'content-type': type } };
     },
   };
 }
@@ -65,27 +83,23 @@ export async function encodeMultipart(
   fields: FormFields,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<EncodedMultipart> {
-  const sources = new SourceSet();
-  const onAbort = (): void => sources.close(signal.reason);
-  signal.addEventListener('abort', onAbort);
+  const controller = new AbortController();
+  const unfollow = followSignal(signal, controller);
   const release = (reason?: unknown): void => {
-    signal.removeEventListener('abort', onAbort);
-    sources.close(reason);
+    unfollow();
+    controller.abort(reason);
   };
-
   try {
-    const preparing = Promise.all(
-      toParts(fields).map(async (part) => ('text' in part ? part : openFile(part, sources))),
+    const opening = toParts(fields).map(async (part) =>
+      'text' in part ? part : openFile(part, controller.signal),
     );
-    const isStreamed = sources.size > 0;
-    if (signal.aborted) onAbort();
-    const parts = await untilAborted(preparing, signal);
+    const parts = await untilAborted(Promise.all(opening), controller.signal);
+    const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
     const streamForm = isStreamed ? await loadFormStreamer() : undefined;
     if (streamForm !== undefined) {
-      const form = streamForm(parts, sources);
-      return { ...form, replayable: false, release, sourceError: () => sources.error };
+      return { ...streamForm(parts, controller), replayable: false, release };
     }
-    const body = await untilAborted(memoryForm(parts), signal);
+    const body = await untilAborted(memoryForm(parts), controller.signal);
     return { body, headers: {}, replayable: true, release, sourceError: () => undefined };
   } catch (error) {
     release(error);
@@ -93,84 +107,104 @@ export async function encodeMultipart(
   }
 }
 
-/** Every stream that a form is read from. */
-class SourceSet {
-  readonly #sources: ByteSource[] = [];
-  #closeReason: unknown;
-  /** What a stream failed with while it was read, or `undefined`. */
-  error: unknown;
-
-  get size(): number {
-    return this.#sources.length;
-  }
-
-  open(stream: StreamingFileInput): ByteSource {
-    const source = openSource(stream);
-    this.#sources.push(source);
-    if (this.#closeReason !== undefined) source.close(this.#closeReason);
-    return source;
-  }
-
-  close(reason: unknown): void {
-    const closeReason = (this.#closeReason ??= reason ?? new Error('The stream was stopped.'));
-    for (const source of this.#sources) source.close(closeReason);
-  }
-
-  fail(error: unknown): void {
-    // A stream that was stopped on purpose fails too, but not by its own fault.
-    if (this.#closeReason === undefined) this.error = error;
-    this.close(error);
-  }
+/** A field that is sent as a file. */
+interface FilePart {
+  readonly name: string;
+  readonly value: Uploadable;
+  readonly purpose: FilePurpose;
+  /** How errors call it: the parameter, with its position when there are several. */
+  readonly field: string;
 }
 
-/** A file whose name, MIME type and beginning are known, and which is not empty. */
-interface FormFile extends StreamedFile {
-  /** All of it, unless it can be read only once. */
-  readonly blob?: Blob;
+/** Turns fields into parts, one for every value that is sent. */
+function toParts(fields: FormFields): (TextPart | FilePart)[] {
+  const parts: (TextPart | FilePart)[] = [];
+  const seen = new Map<string, number>();
+
+  const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {
+    if (value === undefined || value === null) return;
+    if (Array.isArray(value) && (purpose !== undefined || !value.some(isPlainObject))) {
+      for (const item of value) add(name, item, purpose);
+      return;
+    }
+    const parameter = name.replace(/\[\]$/, '');
+    const position = seen.get(name) ?? 0;
+    seen.set(name, position + 1);
+    const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
+    if (isUploadable(value)) {
+      parts.push({ name, value, purpose: purpose ?? 'any', field });
+      return;
+    }
+    if (purpose !== undefined && typeof value !== 'string') {
+      throw notFile(field, value);
+    }
+    parts.push({ name, text: toText(field, value) });
+  };
+
+  for (const [name, value, purpose] of fields) add(name, value, purpose);
+  return parts;
 }
 
-/** Opens a file, and looks at its beginning. An error of the platform is made to name the field. */
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !isUploadable(value);
+}
+
+function toText(field: string, value: unknown): string {
+  if (typeof value === 'number') checkNumber(field, value);
+  return typeof value === 'string' || typeof value === 'bigint'
+    ? String(value)
+    : writeJSON(field, value);
+}
+
+/** Opens a file and settles its name. An error of the platform is made to name the field. */
 async function openFile(
   { name, field, purpose, value }: FilePart,
-  sources: SourceSet,
+  signal: AbortSignal,
 ): Promise<FormFile> {
-  const describe = (
-    head: Uint8Array,
-    given: { readonly name: string | undefined; readonly type?: string | undefined },
-  ): Pick<FormFile, 'name' | 'field' | 'filename' | 'type'> => {
-    if (head.byteLength === 0) {
-      throw new InvalidInputError(
-        field,
-        'is empty (0 bytes); check its path, and that nothing has read it before.',
-      );
-    }
-    const facts = { field, purpose, head, name: given.name, type: given.type };
-    const { name: filename, type } = describeFile(facts);
-    return { name, field, filename, type };
-  };
   try {
-    if (isReadable(value) && !isStreamingFile(value)) {
-      const content = await bufferContent(value);
-      const { blob } = content;
-      let source: ByteSource | undefined;
-      const read = (): Promise<Uint8Array | undefined> => {
-        source ??= sources.open(blob.stream());
-        return source.read();
-      };
-      return { ...describe(await headOf(blob), content), blob, size: blob.size, read };
-    }
-    // At once: a stream that fails before it is read must find someone listening.
-    const file = isStreamingFile(value)
-      ? value
-      : { data: value, name: nameOf(value), type: undefined, size: undefined };
-    const source = sources.open(file.data);
-    const { head, ended } = await source.peek(sniffLength);
-    const size = file.size ?? (ended ? head.byteLength : sizeOfFileStream(file.data));
-    return { ...describe(head, file), size, read: () => source.read() };
+    const { beginning, content, size, ...given } = await openContent(value, signal);
+    const problem = 'is empty (0 bytes); check its path, and that nothing has read it before.';
+    check(beginning.size > 0, field, problem);
+    const head = await headOf(beginning);
+    const { name: filename, type } = describeFile({ ...given, field, purpose, head });
+    return { name, field, filename, type, content, size };
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new InvalidInputError(field, unreadable(error), { cause: error });
   }
+}
+
+interface OpenContent extends Pick<FormFile, 'content' | 'size'> {
+  readonly name: string | undefined;
+  readonly type?: string | undefined;
+  /** At least as many bytes as it takes to recognise the file, or all. */
+  readonly beginning: Blob;
+}
+
+async function openContent(value: Uploadable, signal: AbortSignal): Promise<OpenContent> {
+  if (!isStreamingFile(value) && isReadable(value)) {
+    const { blob, name, type } = await bufferContent(value);
+    return { name, type, beginning: blob, content: blob, size: blob.size };
+  }
+  const given = isStreamingFile(value) ? value : { data: value, name: nameOf(value) };
+  const { data, name, type, size } = { type: undefined, size: undefined, ...given };
+  const read = openStream(data, signal);
+  const first: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  let hasEnded = false;
+  while (length < sniffLength && !hasEnded) {
+    const bytes = await read();
+    if (bytes !== undefined) first.push(blobPart(bytes));
+    length += bytes?.byteLength ?? 0;
+    hasEnded = bytes === undefined;
+  }
+  return {
+    name,
+    type,
+    beginning: new Blob(first),
+    content: async () => first.shift() ?? read(),
+    size: size ?? (hasEnded ? length : sizeOfFileStream(data)),
+  };
 }
 
 /** A file under its final name, read in the way of the one that it is made of. */
@@ -194,7 +228,8 @@ async function memoryForm(parts: readonly (TextPart | FormFile)[]): Promise<Form
       form.append(part.name, part.text);
       continue;
     }
-    const { name, filename, type, blob = await readBlob(part) } = part;
+    const { name, filename, type, content } = part;
+    const blob = content instanceof Blob ? content : await readBlob(content);
     if (blob.stream === Blob.prototype.stream) {
       // Runtimes differ in the name that they take from a File, so it is always given.
       form.append(name, new File([blob], filename, { type }), filename);

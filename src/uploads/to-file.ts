@@ -8,8 +8,16 @@ import {
   type StreamingFileInput,
   type UploadData,
 } from './types.ts';
-import { bytesOf, openSource, type ByteSource } from './byte-source.ts';
-import { isBinary, isBlob, isReadable, isResponse, isStream } from './file-input.ts';
+import {
+  blobPart,
+  isBinary,
+  isBlob,
+  isReadable,
+  isResponse,
+  isStream,
+  openStream,
+  readBlob,
+} from './file-input.ts';
 import { baseName, nameOf, typeOfName } from './file-name.ts';
 
 /** What `new File()` takes. Node's types and those of browsers have different names for it. */
@@ -32,27 +40,10 @@ export interface BufferedContent {
   readonly type: string;
 }
 
-/** The part of a `Blob` that holds these bytes. Blobs do not take shared memory, so that is copied. */
-function blobPart(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  const bytes = bytesOf(data);
-  return bytes.buffer instanceof ArrayBuffer
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes);
-}
-
 /** A `Blob` of the runtime's own class. Only these can be parts of files and forms. */
 async function nativeBlob(blob: Blob): Promise<Blob> {
   const isNative: boolean = blob instanceof Blob;
   return isNative ? blob : new Blob([await blob.arrayBuffer()], { type: blob.type });
-}
-
-/** Reads a stream to its end. */
-export async function readBlob(source: Pick<ByteSource, 'read'>): Promise<Blob> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) {
-    parts.push(blobPart(bytes));
-  }
-  return new Blob(parts);
 }
 
 /** Brings anything but a stream into a form that can be read any number of times. */
@@ -83,7 +74,7 @@ export async function bufferContent(
 async function readAny(value: unknown): Promise<BufferedContent> {
   if (isReadable(value)) return bufferContent(value);
   if (isStream(value)) {
-    return { blob: await readBlob(openSource(value)), name: nameOf(value), type: '' };
+    return { blob: await readBlob(openStream(value)), name: nameOf(value), type: '' };
   }
   throw new TypeError(
     typeof value === 'string'

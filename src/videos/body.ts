@@ -1,5 +1,6 @@
 import type { OperationRequest } from '../http/call-spec.ts';
-import { formBody, isUploadable, type FormField } from '../uploads/multipart.ts';
+import { isUploadable } from '../uploads/file-input.ts';
+import { formBody, type FormField } from '../uploads/multipart.ts';
 import type { GatewayOptions } from '../options.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';

@@ -12,7 +12,8 @@ import {
   nameFromDisposition,
   type FilePurpose,
 } from '../../src/uploads/file-name.ts';
-import { isUploadable, toFile, toStreamingFile } from '../../src/uploads/multipart.ts';
+import { isUploadable } from '../../src/uploads/file-input.ts';
+import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 
 const { png, jpeg, unknown } = mediaHeads;

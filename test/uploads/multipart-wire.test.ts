@@ -10,11 +10,10 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   encodeMultipart,
-  toFile,
-  toStreamingFile,
   type EncodedMultipart,
   type FormFields,
 } from '../../src/uploads/multipart.ts';
+import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
 

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import {
   encodeMultipart,
-  isUploadable,
-  toFile,
-  toStreamingFile,
+  formBody,
   type EncodedMultipart,
   type FormFields,
 } from '../../src/uploads/multipart.ts';
+import { isUploadable } from '../../src/uploads/file-input.ts';
+import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart, type RawPart } from '../helpers/parse-multipart.ts';
@@ -599,6 +599,42 @@ describe('encodeMultipart() where uploads cannot be streamed', () => {
 
     expect(form).toMatchObject({ replayable: true });
     expect(form.body).toBeInstanceOf(FormData);
+  });
+});
+
+describe('formBody()', () => {
+  const { signal } = new AbortController();
+  const fields: FormFields = [
+    ['model', 'm'],
+    ['n', 1],
+    ['image', png, 'image'],
+  ];
+
+  test('is a form that the runtime writes, with fields of the caller in place of others', async () => {
+    const form = await formBody(fields).encode({ n: 2, more: 'x' }, true, signal);
+
+    expect(form.body).toBeInstanceOf(FormData);
+    const names = form.body instanceof FormData ? [...form.body.keys()] : [];
+    expect(names).toEqual(['model', 'image', 'n', 'more']);
+  });
+
+  test('is written out for a fetch that does not know the FormData of the runtime', async () => {
+    const { body, headers, replayable } = await formBody(fields).encode(undefined, false, signal);
+    if (!(body instanceof Blob)) throw new Error('Expected a Blob');
+
+    const parts = parseMultipart(await body.bytes(), headers['content-type'] ?? '');
+
+    const names = parts.map((part) => part.headers[0]?.replace(/^.*; name=/, ''));
+    expect(names).toEqual(['"model"', '"n"', '"image"; filename="image.png"']);
+    expect(new Uint8Array(parts[2]?.content ?? [])).toEqual(png);
+    expect(replayable).toBe(true);
+  });
+
+  test('a stream is left as it is', async () => {
+    const form = await formBody([['file', chunks('x')]]).encode(undefined, false, signal);
+
+    expect(form.body).toBeInstanceOf(ReadableStream);
+    form.release?.();
   });
 });
 

@@ -1,0 +1,180 @@
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { bytesOf, isBinary, openStream, type ReadBytes } from './file-input.ts';
+
+/** A field that is sent as text. */
+export interface TextPart {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A field that is sent as a file whose name, MIME type and beginning are known. */
+export interface FormFile {
+  readonly name: string;
+  readonly filename: string;
+  readonly type: string;
+  /** The parameter that holds the file, for errors. */
+  readonly field: string;
+  /** Length in bytes, or `undefined` when it is not known. */
+  readonly size: number | undefined;
+  /** All of it, or what reads it, which can be done once. */
+  readonly content: Blob | ReadBytes;
+}
+
+/** Multipart bytes that are made while they are read, and the headers that go with them. */
+interface StreamedForm {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What a file of the form failed with while it was read, or `undefined`. */
+  readonly sourceError: () => unknown;
+}
+
+/** Makes a streamed form. It stops when `controller` is aborted, and aborts that when it fails. */
+type FormStreamer = (
+  parts: readonly (TextPart | FormFile)[],
+  controller: AbortController,
+) => StreamedForm;
+
+/** What it takes to stream a form, or `undefined` where the runtime has no Node streams. */
+export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
+  const nodeStream = globalThis.process?.getBuiltinModule?.('node:stream');
+  if (nodeStream === undefined) return undefined;
+  // An edge runtime may have some of Node, but not all that the library loads. In bundles for browsers
+  // the library is empty, or only another name for the global `FormData`.
+  const NodeForm = (await import('form-data').catch(() => undefined))?.default;
+  if (NodeForm === undefined || !('getHeaders' in NodeForm.prototype)) return undefined;
+
+  return (parts, controller) => {
+    const form = new NodeForm();
+    for (const part of parts) {
+      const name = withFullLineBreaks(part.name);
+      if ('text' in part) {
+        form.append(name, withFullLineBreaks(part.text));
+        continue;
+      }
+      const { filename, type: contentType, size } = part;
+      // A function is called when its turn has come, so a later file is not touched before that.
+      const open = (next: (content: unknown) => void): void => {
+        next(nodeStream.Readable.from(bytesIn(part, controller.signal)));
+      };
+      form.append(name, open, {
+        filename,
+        contentType,
+        ...(size === undefined ? {} : { knownLength: size }),
+      });
+    }
+    const isMeasured = parts.every((part) => 'text' in part || part.size !== undefined);
+    const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
+    return { headers: { ...form.getHeaders(), ...length }, ...toWebStream(form, controller) };
+  };
+}
+
+/** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
+function withFullLineBreaks(text: string): string {
+  return text.replaceAll(/\r\n|\r|\n/g, '\r\n');
+}
+
+/** The bytes of a file, held to the length that was announced for it. */
+async function* bytesIn(
+  file: FormFile,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { content, size } = file;
+  const read = content instanceof Blob ? openStream(content.stream(), signal) : content;
+  let sent = 0;
+  for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
+    sent += bytes.byteLength;
+    if (size !== undefined && sent > size) throw wrongLength(file, 'turned out longer');
+    yield bytes;
+  }
+  if (size !== undefined && sent < size) throw wrongLength(file, `ended after ${sent}`);
+}
+
+function wrongLength(file: FormFile, finding: string): InvalidInputError {
+  return new InvalidInputError(
+    file.field,
+    `was announced with ${file.size} bytes and ${finding}. Do not write to it during the ` +
+      'upload, and leave `size` out when it is not exact.',
+  );
+}
+
+/** What is used here of a form: an old-style Node stream, which no `fetch` takes. */
+interface EventStream {
+  on(event: 'data', listener: (chunk: unknown) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
+function toWebStream(
+  form: EventStream,
+  controller: AbortController,
+): Pick<StreamedForm, 'body' | 'sourceError'> {
+  let failure: unknown;
+  let isOver = false;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(output) {
+        form.on('data', (chunk) => {
+          if (isOver) return;
+          output.enqueue(
+            isBinary(chunk) ? bytesOf(chunk) : new TextEncoder().encode(String(chunk)),
+          );
+          if ((output.desiredSize ?? 0) <= 0) form.pause();
+        });
+        form.on('end', () => {
+          if (!isOver) output.close();
+          isOver = true;
+        });
+        form.on('error', (error) => {
+          if (isOver) return;
+          isOver = true;
+          output.error(error);
+          // A stream that was stopped on purpose fails too, but not by its own fault.
+          if (!controller.signal.aborted) failure = error;
+          controller.abort(error);
+        });
+      },
+      pull() {
+        form.resume();
+      },
+      cancel(reason) {
+        isOver = true;
+        form.pause();
+        controller.abort(reason);
+      },
+    },
+    // Nothing is read ahead, so memory stays flat however slowly the gateway reads.
+    { highWaterMark: 0 },
+  );
+  return { body, sourceError: () => failure };
+}
+
+/**
+ * How many bytes an opened fs `ReadStream` will give, with its `start` and `end`, or `undefined` when
+ * that cannot be known: for any other stream, a pipe, a device, or a descriptor that the caller opened.
+ */
+export function sizeOfFileStream(stream: object): number | undefined {
+  const get = (name: string): unknown => Reflect.get(stream, name);
+  const descriptor = get('fd');
+  // The core runs without Node too, so its modules are looked up where they are, never imported.
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  if (
+    fs === undefined ||
+    typeof descriptor !== 'number' ||
+    !get('path') ||
+    get('destroyed') !== false
+  ) {
+    return undefined;
+  }
+  try {
+    const stats = fs.fstatSync(descriptor);
+    // Files such as those of `/proc` say that they are empty, and are not.
+    if (!stats.isFile() || stats.size === 0) return undefined;
+    const start = Number(get('start') ?? 0);
+    // `end` is the last byte itself, and may lie behind the end of the file.
+    return Math.max(0, Math.min(Number(get('end') ?? Infinity) + 1, stats.size) - start);
+  } catch {
+    return undefined;
+  }
+}
