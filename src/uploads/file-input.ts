@@ -1,5 +1,7 @@
+import { sniffLength } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { check, shown } from '../check.ts';
+import { baseName, nameOf } from './file-name.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -15,7 +17,7 @@ function has(value: unknown, name: PropertyKey, type = 'function'): value is obj
 }
 
 /** Whether a value is a `Blob`, of this or of another implementation. */
-export function isBlob(value: unknown): value is Blob {
+function isBlob(value: unknown): value is Blob {
   const isDescribed = has(value, 'size', 'number') && has(value, 'type', 'string');
   return isDescribed && has(value, 'arrayBuffer') && has(value, 'slice');
 }
@@ -28,7 +30,7 @@ export function isBinary(value: unknown): value is ArrayBuffer | ArrayBufferView
 }
 
 /** Whether a value is a `Response`, or shaped like one. */
-export function isResponse(value: unknown): value is ResponseLike {
+function isResponse(value: unknown): value is ResponseLike {
   return has(value, 'url', 'string') && has(value, 'blob');
 }
 
@@ -38,7 +40,7 @@ function isWebStream(value: unknown): value is ReadableStream<unknown> {
 }
 
 /** Whether a value is read piece by piece. */
-export function isStream(value: unknown): value is StreamingFileInput {
+function isStream(value: unknown): value is StreamingFileInput {
   return isWebStream(value) || has(value, Symbol.asyncIterator);
 }
 
@@ -50,15 +52,8 @@ function isUploadData(value: unknown): value is UploadData {
 }
 
 /** Whether a value was made by `toStreamingFile`, also by another copy of this package. */
-export function isStreamingFile(value: unknown): value is StreamingFile {
+function isStreamingFile(value: unknown): value is StreamingFile {
   return has(value, streamingFileMark, 'boolean');
-}
-
-/** Whether a value is a file that can be read as a whole, without reading a stream. */
-export function isReadable(
-  value: unknown,
-): value is Blob | ArrayBuffer | ArrayBufferView | UploadData | ResponseLike {
-  return isBlob(value) || isBinary(value) || isResponse(value) || isUploadData(value);
 }
 
 /**
@@ -67,7 +62,8 @@ export function isReadable(
  * Text never is: it may be a URL, a data URL or base64, which travel as text.
  */
 export function isUploadable(value: unknown): value is Uploadable {
-  return isStreamingFile(value) || isReadable(value) || isStream(value);
+  const isWhole = isBlob(value) || isBinary(value) || isResponse(value) || isUploadData(value);
+  return isWhole || isStreamingFile(value) || isStream(value);
 }
 
 /** The error for what should be a file and is none. */
@@ -82,25 +78,30 @@ export function notFile(field: string, value: unknown): InvalidInputError {
  *
  * @param advice - What to give.
  */
-export function checkFile(field: string, value: unknown, advice: string): void {
+export function checkFile(
+  field: string,
+  value: unknown,
+  advice: string,
+): asserts value is Uploadable {
   if (isUploadable(value)) return;
   check(value !== undefined && value !== null, field, `is missing; give ${advice}.`);
   check(typeof value !== 'string', field, openIt);
   throw notFile(field, value);
 }
 
-/** What to do with the path of a file. */
+/** What to do with text that should be a file. */
 export const openIt =
-  'is text; open the file, for example with fileFromPath(path) of model-gateway/node.';
+  'is text; open a path with fileFromPath(path) of model-gateway/node, and give content as { data, filename }.';
 
-/** Bytes over the same memory. */
-export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
+/** The same memory as bytes, or a copy of it where it is shared, which neither blobs nor requests take. */
+export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
+  return buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(buffer, byteOffset, byteLength).slice();
 }
 
-async function chunkBytes(chunk: unknown): Promise<Uint8Array> {
+async function chunkBytes(chunk: unknown): Promise<Uint8Array<ArrayBuffer>> {
   if (typeof chunk === 'string') return new TextEncoder().encode(chunk);
   if (isBinary(chunk)) return bytesOf(chunk);
   if (isBlob(chunk)) return new Uint8Array(await chunk.arrayBuffer());
@@ -138,7 +139,7 @@ function readerOf(stream: StreamingFileInput): RawReader {
 }
 
 /** Gives the next bytes, never empty, or `undefined` at the end. */
-export type ReadBytes = () => Promise<Uint8Array | undefined>;
+type ReadBytes = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 /**
  * Opens a stream, and listens to it from now on: a Node stream that fails unheard ends the process.
@@ -171,19 +172,77 @@ export function openStream(stream: StreamingFileInput, signal?: AbortSignal): Re
   };
 }
 
-/** The part of a `Blob` that holds these bytes. Blobs do not take shared memory, so that is copied. */
-export function blobPart(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  const bytes = bytesOf(data);
-  return bytes.buffer instanceof ArrayBuffer
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes);
+/** A file that is ready to be read, with what its source says of it. */
+export interface OpenFile {
+  /** All of it, where that can be read any number of times; else what reads it once. */
+  readonly content: Blob | ReadBytes;
+  readonly name: string | undefined;
+  /** The MIME type, or `''`. */
+  readonly type: string;
+  /** Length in bytes, or `undefined` when it is not known. */
+  readonly size: number | undefined;
 }
 
-/** Reads to the end. */
-export async function readBlob(read: ReadBytes): Promise<Blob> {
-  const parts: BlobPart[] = [];
-  for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
-    parts.push(blobPart(bytes));
+/**
+ * Opens a file. Streams are opened before this function returns its promise.
+ *
+ * @param signal - Stops streams, see {@link openStream}.
+ */
+export async function openFile(value: Uploadable, signal?: AbortSignal): Promise<OpenFile> {
+  if (isStreamingFile(value)) {
+    const { data, name, type = '', size } = value;
+    return { content: openStream(data, signal), name, type, size };
   }
+  if (isBlob(value)) {
+    const { type, size } = value;
+    // Only blobs of the runtime's own class can be parts of files and forms.
+    const isNative: boolean = value instanceof Blob;
+    const content = isNative ? value : new Blob([await value.arrayBuffer()]);
+    return { content, name: nameOf(value), type, size };
+  }
+  if (isBinary(value)) return openFile(new Blob([bytesOf(value)]));
+  if (isResponse(value)) {
+    if (Reflect.get(value, 'ok') === false) {
+      const status = String(Reflect.get(value, 'status'));
+      throw new TypeError(`it is a response with status ${status}, so its body is not the file`);
+    }
+    return { ...(await openFile(await value.blob())), name: nameOf(value) };
+  }
+  if (isUploadData(value)) {
+    const { data, filename = '', type } = value;
+    const inner = await openFile(typeof data === 'string' ? new Blob([data]) : data);
+    return { ...inner, name: baseName(filename) ?? inner.name, type: type ?? inner.type };
+  }
+  const content = openStream(value, signal);
+  return { content, name: nameOf(value), type: '', size: sizeOfFileStream(value) };
+}
+
+/**
+ * How many bytes an fs `ReadStream` will give, with its `start` and `end`, or `undefined` when that
+ * cannot be known: for any other stream, a pipe, a device, or a descriptor that the caller opened.
+ */
+function sizeOfFileStream(stream: object): number | undefined {
+  // The core runs without Node too, so its modules are looked up where they are, never imported.
+  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  if (fs === undefined || !(stream instanceof fs.ReadStream) || !stream.path) return undefined;
+  const stats = fs.statSync(stream.path, { throwIfNoEntry: false });
+  // Files such as those of `/proc` say that they are empty, and are not.
+  if (!stats?.isFile() || stats.size === 0) return undefined;
+  const start = Number(Reflect.get(stream, 'start') ?? 0);
+  // `end` is the last byte itself, and may lie behind the end of the file.
+  const end = Number(Reflect.get(stream, 'end') ?? Infinity);
+  return Math.max(0, Math.min(end + 1, stats.size) - start);
+}
+
+/** The first bytes of a file, as many as are needed to recognise it. */
+export async function headOf(blob: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.slice(0, sniffLength).arrayBuffer());
+}
+
+/** All of a file, in memory if it can be read only once. */
+export async function blobOf({ content }: Pick<OpenFile, 'content'>): Promise<Blob> {
+  if (content instanceof Blob) return content;
+  const parts: BlobPart[] = [];
+  for (let bytes = await content(); bytes !== undefined; bytes = await content()) parts.push(bytes);
   return new Blob(parts);
 }

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { bytesOf, isBinary, openStream, type ReadBytes } from './file-input.ts';
+import { bytesOf, isBinary, openStream, type OpenFile } from './file-input.ts';
 
 /** A field that is sent as text. */
 export interface TextPart {
@@ -7,17 +7,13 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A field that is sent as a file whose name, MIME type and beginning are known. */
-export interface FormFile {
-  readonly name: string;
+/** A field that is sent as a file, under a name and a MIME type that are settled. */
+export interface FilePart extends OpenFile {
   readonly filename: string;
-  readonly type: string;
+  /** The field of the form. */
+  readonly name: string;
   /** The parameter that holds the file, for errors. */
   readonly field: string;
-  /** Length in bytes, or `undefined` when it is not known. */
-  readonly size: number | undefined;
-  /** All of it, or what reads it, which can be done once. */
-  readonly content: Blob | ReadBytes;
 }
 
 /** Multipart bytes that are made while they are read, and the headers that go with them. */
@@ -30,7 +26,7 @@ interface StreamedForm {
 
 /** Makes a streamed form. It stops when `controller` is aborted, and aborts that when it fails. */
 type FormStreamer = (
-  parts: readonly (TextPart | FormFile)[],
+  parts: readonly (TextPart | FilePart)[],
   controller: AbortController,
 ) => StreamedForm;
 
@@ -75,7 +71,7 @@ function withFullLineBreaks(text: string): string {
 
 /** The bytes of a file, held to the length that was announced for it. */
 async function* bytesIn(
-  file: FormFile,
+  file: FilePart,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { content, size } = file;
@@ -89,7 +85,7 @@ async function* bytesIn(
   if (size !== undefined && sent < size) throw wrongLength(file, `ended after ${sent}`);
 }
 
-function wrongLength(file: FormFile, finding: string): InvalidInputError {
+function wrongLength(file: FilePart, finding: string): InvalidInputError {
   return new InvalidInputError(
     file.field,
     `was announced with ${file.size} bytes and ${finding}. Do not write to it during the ` +
@@ -148,33 +144,4 @@ function toWebStream(
     { highWaterMark: 0 },
   );
   return { body, sourceError: () => failure };
-}
-
-/**
- * How many bytes an opened fs `ReadStream` will give, with its `start` and `end`, or `undefined` when
- * that cannot be known: for any other stream, a pipe, a device, or a descriptor that the caller opened.
- */
-export function sizeOfFileStream(stream: object): number | undefined {
-  const get = (name: string): unknown => Reflect.get(stream, name);
-  const descriptor = get('fd');
-  // The core runs without Node too, so its modules are looked up where they are, never imported.
-  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
-  if (
-    fs === undefined ||
-    typeof descriptor !== 'number' ||
-    !get('path') ||
-    get('destroyed') !== false
-  ) {
-    return undefined;
-  }
-  try {
-    const stats = fs.fstatSync(descriptor);
-    // Files such as those of `/proc` say that they are empty, and are not.
-    if (!stats.isFile() || stats.size === 0) return undefined;
-    const start = Number(get('start') ?? 0);
-    // `end` is the last byte itself, and may lie behind the end of the file.
-    return Math.max(0, Math.min(Number(get('end') ?? Infinity) + 1, stats.size) - start);
-  } catch {
-    return undefined;
-  }
 }

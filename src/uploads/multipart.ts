@@ -4,18 +4,10 @@ import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/body.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import { untilAborted } from '../http/until-aborted.ts';
-import {
-  blobPart,
-  isReadable,
-  isStreamingFile,
-  isUploadable,
-  notFile,
-  openStream,
-  readBlob,
-} from './file-input.ts';
-import { describeFile, nameOf, type FilePurpose } from './file-name.ts';
-import { loadFormStreamer, sizeOfFileStream, type FormFile, type TextPart } from './form-stream.ts';
-import { bufferContent, headOf, unreadable } from './to-file.ts';
+import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
+import { describeFile, type FilePurpose } from './file-name.ts';
+import { loadFormStreamer, type FilePart, type TextPart } from './form-stream.ts';
+import { unreadable } from './to-file.ts';
 import type { Uploadable } from './types.ts';
 
 /**
@@ -60,7 +52,10 @@ export function formBody(fields: FormFields): BodyEncoding {
       if (takesForms || !(form.body instanceof FormData)) return form;
       const whole = new Response(form.body);
       const type = whole.headers.get('content-type') ?? '';
-      return { ...form, body: await whole.blob(), headers: { 'content-type': type } };
+      const body = await untilAborted(whole.blob(), signal).catch((error: unknown) => {
+        throw new InvalidInputError('body', unreadable(error), { cause: error });
+      });
+      return { ...form, body, headers: { 'content-type': type } };
     },
   };
 }
@@ -90,10 +85,8 @@ export async function encodeMultipart(
     controller.abort(reason);
   };
   try {
-    const opening = toParts(fields).map(async (part) =>
-      'text' in part ? part : openFile(part, controller.signal),
-    );
-    const parts = await untilAborted(Promise.all(opening), controller.signal);
+    const opening = Promise.all(toParts(fields, controller.signal).map(async (open) => open()));
+    const parts = await untilAborted(opening, controller.signal);
     const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
     const streamForm = isStreamed ? await loadFormStreamer() : undefined;
     if (streamForm !== undefined) {
@@ -107,18 +100,9 @@ export async function encodeMultipart(
   }
 }
 
-/** A field that is sent as a file. */
-interface FilePart {
-  readonly name: string;
-  readonly value: Uploadable;
-  readonly purpose: FilePurpose;
-  /** How errors call it: the parameter, with its position when there are several. */
-  readonly field: string;
-}
-
-/** Turns fields into parts, one for every value that is sent. */
-function toParts(fields: FormFields): (TextPart | FilePart)[] {
-  const parts: (TextPart | FilePart)[] = [];
+/** What gives the parts of a form, one for every value that is sent. Nothing is opened yet. */
+function toParts(fields: FormFields, signal: AbortSignal): (() => TextPart | Promise<FilePart>)[] {
+  const parts: (() => TextPart | Promise<FilePart>)[] = [];
   const seen = new Map<string, number>();
 
   const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {
@@ -127,18 +111,18 @@ function toParts(fields: FormFields): (TextPart | FilePart)[] {
       for (const item of value) add(name, item, purpose);
       return;
     }
+    // How errors call it: the parameter, with its position when there are several.
     const parameter = name.replace(/\[\]$/, '');
     const position = seen.get(name) ?? 0;
     seen.set(name, position + 1);
     const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
     if (isUploadable(value)) {
-      parts.push({ name, value, purpose: purpose ?? 'any', field });
+      parts.push(() => openPart(name, field, value, purpose ?? 'any', signal));
       return;
     }
-    if (purpose !== undefined && typeof value !== 'string') {
-      throw notFile(field, value);
-    }
-    parts.push({ name, text: toText(field, value) });
+    if (purpose !== undefined && typeof value !== 'string') throw notFile(field, value);
+    const text = toText(field, value);
+    parts.push(() => ({ name, text }));
   };
 
   for (const [name, value, purpose] of fields) add(name, value, purpose);
@@ -157,61 +141,47 @@ function toText(field: string, value: unknown): string {
 }
 
 /** Opens a file and settles its name. An error of the platform is made to name the field. */
-async function openFile(
-  { name, field, purpose, value }: FilePart,
+async function openPart(
+  name: string,
+  field: string,
+  value: Uploadable,
+  purpose: FilePurpose,
   signal: AbortSignal,
-): Promise<FormFile> {
+): Promise<FilePart> {
   try {
-    const { beginning, content, size, ...given } = await openContent(value, signal);
+    const { head, ...file } = await peek(await openFile(value, signal));
     const problem = 'is empty (0 bytes); check its path, and that nothing has read it before.';
-    check(beginning.size > 0, field, problem);
-    const head = await headOf(beginning);
-    const { name: filename, type } = describeFile({ ...given, field, purpose, head });
-    return { name, field, filename, type, content, size };
+    check(head.byteLength > 0, field, problem);
+    const { name: filename, type } = describeFile({ ...file, field, purpose, head });
+    return { ...file, name, field, filename, type };
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new InvalidInputError(field, unreadable(error), { cause: error });
   }
 }
 
-interface OpenContent extends Pick<FormFile, 'content' | 'size'> {
-  readonly name: string | undefined;
-  readonly type?: string | undefined;
-  /** At least as many bytes as it takes to recognise the file, or all. */
-  readonly beginning: Blob;
-}
-
-async function openContent(value: Uploadable, signal: AbortSignal): Promise<OpenContent> {
-  if (!isStreamingFile(value) && isReadable(value)) {
-    const { blob, name, type } = await bufferContent(value);
-    return { name, type, beginning: blob, content: blob, size: blob.size };
-  }
-  const given = isStreamingFile(value) ? value : { data: value, name: nameOf(value) };
-  const { data, name, type, size } = { type: undefined, size: undefined, ...given };
-  const read = openStream(data, signal);
+/** Looks at the beginning of a file. What is read of a stream for that is read again later. */
+async function peek(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Array }> {
+  const { content } = file;
+  if (content instanceof Blob) return { ...file, head: await headOf(content) };
   const first: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  let hasEnded = false;
-  while (length < sniffLength && !hasEnded) {
-    const bytes = await read();
-    if (bytes !== undefined) first.push(blobPart(bytes));
-    length += bytes?.byteLength ?? 0;
-    hasEnded = bytes === undefined;
+  let bytes = await content();
+  for (; bytes !== undefined; bytes = await content()) {
+    first.push(bytes);
+    length += bytes.byteLength;
+    if (length >= sniffLength) break;
   }
-  return {
-    name,
-    type,
-    beginning: new Blob(first),
-    content: async () => first.shift() ?? read(),
-    size: size ?? (hasEnded ? length : sizeOfFileStream(data)),
-  };
+  const { size = bytes === undefined ? length : undefined } = file;
+  const head = await headOf(new Blob(first));
+  return { ...file, content: async () => first.shift() ?? content(), size, head };
 }
 
 /** A file under its final name, read in the way of the one that it is made of. */
 class SelfReadingFile extends File {
   readonly #source: Blob;
 
-  constructor(source: Blob, { filename, type }: FormFile) {
+  constructor(source: Blob, { filename, type }: FilePart) {
     super([source], filename, { type });
     this.#source = source;
   }
@@ -221,15 +191,15 @@ class SelfReadingFile extends File {
   }
 }
 
-async function memoryForm(parts: readonly (TextPart | FormFile)[]): Promise<FormData> {
+async function memoryForm(parts: readonly (TextPart | FilePart)[]): Promise<FormData> {
   const form = new FormData();
   for (const part of parts) {
     if ('text' in part) {
       form.append(part.name, part.text);
       continue;
     }
-    const { name, filename, type, content } = part;
-    const blob = content instanceof Blob ? content : await readBlob(content);
+    const { name, filename, type } = part;
+    const blob = await blobOf(part);
     if (blob.stream === Blob.prototype.stream) {
       // Runtimes differ in the name that they take from a File, so it is always given.
       form.append(name, new File([blob], filename, { type }), filename);

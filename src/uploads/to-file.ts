@@ -1,6 +1,8 @@
+import { typeOfBytes } from '../answers/file-type.ts';
 import { check, checkInteger } from '../check.ts';
-import { sniffLength, typeOfBytes } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { blobOf, checkFile, headOf, openFile } from './file-input.ts';
+import { baseName, typeOfName } from './file-name.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -8,17 +10,6 @@ import {
   type StreamingFileInput,
   type UploadData,
 } from './types.ts';
-import {
-  blobPart,
-  isBinary,
-  isBlob,
-  isReadable,
-  isResponse,
-  isStream,
-  openStream,
-  readBlob,
-} from './file-input.ts';
-import { baseName, nameOf, typeOfName } from './file-name.ts';
 
 /** What `new File()` takes. Node's types and those of browsers have different names for it. */
 type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
@@ -31,62 +22,6 @@ export type ToFileInput =
   | UploadData
   | ResponseLike
   | StreamingFileInput;
-
-/** Content that can be read any number of times, with what its source says of it. */
-export interface BufferedContent {
-  readonly blob: Blob;
-  readonly name: string | undefined;
-  /** The MIME type, or `''`. */
-  readonly type: string;
-}
-
-/** A `Blob` of the runtime's own class. Only these can be parts of files and forms. */
-async function nativeBlob(blob: Blob): Promise<Blob> {
-  const isNative: boolean = blob instanceof Blob;
-  return isNative ? blob : new Blob([await blob.arrayBuffer()], { type: blob.type });
-}
-
-/** Brings anything but a stream into a form that can be read any number of times. */
-export async function bufferContent(
-  value: Exclude<ToFileInput, StreamingFileInput>,
-): Promise<BufferedContent> {
-  if (isBlob(value)) {
-    return { blob: await nativeBlob(value), name: nameOf(value), type: value.type };
-  }
-  if (isBinary(value)) return { blob: new Blob([blobPart(value)]), name: undefined, type: '' };
-  if (isResponse(value)) {
-    if (Reflect.get(value, 'ok') === false) {
-      const status = String(Reflect.get(value, 'status'));
-      throw new TypeError(`it is a response with status ${status}, so its body is not the file`);
-    }
-    const blob = await nativeBlob(await value.blob());
-    return { blob, name: nameOf(value), type: blob.type };
-  }
-  const { data, filename, type } = value;
-  const inner = await bufferContent(typeof data === 'string' ? new Blob([data]) : data);
-  return {
-    blob: inner.blob,
-    name: baseName(filename ?? '') ?? inner.name,
-    type: type ?? inner.type,
-  };
-}
-
-async function readAny(value: unknown): Promise<BufferedContent> {
-  if (isReadable(value)) return bufferContent(value);
-  if (isStream(value)) {
-    return { blob: await readBlob(openStream(value)), name: nameOf(value), type: '' };
-  }
-  throw new TypeError(
-    typeof value === 'string'
-      ? 'it is text; open a path with fileFromPath() of model-gateway/node, and give content as { data, filename }'
-      : `it is ${value === null ? 'null' : `of type ${typeof value}`}, which holds no file`,
-  );
-}
-
-/** The first bytes of a file, as many as are needed to recognise it. */
-export async function headOf(blob: Blob): Promise<Uint8Array> {
-  return new Uint8Array(await blob.slice(0, sniffLength).arrayBuffer());
-}
 
 /**
  * Reads anything that holds a file into a `File`, which can be uploaded any number of times.
@@ -113,22 +48,19 @@ export async function toFile(
   name?: string | null,
   options?: FileOptions,
 ): Promise<File> {
-  const settled: unknown = await value;
-  const file = settled instanceof File ? settled : undefined;
-  const lastModified = options?.lastModified ?? file?.lastModified ?? Date.now();
-  const isUnchanged =
-    (name ?? file?.name) === file?.name &&
-    (options?.type ?? file?.type) === file?.type &&
-    lastModified === file?.lastModified &&
-    options?.endings === undefined;
-  if (file !== undefined && isUnchanged) return file;
+  const given: unknown = await value;
+  checkFile('value', given, 'what holds the file');
+  const own = given instanceof File ? given : undefined;
+  const { type, lastModified = own?.lastModified ?? Date.now() } = { ...options };
+  const isRenamed = (name ?? own?.name) !== own?.name;
+  const isUnchanged = (type ?? own?.type) === own?.type && lastModified === own?.lastModified;
+  if (own !== undefined && isUnchanged && !isRenamed) return own;
   try {
-    const content = await readAny(settled);
-    const fileName = name ?? content.name ?? 'unknown_file';
-    const type =
-      options?.type ??
-      (content.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(content.blob)) ?? ''));
-    return new File([content.blob], fileName, { ...options, type, lastModified });
+    const file = await openFile(given);
+    const blob = await blobOf(file);
+    const fileName = name ?? file.name ?? 'unknown_file';
+    const found = file.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(blob)) ?? '');
+    return new File([blob], fileName, { ...options, type: type ?? found, lastModified });
   } catch (error) {
     throw new InvalidInputError('value', unreadable(error), { cause: error });
   }
