@@ -19,7 +19,7 @@ export {
   ContentNotReadyError,
   UnexpectedResponseError,
 } from './errors/api-errors.ts';
-export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/create-many.ts';
 export {
   GatewayError,
   InvalidInputError,
@@ -86,6 +86,14 @@ export type {
   GenerateToolRunParams,
 } from './generate/run-tools.ts';
 export type { Generate } from './generate/generate.ts';
+export type {
+  ImageEditParams,
+  ImageEditParamsBase,
+  ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
+  ImageReference,
+  ImageReferenceObject,
+} from './images/edit.ts';
 export type { Images } from './images/images.ts';
 export type { Models, ModelsPage, ModelsPagePromise } from './models/models.ts';
 export type { Speech } from './audio/speech.ts';
@@ -127,8 +135,6 @@ export type * from './types.ts';
 export type * from './embeddings/types.ts';
 export type * from './generate/types.ts';
 export type * from './generate/params.ts';
-export type * from './images/params.ts';
-export type * from './images/stream-types.ts';
 export type * from './images/types.ts';
 export type * from './models/types.ts';
 export type * from './structured/types.ts';

@@ -29,7 +29,8 @@ import type {
   Embedding,
   EmbeddingCreateParams,
 } from './embeddings/types.ts';
-import type { ImageEditParams, ImageGenerateParams } from './images/params.ts';
+import type { ImageEditParams } from './images/edit.ts';
+import type { ImageGenerateParams } from './images/types.ts';
 import type { Image, ImagesResponse } from './images/types.ts';
 import type { Model } from './models/types.ts';
 

@@ -1,12 +1,10 @@
-import { PartialEmbeddingsError, type FailedEmbeddings } from './errors.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
+import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { vectorsSchema } from './schema.ts';
-import type { EmbeddingsCreateManyParams, ManyEmbeddings } from './types.ts';
-import { checkInteger } from '../check.ts';
-import { embeddingBody, manyInputs } from './body.ts';
+import type { EmbeddingsCreateManyParams, EmbeddingUsage, ManyEmbeddings } from './types.ts';
+import { check, checkInteger } from '../check.ts';
 
 /** Options of `embeddings.createMany()`. Those of a call hold for each of its requests. */
 export interface EmbeddingsCreateManyOptions extends RequestOptions {
@@ -23,18 +21,61 @@ export interface EmbeddingsCreateManyOptions extends RequestOptions {
   concurrency?: number | undefined;
 }
 
-/** Embeds any number of inputs, with as many requests as that takes. */
+/** A request of `embeddings.createMany()` that failed. */
+export interface FailedEmbeddings {
+  /** Position of the first input of the request, from 0. */
+  readonly start: number;
+  /** Position after its last input. */
+  readonly end: number;
+  /** What the request failed with. */
+  readonly error: unknown;
+}
+
+/** What a {@link PartialEmbeddingsError} is made from. */
+export interface PartialEmbeddingsErrorInit extends GatewayErrorInit {
+  readonly vectors: readonly (Float32Array | undefined)[];
+  readonly usage: EmbeddingUsage;
+  readonly failed: readonly FailedEmbeddings[];
+}
+
+/**
+ * Not all inputs of `embeddings.createMany()` were embedded. The vectors that came are paid for and
+ * are kept here; embed only the inputs that have none.
+ *
+ * `outcome` is that of the request that failed first, whose error is `cause`.
+ */
+export class PartialEmbeddingsError extends GatewayError {
+  static override readonly kind: string = 'PartialEmbeddingsError';
+
+  /** One entry per input, in their order; `undefined` where there is no vector. */
+  readonly vectors: readonly (Float32Array | undefined)[];
+  /** What the requests used that were answered. */
+  readonly usage: EmbeddingUsage;
+  /** The requests that failed, the first failure first. Inputs in none of them were never sent. */
+  readonly failed: readonly FailedEmbeddings[];
+
+  constructor(message: string, init: PartialEmbeddingsErrorInit) {
+    super(message, init);
+    this.vectors = init.vectors;
+    this.usage = init.usage;
+    this.failed = init.failed;
+  }
+}
+
+/**
+ * Embeds any number of inputs, with as many requests as that takes.
+ *
+ * @param body - What is checked already.
+ */
 export async function embedMany(
   transport: Transport,
-  params: EmbeddingsCreateManyParams,
+  body: EmbeddingsCreateManyParams,
   options: EmbeddingsCreateManyOptions = {},
 ): Promise<ManyEmbeddings> {
   const { batchSize = 100, concurrency = 4, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
   checkInteger('concurrency', concurrency, 1);
-  // All inputs are looked at before the first is paid for.
-  const body = embeddingBody('embeddings.createMany', params);
-  const inputs = manyInputs(params.input);
+  const inputs = manyInputs(body.input);
 
   const vectors: (Float32Array | undefined)[] = inputs.map(() => undefined);
   const usage = { prompt_tokens: 0, total_tokens: 0 };
@@ -50,7 +91,7 @@ export async function embedMany(
       // know it send numbers, which are read as well.
       () => ({ json: { ...body, input, encoding_format: 'base64' } }),
       jsonAnswer({
-        schema: vectorsSchema({ inputs: input.length, dimensions: params.dimensions }),
+        schema: vectorsSchema({ inputs: input.length, dimensions: body.dimensions }),
       }),
       request,
     );
@@ -79,25 +120,32 @@ export async function embedMany(
   const whole = vectors.filter((vector) => vector !== undefined);
   const [first] = failed;
   if (first === undefined) return { vectors: whole, model, usage };
-  throw incomplete(first, { vectors, usage, failed }, whole.length);
-}
-
-function incomplete(
-  { start, end, error }: FailedEmbeddings,
-  rest: Pick<PartialEmbeddingsError, 'vectors' | 'usage' | 'failed'>,
-  count: number,
-): PartialEmbeddingsError {
+  const { start, end, error } = first;
   const reason = error instanceof Error ? error.message : String(error);
   const cause = error instanceof GatewayError ? error : undefined;
-  return new PartialEmbeddingsError(
+  throw new PartialEmbeddingsError(
     `embeddings.createMany(): the request for inputs ${start} to ${end - 1} failed: ${reason}`,
     {
-      ...rest,
+      vectors,
+      usage,
+      failed,
       outcome: cause?.outcome ?? 'unknown',
       evidence: cause?.evidence,
       callId: cause?.callId,
-      advice: `${count} of ${rest.vectors.length} vectors came and are in error.vectors; embed only the inputs that have none there.`,
+      advice: `${whole.length} of ${vectors.length} vectors came and are in error.vectors; embed only the inputs that have none there.`,
       cause: error,
     },
   );
+}
+
+/** A list of inputs that are each a text or a list of tokens. */
+function manyInputs(
+  input: EmbeddingsCreateManyParams['input'],
+): readonly (string | readonly number[])[] {
+  const isList = Array.isArray(input) && typeof input[0] !== 'number';
+  check(isList, 'input', 'must be a list of texts, or of texts in tokens.');
+  const empty = input.findIndex((item) => item === '');
+  // It would fail its request in the middle of others that are paid for.
+  check(empty === -1, `input[${empty}]`, 'is empty; leave it out, as it fails the whole request.');
+  return input;
 }

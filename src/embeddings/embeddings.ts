@@ -12,7 +12,8 @@ import type {
   ManyEmbeddings,
 } from './types.ts';
 import { embedMany, type EmbeddingsCreateManyOptions } from './create-many.ts';
-import { countInputs, embeddingBody } from './body.ts';
+import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
@@ -116,11 +117,13 @@ export class Embeddings {
    * const { vectors } = await client.embeddings.createMany({ model, input: chapters });
    * ```
    */
-  createMany(
+  async createMany(
     params: EmbeddingsCreateManyParams,
     options?: EmbeddingsCreateManyOptions,
   ): Promise<ManyEmbeddings> {
-    return embedMany(this.#transport, params, options);
+    // All inputs are looked at before the first is paid for.
+    const body = embeddingBody('embeddings.createMany', params);
+    return embedMany(this.#transport, body, options);
   }
 }
 
@@ -132,4 +135,49 @@ function schemaFor(
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
   const format = encoding_format ?? 'float';
   return embeddingsSchema({ inputs: countInputs(input), dimensions, format });
+}
+
+/** The body of a request for embeddings, checked. */
+function embeddingBody<Params extends EmbeddingCreateParams>(
+  method: string,
+  params: Params,
+): Params {
+  checkParams(method, params);
+  checkModel(params.model);
+  checkInteger('dimensions', params.dimensions ?? 1, 1);
+  checkInput(params.input);
+  return params;
+}
+
+/** How many vectors an input asks for: a list of numbers is one text in tokens. */
+function countInputs(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
+}
+
+function checkInput(input: unknown): void {
+  if (typeof input === 'string') return;
+  const list: readonly unknown[] | undefined = Array.isArray(input) ? input : undefined;
+  check(list !== undefined, 'input', `must be a text or a list of texts, not ${shown(input)}.`);
+  check(list.length > 0, 'input', 'is empty; give at least one text.');
+  const first = kindOf(list[0]);
+  const at = first === undefined ? 0 : list.findIndex((item) => kindOf(item) !== first);
+  if (at === -1) return;
+  const kind = kindOf(list[at]);
+  throw new InvalidInputError(
+    `input[${at}]`,
+    kind === undefined
+      ? 'must be a text, a token (an integer of at least 0) or a list of tokens that is not empty.'
+      : `is ${kind}, but input[0] is ${first}; send each kind in a request of its own, because some providers skip what they do not expect.`,
+  );
+}
+
+function kindOf(item: unknown): string | undefined {
+  if (typeof item === 'string') return 'a text';
+  if (isToken(item)) return 'a token';
+  const isList = Array.isArray(item) && item.length > 0 && item.every(isToken);
+  return isList ? 'a list of tokens' : undefined;
+}
+
+function isToken(item: unknown): boolean {
+  return Number.isInteger(item) && Number(item) >= 0;
 }

@@ -36,7 +36,7 @@ interface JSONAnswer<T> {
 }
 
 /** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
-export type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
+type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
 
 /** How text becomes a value; a string is a complaint. */
 export type FromText<T> = (

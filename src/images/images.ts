@@ -6,17 +6,21 @@ import { collectAs, eventAnswer } from '../streams/stream.ts';
 import { imagesSchema } from './schema.ts';
 import { imageEditProtocol, imageGenProtocol, imagesOf } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';
+import { checkInteger, checkModel, checkNumber, checkParams, checkText, check } from '../check.ts';
+import {
+  editRequest,
+  type ImageEditParamsBase,
+  type ImageEditParamsNonStreaming,
+  type ImageEditParamsStreaming,
+} from './edit.ts';
 import type {
-  ImageEditParamsBase,
-  ImageEditParamsNonStreaming,
-  ImageEditParamsStreaming,
+  ImageEditStreamEvent,
   ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
   ImageGenerateParamsStreaming,
-} from './params.ts';
-import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
-import type { ImagesResponse } from './types.ts';
-import { editRequest, generateBody } from './body.ts';
+  ImageGenStreamEvent,
+  ImagesResponse,
+} from './types.ts';
 
 const collectEvents = collectAs(imageGenProtocol(1));
 const imagesAnswer = jsonAnswer({
@@ -73,7 +77,10 @@ export class Images {
     params: ImageGenerateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageGenStreamEvent>> {
-    const request = () => ({ json: generateBody(params) });
+    const request = () => {
+      checkImage('generate', params, 'a description of the image');
+      return { json: params };
+    };
     return params?.stream === true
       ? this.#transport.call(
           'images.generate',
@@ -120,7 +127,10 @@ export class Images {
     params: ImageEditParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageEditStreamEvent>> {
-    const request = () => editRequest(params, options);
+    const request = () => {
+      checkImage('edit', params, 'what to change');
+      return editRequest(params, options);
+    };
     return params?.stream === true
       ? this.#transport.call(
           'images.edit',
@@ -130,4 +140,17 @@ export class Images {
         )
       : this.#transport.call('images.edit', request, imagesAnswer, options);
   }
+}
+
+/** @param purpose - What the prompt is for. */
+function checkImage(method: string, params: ImageGenerateParamsBase, purpose: string): void {
+  checkParams(`images.${method}`, params);
+  const { model, prompt, n, size, output_compression: compression } = params;
+  if (method === 'edit' || model !== undefined) checkModel(model);
+  checkText('prompt', prompt, purpose);
+  checkInteger('n', n ?? 1, 1);
+  checkNumber('output_compression', compression ?? 0);
+  const written = String(size).replaceAll('×', 'x');
+  const problem = `has a multiplication sign, which the gateway refuses; write "${written}".`;
+  check(!String(size).includes('×'), 'size', problem);
 }

@@ -4,8 +4,7 @@ import { imagesSchema, isImage } from './schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
-import type { ImageEditStreamEvent, ImageGenStreamEvent } from './stream-types.ts';
-import type { ImagesResponse } from './types.ts';
+import type { ImageEditStreamEvent, ImageGenStreamEvent, ImagesResponse } from './types.ts';
 import { type StreamProtocol, type TypedStream, typedProtocol } from '../streams/protocol.ts';
 
 /** How a stream of so many new images is read. */

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../types.ts';
-import type { ImageEditStreamEvent, ImageEventBase, ImageGenStreamEvent } from './stream-types.ts';
-import type { Image, ImageTokenDetails, ImageUsage, ImagesResponse } from './types.ts';
+import type {
+  ImageEditStreamEvent,
+  ImageEventBase,
+  ImageGenStreamEvent,
+  Image,
+  ImageTokenDetails,
+  ImageUsage,
+  ImagesResponse,
+} from './types.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
 import {
   fill,

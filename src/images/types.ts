@@ -1,5 +1,75 @@
 import type { OpenString, WithRequestId } from '../types.ts';
 
+/** What generating and editing images have in common. */
+export interface ImageParamsBase {
+  /** An image model id, as `models.list()` gives it. */
+  model: string;
+  /** What to make or to change. May not be empty. Every image of the answer is charged. */
+  prompt: string;
+  /** How many images: an integer of at least 1. The gateway's default is 1. */
+  n?: number | null | undefined;
+  /** Width and height with an `x` between them, for example `"1024x1024"`. Depends on the model. */
+  size?: OpenString<'auto' | '1024x1024' | '1536x1024' | '1024x1536'> | null | undefined;
+  /** How carefully to paint, where the model supports it. */
+  quality?:
+    | OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto' | 'standard' | 'hd'>
+    | null
+    | undefined;
+  /**
+   * Whether the answer holds addresses or the bytes. Never sent unless you set it, because some models
+   * refuse it.
+   */
+  response_format?: OpenString<'url' | 'b64_json'> | null | undefined;
+  /** Whether what is around the subject is see-through. */
+  background?: OpenString<'transparent' | 'opaque' | 'auto'> | null | undefined;
+  /** The file format. */
+  output_format?: OpenString<'png' | 'jpeg' | 'webp'> | null | undefined;
+  /** Compression of JPEG and WebP in percent, 0 to 100. */
+  output_compression?: number | null | undefined;
+  /** How strictly prompt and image are reviewed. */
+  moderation?: OpenString<'low' | 'auto'> | null | undefined;
+  /** Width to height, for example `"16:9"`, for models that want it instead of `size`. */
+  aspect_ratio?: string | null | undefined;
+  /** For example `"2k"`, for models that want it instead of `size`. */
+  resolution?: string | null | undefined;
+  /** Whether the provider puts its mark on the image. */
+  watermark?: boolean | null | undefined;
+  /** How many previews a stream holds, 0 to 3. */
+  partial_images?: number | null | undefined;
+  /**
+   * Whether the images come as a stream of events. Many gateways do not stream images and answer
+   * whole; that answer then becomes the events of a stream.
+   */
+  stream?: boolean | null | undefined;
+  /** Your own stable id of the end user. */
+  user?: string | undefined;
+}
+
+/**
+ * Parameters of `images.generate()`: `POST /v1/images/generations`.
+ *
+ * Fields that are not listed here go through with the option `extraBody`.
+ */
+export interface ImageGenerateParamsBase extends Omit<ImageParamsBase, 'model'> {
+  /** An image model id, as `models.list()` gives it. Left out, the gateway chooses or refuses. */
+  model?: string | undefined;
+  /** The style, for models that have a choice. */
+  style?: OpenString<'vivid' | 'natural'> | null | undefined;
+}
+
+/** Parameters of `images.generate()` without a stream. */
+export interface ImageGenerateParamsNonStreaming extends ImageGenerateParamsBase {
+  stream?: false | null | undefined;
+}
+
+/** Parameters of `images.generate()` with a stream. */
+export interface ImageGenerateParamsStreaming extends ImageGenerateParamsBase {
+  stream: true;
+}
+
+/** Parameters of `images.generate()`. */
+export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerateParamsStreaming;
+
 /** An image that was made. */
 export interface Image {
   /** The bytes in base64. */
@@ -45,3 +115,52 @@ export interface ImagesResponse extends WithRequestId {
   size?: string | undefined;
   usage?: ImageUsage | undefined;
 }
+
+/** What every event of an image stream carries. Text that the provider leaves out is empty. */
+export interface ImageEventBase {
+  /** The bytes of the image in base64. Empty when the event has a `url` instead. */
+  b64_json: string;
+  background: OpenString<'transparent' | 'opaque' | 'auto'>;
+  /** When the event was made, in Unix seconds; 0 when the provider does not say. */
+  created_at: number;
+  output_format: OpenString<'png' | 'webp' | 'jpeg'>;
+  quality: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'auto'>;
+  /** Width and height, for example `"1024x1024"`. */
+  size: string;
+}
+
+/** A preview of an image that is being made. */
+export interface ImageGenPartialImageEvent extends ImageEventBase {
+  type: 'image_generation.partial_image';
+  /** Position among the previews, from 0. */
+  partial_image_index: number;
+}
+
+/** A finished image. */
+export interface ImageGenCompletedEvent extends ImageEventBase {
+  type: 'image_generation.completed';
+  /** Where the image is, when the gateway did not stream and answered with an address. */
+  url?: string | undefined;
+  usage?: ImageUsage | undefined;
+}
+
+/** An event of `images.generate({ stream: true })`. */
+export type ImageGenStreamEvent = ImageGenPartialImageEvent | ImageGenCompletedEvent;
+
+/** A preview of an image that is being edited. */
+export interface ImageEditPartialImageEvent extends ImageEventBase {
+  type: 'image_edit.partial_image';
+  /** Position among the previews, from 0. */
+  partial_image_index: number;
+}
+
+/** A finished edit. */
+export interface ImageEditCompletedEvent extends ImageEventBase {
+  type: 'image_edit.completed';
+  /** Where the image is, when the gateway did not stream and answered with an address. */
+  url?: string | undefined;
+  usage?: ImageUsage | undefined;
+}
+
+/** An event of `images.edit({ stream: true })`. */
+export type ImageEditStreamEvent = ImageEditPartialImageEvent | ImageEditCompletedEvent;
