@@ -1,13 +1,60 @@
-import { APIUserAbortError, ContentExpiredError } from '../errors/api-errors.ts';
+import {
+  APIError,
+  APIConnectionError,
+  APIUserAbortError,
+  UnexpectedRedirectError,
+  ContentExpiredError,
+  ContentNotReadyError,
+  UnexpectedResponseError,
+} from '../errors/api-errors.ts';
+import type { Gateway } from '../gateway.ts';
+import type { VideoDownloadOptions } from '../videos/videos.ts';
+import { isCompleted } from '../videos/ref.ts';
+import { delay } from '../http/delay.ts';
+import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
 import { ownTask } from '../videos/ref.ts';
-import type { VideoTaskLike } from '../videos/types.ts';
-import { Download, type Client, type DownloadVideoOptions } from './download.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget } from './durable.ts';
 import { Part } from './parts.ts';
-import { checkPath, checkSaveOptions, type SavedFile } from './save-to.ts';
+import {
+  checkPath,
+  checkSaveOptions,
+  checkWhole,
+  decodeDataURL,
+  notWhole,
+  openBytes,
+  openResponse,
+  openRest,
+  receive,
+  type OpenBody,
+  type SavedFile,
+  type SaveOptions,
+} from './save-to.ts';
+import { isEncoded, isSameVersion, rangeOf, validatorOf, type Resumable } from './versions.ts';
+
+/** Options of `downloadVideo`. Those of a request hold for each of its requests. */
+export interface DownloadVideoOptions
+  extends
+    SaveOptions,
+    Pick<
+      VideoDownloadOptions,
+      'variant' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'timeout' | 'idleTimeout'
+    > {
+  /** The file to write. An existing one is replaced when everything has come. */
+  to: string;
+  /**
+   * Whether to keep what has come when the download fails, and to go on with what an earlier one left,
+   * also one of a process that was killed. It works where the server names the version of the file and
+   * honours `Range`; elsewhere the download begins again.
+   * @defaultValue false
+   */
+  resume?: boolean | undefined;
+}
+
+/** What is needed of a client. */
+type Client = Pick<Gateway, 'baseURL' | 'videos'>;
 
 /**
  * Downloads the content of a completed task into a file. Free.
@@ -60,5 +107,187 @@ export async function downloadVideo(
       throw new APIUserAbortError('The download was aborted.', init);
     }
     throw explainFileError(error, target);
+  }
+}
+
+/** How often a download may break off without having gained anything, unless `maxRetries` is given. */
+const defaultRetries = 2;
+
+/** The pause before a download is gone on with, in milliseconds; it doubles with each failure. */
+const firstPause = 1_000;
+const longestPause = 30_000;
+
+/** Whether an error passes, so that a download of the task can go on. */
+function passes(error: unknown, task: VideoTaskLike): boolean {
+  // A file that comes in a coding comes so again.
+  if (UnexpectedResponseError.isInstance(error)) return !isEncoded(error.headers ?? new Headers());
+  if (APIConnectionError.isInstance(error)) return true;
+  const status = APIError.isInstance(error) ? error.status : undefined;
+  // It was waited for.
+  if (status === 502 && isCompleted(task)) return false;
+  return status !== undefined && (status >= 500 || status === 429 || status === 408);
+}
+
+/** The film that a task itself holds, as a data URL. */
+function heldBy(task: VideoTaskLike): Uint8Array | undefined {
+  const url = typeof task === 'object' && 'url' in task ? task.url : undefined;
+  return decodeDataURL(url ?? '');
+}
+
+/** Statuses that say nothing about where the content is. */
+const definite = new Set([401, 402, 403, 429]);
+
+/** One download, over all its requests. */
+class Download {
+  readonly #client: Client;
+  readonly #task: VideoTaskLike;
+  readonly #part: Part;
+  readonly #options: DownloadVideoOptions;
+
+  constructor(client: Client, task: VideoTaskLike, part: Part, options: DownloadVideoOptions) {
+    this.#client = client;
+    this.#task = task;
+    this.#part = part;
+    this.#options = options;
+  }
+
+  /** Receives everything, however often the body breaks off on the way. */
+  async run(): Promise<void> {
+    const { signal, maxRetries = defaultRetries } = this.#options;
+    const { file } = this.#part;
+    let longest = file.size;
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await this.#receive();
+        return;
+      } catch (error) {
+        if (file.size > longest) failures = 0;
+        if (signal?.aborted === true || !passes(error, this.#task) || failures >= maxRetries)
+          throw error;
+      }
+      longest = Math.max(longest, file.size);
+      await delay(Math.min(longestPause, firstPause * 2 ** failures), signal);
+    }
+  }
+
+  async #receive(): Promise<void> {
+    const body = await this.#open();
+    const { file } = this.#part;
+    const { total } = body;
+    let hasEnded = false;
+    try {
+      await receive(body, file, this.#options);
+      hasEnded = true;
+      await checkWhole(body, file);
+    } catch (error) {
+      const isShort = total !== undefined && file.size < total;
+      const isLong = total !== undefined && file.size > total;
+      // What is short is right so far; otherwise nobody knows which bytes are wrong.
+      if (isLong || (hasEnded && !isShort)) await this.#part.restart(undefined);
+      throw error;
+    }
+  }
+
+  /** Opens what is still missing. */
+  async #open(): Promise<OpenBody> {
+    const { file, known } = this.#part;
+    const isResumed = known !== undefined && file.size > 0;
+    const held = this.#options.variant === undefined ? heldBy(this.#task) : undefined;
+    if (held !== undefined) return this.#openDecoded(held);
+    let response: Response;
+    try {
+      response = await this.#request(isResumed ? known : undefined);
+    } catch (error) {
+      const isPastEnd = isResumed && APIError.isInstance(error) && error.status === 416;
+      if (isPastEnd) return this.#openPastEnd(known, error.headers);
+      const bytes = await this.#decodeInstead(error);
+      if (bytes === undefined) throw error;
+      return this.#openDecoded(bytes);
+    }
+    if (response.status !== 206) return this.#openWhole(response, undefined);
+    const range = rangeOf(response.headers);
+    if (isResumed) {
+      const rest = this.#openRest(response, known, range);
+      if (rest !== undefined) return rest;
+      // Another part than the one that was asked for is of no use.
+      await response.body?.cancel();
+      return this.#openAnew();
+    }
+    if (range?.start === 0 && range.total !== undefined) {
+      return this.#openWhole(response, range.total);
+    }
+    await response.body?.cancel();
+    throw notWhole('a part of it has come that was not asked for.');
+  }
+
+  async #openDecoded(bytes: Uint8Array): Promise<OpenBody> {
+    await this.#part.restart(undefined);
+    return openBytes(bytes);
+  }
+
+  /** @param size - Of the file, where the answer tells it in another way than by its length. */
+  async #openWhole(response: Response, size: number | undefined): Promise<OpenBody> {
+    const body = await openResponse(response);
+    const { digest, isAsSent, total = size } = body;
+    const validator = isAsSent ? validatorOf(response.headers) : undefined;
+    const known = { total: size ?? total, digest };
+    await this.#part.restart(validator === undefined ? undefined : { validator, ...known });
+    return { ...body, ...known };
+  }
+
+  /** The rest of the file of which there is a part; `undefined` when it is anything else. */
+  #openRest(
+    response: Response,
+    known: Resumable,
+    range: ReturnType<typeof rangeOf>,
+  ): OpenBody | undefined {
+    const { headers } = response;
+    if (range?.start !== this.#part.file.size || isEncoded(headers)) return undefined;
+    const { total = known.total } = range;
+    const isOfSame = isSameVersion(headers, known) && total === (known.total ?? total);
+    return isOfSame ? openRest(response, { total, digest: known.digest }) : undefined;
+  }
+
+  /** The part is as long as the file, or longer. */
+  async #openPastEnd(known: Resumable, headers: Headers | undefined): Promise<OpenBody> {
+    const { size } = this.#part.file;
+    const isWhole = headers?.get('content-range')?.trim() === `bytes */${size}`;
+    const isOfSame = headers !== undefined && isSameVersion(headers, known);
+    if (!isWhole || !isOfSame) return this.#openAnew();
+    return { ...openBytes(new Uint8Array()), total: size, digest: known.digest };
+  }
+
+  async #openAnew(): Promise<OpenBody> {
+    await this.#part.restart(undefined);
+    return this.#open();
+  }
+
+  #request(known: Resumable | undefined): Promise<Response> {
+    const { to: _to, resume: _resume, onProgress: _onProgress, ...request } = this.#options;
+    const given = request.headers;
+    const headers = { ...(given instanceof Headers ? Object.fromEntries(given) : given) };
+    if (known !== undefined) {
+      headers['range'] = `bytes=${this.#part.file.size}-`;
+      headers['if-range'] = known.validator;
+    }
+    return this.#client.videos.downloadContent(this.#task, { ...request, headers });
+  }
+
+  /** Results that the gateway holds as a data URL, which not all of them serve as content. */
+  async #decodeInstead(error: unknown): Promise<Uint8Array | undefined> {
+    if (!APIError.isInstance(error)) return undefined;
+    const { status = 401, headers: sent } = error;
+    if (UnexpectedRedirectError.isInstance(error)) {
+      return decodeDataURL(sent?.get('location') ?? '');
+    }
+    const isKnown = ContentExpiredError.isInstance(error) || ContentNotReadyError.isInstance(error);
+    if (isKnown || definite.has(status)) return undefined;
+    const { signal, headers, query, fetchOptions } = this.#options;
+    try {
+      const options = { signal, headers, query, fetchOptions };
+      return heldBy(await this.#client.videos.retrieve(this.#task, options));
+    } catch {
+      return undefined;
+    }
   }
 }

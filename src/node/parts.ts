@@ -3,19 +3,9 @@ import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../answers/objects.ts';
 import { parseJSON } from '../answers/parse-json.ts';
-import { noteDigest, readDigest, type Digest } from './digests.ts';
 import { GrowingFile, moveInto } from './durable.ts';
 import { isAlive, shortHash, thisProcess } from './owner.ts';
-
-/** What has to be known of a file to go on with a part of it. */
-export interface Resumable {
-  /** What names this version of the file: a strong entity tag, or the time of its last change. */
-  readonly validator: string;
-  /** Its size in bytes, where it is known. */
-  readonly total?: number | undefined;
-  /** Its digest, where it is known. */
-  readonly digest?: Digest | undefined;
-}
+import { readDigest, type Resumable } from './versions.ts';
 
 /** How long a part of a process of another machine has to be untouched to count as given up, in ms. */
 const abandonedAfter = 3_600_000;
@@ -75,10 +65,8 @@ export class Part {
     const path = notes(this.file.path);
     await rm(path, { force: true });
     if (this.known === undefined) return;
-    const { digest, ...known } = this.known;
-    const noted = digest === undefined ? known : { ...known, digest: noteDigest(digest) };
     // A new file: what somebody else puts into its place is not written through.
-    await writeFile(path, JSON.stringify(noted), { flag: 'wx' });
+    await writeFile(path, JSON.stringify(this.known), { flag: 'wx' });
   }
 
   /** Gives the file its name. */

@@ -116,7 +116,10 @@ describe('saveTo()', () => {
   test.each<[string, Record<string, string>]>([
     ['shorter than announced', { 'content-length': '10001' }],
     ['longer than announced', { 'content-length': '9999' }],
-    ['with another digest', { 'content-md5': createHash('md5').digest('base64') }],
+    [
+      'with another digest',
+      { 'repr-digest': `sha-256=:${createHash('sha256').digest('base64')}:` },
+    ],
   ])('a body that is %s is not saved', async (_, headers) => {
     const folder = await temporaryFolder();
 
@@ -303,7 +306,7 @@ describe('fileFromPath()', () => {
     ['', 'is empty'],
     ['/no/such/file', 'does not exist'],
     ['/', 'is no file'],
-    [7, 'is empty'],
+    [7, 'must be text'],
   ])('refuses the path %j', async (path, problem) => {
     const error = await failureOf(fileFromPath(untyped(path)));
 
