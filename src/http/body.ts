@@ -7,8 +7,11 @@ export interface PreparedBody {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it can be sent a second time; a stream cannot. */
   readonly replayable: boolean;
-  /** Frees what the body is read from. To be called when the call has ended. */
-  release?(): void;
+  /**
+   * Frees what the body is read from. To be called when the call has ended, in whatever way: an answer
+   * may come before the body was read, and a failed connection reads nothing.
+   */
+  release?(reason?: unknown): void;
   /** What the source of the body failed with: the gateway never saw a complete request then. */
   sourceError?(): unknown;
 }

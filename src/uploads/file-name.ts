@@ -28,22 +28,15 @@ export const audioExtensions = [
 ];
 
 /** What is known of a file before it is sent. */
-export interface FileFacts {
+interface FileFacts {
   /** The parameter that holds the file, for errors and for the name of a file that has none. */
   readonly field: string;
   readonly purpose: FilePurpose;
-  /** The name that the caller or the source gave, or `undefined`. */
+  /** What the caller or the source say of it. */
   readonly name: string | undefined;
-  /** The MIME type that the caller or the source gave, or `undefined`. */
   readonly type?: string | undefined;
   /** The first bytes of the file. */
   readonly head: Uint8Array;
-}
-
-/** The name and the MIME type under which a file is sent. Both are never empty. */
-export interface FileDescription {
-  readonly name: string;
-  readonly type: string;
 }
 
 const unknownType = 'application/octet-stream';
@@ -61,7 +54,10 @@ const unknownType = 'application/octet-stream';
  * @throws `InvalidInputError` when audio has no extension that the gateway knows, and nothing tells
  * which one it should have.
  */
-export function describeFile({ field, purpose, head, ...given }: FileFacts): FileDescription {
+export function describeFile({ field, purpose, head, ...given }: FileFacts): {
+  readonly name: string;
+  readonly type: string;
+} {
   // A type with a line break in it would be read as more headers.
   const declared = /^[\x20-\x7e]*$/.test(given.type ?? '') ? (given.type ?? '') : '';
   const essence = (declared.split(';')[0] ?? '').trim().toLowerCase();

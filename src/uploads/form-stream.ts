@@ -1,5 +1,11 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { PreparedBody } from '../http/body.ts';
 import { bytesOf, isBinary, openStream, type OpenFile } from './file-input.ts';
+
+/** A form, ready to be the body of a request. */
+export type EncodedForm = Required<PreparedBody> & {
+  readonly body: FormData | ReadableStream<Uint8Array>;
+};
 
 /** A field that is sent as text. */
 export interface TextPart {
@@ -16,22 +22,15 @@ export interface FilePart extends OpenFile {
   readonly field: string;
 }
 
-/** Multipart bytes that are made while they are read, and the headers that go with them. */
-interface StreamedForm {
-  readonly body: ReadableStream<Uint8Array>;
-  readonly headers: Readonly<Record<string, string>>;
-  /** What a file of the form failed with while it was read, or `undefined`. */
-  readonly sourceError: () => unknown;
-}
-
-/** Makes a streamed form. It stops when `controller` is aborted, and aborts that when it fails. */
-type FormStreamer = (
+/**
+ * A form as a stream that is made while it is read, or `undefined` where the runtime has no Node streams.
+ *
+ * @param controller - Stops the form when it is aborted, and is aborted when the form fails.
+ */
+export async function streamForm(
   parts: readonly (TextPart | FilePart)[],
   controller: AbortController,
-) => StreamedForm;
-
-/** What it takes to stream a form, or `undefined` where the runtime has no Node streams. */
-export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
+): Promise<Pick<EncodedForm, 'body' | 'headers' | 'sourceError'> | undefined> {
   const nodeStream = globalThis.process?.getBuiltinModule?.('node:stream');
   if (nodeStream === undefined) return undefined;
   // An edge runtime may have some of Node, but not all that the library loads. In bundles for browsers
@@ -39,29 +38,24 @@ export async function loadFormStreamer(): Promise<FormStreamer | undefined> {
   const NodeForm = (await import('form-data').catch(() => undefined))?.default;
   if (NodeForm === undefined || !('getHeaders' in NodeForm.prototype)) return undefined;
 
-  return (parts, controller) => {
-    const form = new NodeForm();
-    for (const part of parts) {
-      const name = withFullLineBreaks(part.name);
-      if ('text' in part) {
-        form.append(name, withFullLineBreaks(part.text));
-        continue;
-      }
-      const { filename, type: contentType, size } = part;
-      // A function is called when its turn has come, so a later file is not touched before that.
-      const open = (next: (content: unknown) => void): void => {
-        next(nodeStream.Readable.from(bytesIn(part, controller.signal)));
-      };
-      form.append(name, open, {
-        filename,
-        contentType,
-        ...(size === undefined ? {} : { knownLength: size }),
-      });
+  const form = new NodeForm();
+  for (const part of parts) {
+    const name = withFullLineBreaks(part.name);
+    if ('text' in part) {
+      form.append(name, withFullLineBreaks(part.text));
+      continue;
     }
-    const isMeasured = parts.every((part) => 'text' in part || part.size !== undefined);
-    const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
-    return { headers: { ...form.getHeaders(), ...length }, ...toWebStream(form, controller) };
-  };
+    const { filename, type: contentType, size } = part;
+    // A function is called when its turn has come, so a later file is not touched before that.
+    const open = (next: (content: unknown) => void): void => {
+      next(nodeStream.Readable.from(bytesIn(part, controller.signal)));
+    };
+    const known = size === undefined ? {} : { knownLength: size };
+    form.append(name, open, { filename, contentType, ...known });
+  }
+  const isMeasured = parts.every((part) => 'text' in part || part.size !== undefined);
+  const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
+  return { headers: { ...form.getHeaders(), ...length }, ...toWebStream(form, controller) };
 }
 
 /** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
@@ -105,7 +99,7 @@ interface EventStream {
 function toWebStream(
   form: EventStream,
   controller: AbortController,
-): Pick<StreamedForm, 'body' | 'sourceError'> {
+): Pick<EncodedForm, 'body' | 'sourceError'> {
   let failure: unknown;
   let isOver = false;
   const body = new ReadableStream<Uint8Array>(

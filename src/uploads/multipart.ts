@@ -6,7 +6,7 @@ import { followSignal } from '../http/follow-signal.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
-import { loadFormStreamer, type FilePart, type TextPart } from './form-stream.ts';
+import { streamForm, type EncodedForm, type FilePart, type TextPart } from './form-stream.ts';
 import { unreadable } from './to-file.ts';
 import type { Uploadable } from './types.ts';
 
@@ -23,25 +23,6 @@ export type FormField = readonly [name: string, value: unknown, purpose?: FilePu
 
 /** The fields of a form, in the order in which they are sent. */
 export type FormFields = readonly FormField[];
-
-/** A form, ready to be the body of a request. */
-export interface EncodedMultipart {
-  readonly body: FormData | ReadableStream<Uint8Array>;
-  /** Headers that belong to the body. A `FormData` has none: the runtime writes its boundary. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whether the body can be sent again. */
-  readonly replayable: boolean;
-  /**
-   * Stops what is still being read, and frees it. To be called when the call has ended, in whatever
-   * way: an answer may come before the body was read, and a failed connection reads nothing.
-   */
-  readonly release: (reason?: unknown) => void;
-  /**
-   * What a source of the body failed with, or `undefined`. Such a body was cut off before its closing
-   * boundary, so the gateway never saw a complete request.
-   */
-  readonly sourceError: () => unknown;
-}
 
 /** The body of a request that is sent as a form. */
 export function formBody(fields: FormFields): BodyEncoding {
@@ -77,7 +58,7 @@ export function formBody(fields: FormFields): BodyEncoding {
 export async function encodeMultipart(
   fields: FormFields,
   signal: AbortSignal = new AbortController().signal,
-): Promise<EncodedMultipart> {
+): Promise<EncodedForm> {
   const controller = new AbortController();
   const unfollow = followSignal(signal, controller);
   const release = (reason?: unknown): void => {
@@ -88,10 +69,8 @@ export async function encodeMultipart(
     const opening = Promise.all(toParts(fields, controller.signal).map(async (open) => open()));
     const parts = await untilAborted(opening, controller.signal);
     const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
-    const streamForm = isStreamed ? await loadFormStreamer() : undefined;
-    if (streamForm !== undefined) {
-      return { ...streamForm(parts, controller), replayable: false, release };
-    }
+    const form = isStreamed ? await streamForm(parts, controller) : undefined;
+    if (form !== undefined) return { ...form, replayable: false, release };
     const body = await untilAborted(memoryForm(parts), controller.signal);
     return { body, headers: {}, replayable: true, release, sourceError: () => undefined };
   } catch (error) {

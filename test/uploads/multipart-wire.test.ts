@@ -8,11 +8,8 @@ import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  encodeMultipart,
-  type EncodedMultipart,
-  type FormFields,
-} from '../../src/uploads/multipart.ts';
+import type { EncodedForm } from '../../src/uploads/form-stream.ts';
+import { encodeMultipart, type FormFields } from '../../src/uploads/multipart.ts';
 import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
@@ -73,7 +70,7 @@ interface NodeRequestInit extends RequestInit {
 }
 
 /** Sends a form as the transport does. */
-function post(form: EncodedMultipart, target = url, signal?: AbortSignal): Promise<Response> {
+function post(form: EncodedForm, target = url, signal?: AbortSignal): Promise<Response> {
   const init: NodeRequestInit = {
     method: 'POST',
     headers: { ...form.headers },

@@ -7,12 +7,8 @@ import { build } from 'esbuild';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import {
-  encodeMultipart,
-  formBody,
-  type EncodedMultipart,
-  type FormFields,
-} from '../../src/uploads/multipart.ts';
+import type { EncodedForm } from '../../src/uploads/form-stream.ts';
+import { encodeMultipart, formBody, type FormFields } from '../../src/uploads/multipart.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
 import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
@@ -49,11 +45,11 @@ function cut(data: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 }
 
 /** The same answer that a gateway gives when it reads the body. */
-async function readForm({ body, headers }: EncodedMultipart): Promise<[string, string | File][]> {
+async function readForm({ body, headers }: EncodedForm): Promise<[string, string | File][]> {
   return [...(await new Response(body, { headers }).formData())];
 }
 
-async function readRaw({ body, headers }: EncodedMultipart): Promise<RawPart[]> {
+async function readRaw({ body, headers }: EncodedForm): Promise<RawPart[]> {
   const response = new Response(body, { headers });
   const contentType = response.headers.get('content-type') ?? '';
   const bytes = new Uint8Array(await response.arrayBuffer());
