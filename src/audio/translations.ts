@@ -81,7 +81,7 @@ function translationForm(params: TranslationCreateParams): BodyEncoding {
   checkModel(params.model);
   checkNumber('temperature', params.temperature ?? 0);
   const { file, ...others } = params;
-  checkFile('file', file, 'the audio to translate');
+  checkFile('file', file);
   return formBody([...Object.entries(others), ['file', file, 'audio']]);
 }
 

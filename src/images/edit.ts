@@ -2,7 +2,7 @@ import { check, checkText } from '../check.ts';
 import type { OperationRequest } from '../http/call-spec.ts';
 import type { RequestOptions } from '../options.ts';
 import type { OpenString } from '../types.ts';
-import { isUploadable, notFile, openIt } from '../uploads/file-input.ts';
+import { isUploadable, notFile } from '../uploads/file-input.ts';
 import { formBody } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
@@ -101,10 +101,9 @@ function named(field: string, value: unknown): readonly (readonly [string, unkno
 /** Whether an image is a file, which travels as part of a form, or a reference inside JSON. */
 function isFileIn(field: string, source: unknown): boolean {
   if (isUploadable(source)) return true;
-  if (source instanceof Promise) throw notFile(field, source);
-  if (isObject(source)) return false;
+  if (isObject(source) && !(source instanceof Promise)) return false;
+  if (typeof source !== 'string' || isPath(source)) throw notFile(field, source);
   checkText(field, source, 'a file, a URL or an object');
-  check(!isPath(String(source)), field, openIt);
   return false;
 }
 

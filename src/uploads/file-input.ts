@@ -1,6 +1,6 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { check, shown } from '../check.ts';
+import { shown } from '../check.ts';
 import { baseName, nameOf } from './file-name.ts';
 import {
   streamingFileMark,
@@ -68,30 +68,14 @@ export function isUploadable(value: unknown): value is Uploadable {
 
 /** The error for what should be a file and is none. */
 export function notFile(field: string, value: unknown): InvalidInputError {
-  const kinds = 'a File, a Blob, bytes, a Response, a stream, or { data, filename, type }';
-  const problem = `must be a file (${kinds}), not ${shown(value)}; wrap anything else with toFile().`;
+  const problem = `must be a file (a File, a Blob, bytes, a Response, a stream, or { data, filename, type }), not ${shown(value)}; open a path with fileFromPath(path) of model-gateway/node.`;
   return new InvalidInputError(field, problem);
 }
 
-/**
- * Refuses what is no file, with what to do instead.
- *
- * @param advice - What to give.
- */
-export function checkFile(
-  field: string,
-  value: unknown,
-  advice: string,
-): asserts value is Uploadable {
-  if (isUploadable(value)) return;
-  check(value !== undefined && value !== null, field, `is missing; give ${advice}.`);
-  check(typeof value !== 'string', field, openIt);
-  throw notFile(field, value);
+/** @throws `InvalidInputError` naming the field when the value is no file. */
+export function checkFile(field: string, value: unknown): asserts value is Uploadable {
+  if (!isUploadable(value)) throw notFile(field, value);
 }
-
-/** What to do with text that should be a file. */
-export const openIt =
-  'is text; open a path with fileFromPath(path) of model-gateway/node, and give content as { data, filename }.';
 
 /** The same memory as bytes, or a copy of it where it is shared, which neither blobs nor requests take. */
 export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {

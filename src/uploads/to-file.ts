@@ -49,7 +49,7 @@ export async function toFile(
   options?: FileOptions,
 ): Promise<File> {
   const given: unknown = await value;
-  checkFile('value', given, 'what holds the file');
+  checkFile('value', given);
   const own = given instanceof File ? given : undefined;
   const { type, lastModified = own?.lastModified ?? Date.now() } = { ...options };
   const isRenamed = (name ?? own?.name) !== own?.name;
