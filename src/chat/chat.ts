@@ -39,7 +39,7 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
   stream?: true | undefined;
 };
 
-/** Chat completions (interface document, 4.3). */
+/** Chat completions: `POST /v1/chat/completions`. */
 export class Completions {
   readonly #transport: Transport;
   readonly #calls: ChatCalls = {

@@ -21,7 +21,7 @@ const generateAnswer = jsonAnswer({
   fromEvents: collectAs(generateProtocol),
 });
 
-/** Content generation in Gemini's format (interface document, 4.4). */
+/** Content generation in Gemini's format: `POST /v1beta/models/{model}:generateContent`. */
 export class Generate {
   readonly #transport: Transport;
 
