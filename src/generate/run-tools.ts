@@ -1,7 +1,7 @@
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import type { RequestOptions } from '../options.ts';
 import { addCounts } from '../streams/protocol.ts';
-import { toGoogleSchema } from '../structured/google-schema.ts';
+import { toGoogleSchema } from '../structured/dialects.ts';
 import { followSignal } from '../http/follow-signal.ts';
 import type {
   Content,

@@ -3,7 +3,7 @@ import type { OutputIssue } from './types.ts';
 import type { JsonObject } from '../types.ts';
 import type { StandardSchemaIssue, StandardSchemaV1 } from './types.ts';
 import { parseJSONText, SchemaMismatch } from './json.ts';
-import { closeSchema } from './strict-schema.ts';
+import { toStrictSchema } from './dialects.ts';
 
 /** Options of the helpers that take a schema. */
 export interface SchemaOptions {
@@ -57,10 +57,9 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
 /** The schema as it is sent: closed, and marked as strict, where providers can hold a model to it. */
 export function sentSchema(schema: object, { strict, jsonSchema }: SchemaOptions): SentSchema {
   const sent = toJSONSchema(schema, jsonSchema);
-  if (strict !== false) {
-    const closed = plain(sent);
-    if (closed['type'] === 'object' && closeSchema(closed)) return { schema: closed, strict: true };
-  }
+  const mayBeStrict = strict !== false && sent['type'] === 'object';
+  const closed = mayBeStrict ? toStrictSchema(sent) : undefined;
+  if (closed !== undefined) return { schema: closed, strict: true };
   return strict === undefined ? { schema: sent } : { schema: sent, strict };
 }
 

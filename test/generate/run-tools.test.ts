@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { APIUserAbortError, type Content, tool } from '../../src/index.ts';
-import { toGoogleSchema } from '../../src/structured/google-schema.ts';
+import { toGoogleSchema } from '../../src/structured/dialects.ts';
 import { bodyOf, emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 
 const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
