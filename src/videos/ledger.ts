@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../check.ts';
-import { APIUserAbortError } from '../errors/api-errors.ts';
+import { APIUserAbortError, unknownAdvice } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { giveUpAfterAbort } from '../http/give-up.ts';
 import { untilAborted } from '../http/until-aborted.ts';
@@ -8,7 +8,6 @@ import {
   callbackError,
   stoppedError,
   summarize,
-  unknownAdvice,
   VideoSubmitUnknownError,
   VideoWaitAbortedError,
 } from './errors.ts';

@@ -1,8 +1,9 @@
 import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { followSignal } from '../http/follow-signal.ts';
 import { monotonicNow } from '../http/now.ts';
-import { GatewayPromise } from '../http/promise.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import { retryAfterFrom } from '../http/retry.ts';
@@ -35,31 +36,29 @@ import {
 /** The document of a browser tab; other runtimes have none. */
 const tab = (): Document | undefined => (typeof document === 'undefined' ? undefined : document);
 
-/** The reason of a scope that was left: nobody wants to hear of it. */
+/** The abort reason of a scope that its caller has left. It is never reported. */
 const left = new Error('Nobody waits any more.');
 
 /**
- * The life of one wait, or of many: the caller's signal, the clock, and the sleep between polls.
+ * What the polls of one wait share, or of many that end together: signal, clock and pauses.
  *
- * However many waits and polls there are, it puts one listener on the caller's signal and one on the
- * document, and `close` takes both off again.
+ * Pauses do not listen to the signal themselves: with ten thousand listeners, adding and removing one
+ * takes long.
  */
 export class WaitScope {
-  readonly #caller: AbortSignal | null | undefined;
   readonly #controller = new AbortController();
-  /** What is called when the wait is aborted and when the tab becomes visible. */
-  readonly #wakers = new Set<() => void>();
   readonly #offset = Date.now() - monotonicNow();
-  readonly #onAbort = (): void => this.#abort(this.#caller?.reason);
-  readonly #onVisibility = (): void => {
-    if (tab()?.visibilityState === 'visible') this.#wake();
+  /** The pauses that are under way: each is looked at after an abort, and when the tab becomes visible. */
+  readonly #wakers = new Set<() => void>();
+  readonly #wake = (): void => {
+    for (const wake of this.#wakers) wake();
   };
+  readonly #unfollow: () => void;
 
   constructor(signal: AbortSignal | null | undefined) {
-    this.#caller = signal;
-    if (signal?.aborted === true) this.#onAbort();
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-    tab()?.addEventListener('visibilitychange', this.#onVisibility);
+    this.#controller.signal.addEventListener('abort', this.#wake);
+    this.#unfollow = followSignal(signal, this.#controller);
+    tab()?.addEventListener('visibilitychange', this.#wake);
   }
 
   /** Aborted together with the caller's. Polls listen here, so that nothing piles up on the caller's. */
@@ -72,7 +71,7 @@ export class WaitScope {
     return this.#offset + monotonicNow();
   }
 
-  /** Whether it was left before its end. */
+  /** Whether the caller has left it before its end. */
   get isLeft(): boolean {
     return this.signal.reason === left;
   }
@@ -99,7 +98,10 @@ export class WaitScope {
         if (rest <= 0 || signal.aborted) end();
         else timer = setTimeout(end, rest);
       };
-      const wake = (): void => sleep(begun + earliestMs - monotonicNow());
+      const wake = (): void => {
+        const isVisible = tab()?.visibilityState === 'visible';
+        if (signal.aborted || isVisible) sleep(begun + earliestMs - monotonicNow());
+      };
       this.#wakers.add(wake);
       sleep(delayMs);
     });
@@ -107,43 +109,24 @@ export class WaitScope {
 
   /** Ends whatever is under way, because nobody waits for it any more. */
   leave(): void {
-    this.#abort(left);
+    this.#controller.abort(left);
   }
 
   /** Leaves, and takes the listeners off. */
   close(): void {
-    this.#caller?.removeEventListener('abort', this.#onAbort);
-    tab()?.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#unfollow();
+    tab()?.removeEventListener('visibilitychange', this.#wake);
     this.leave();
-  }
-
-  #abort(reason: unknown): void {
-    this.#controller.abort(reason);
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const wake of this.#wakers) wake();
+    this.signal.removeEventListener('abort', this.#wake);
   }
 }
 
-/**
- * Reads the status of a task once, on its own route. Bad input rejects the promise.
- *
- * @param find - Says which task. May throw.
- */
+/** Reads the status of a task once, on its own route. */
 export function readTask(
   transport: Transport,
-  find: () => NamedTask,
+  { id, route, ref, given }: NamedTask,
   options: RequestOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  let named: NamedTask;
-  try {
-    named = find();
-  } catch (error) {
-    return new GatewayPromise(Promise.reject(error));
-  }
-  const { id, route, ref, given } = named;
   const answer = jsonAnswer({ schema: videoSchema }, (task, { baseURL }) => {
     // Some gateways pass on the body of their provider, with the provider's id in it.
     task.id = id;
@@ -161,10 +144,10 @@ export function readTask(
   return transport.call('videos.retrieveFromVendor', { params }, answer, options);
 }
 
-/** What a poll gave: a task or an error, and how long the server asks to wait, in milliseconds. */
+/** The answer to a poll: a task or an error, and how long the server asks to wait, in milliseconds. */
 type PollResult = {
   readonly retryAfter?: number | undefined;
-  /** Whether the vendor's route was asked as well. If the task has failed, it is that which says so. */
+  /** Whether the vendor's route was asked as well; a failure of the task is then known from there. */
   readonly hasAskedVendor?: true | undefined;
 } & (
   | { readonly task: VideoTask; readonly error?: undefined }
@@ -184,7 +167,7 @@ function passes({ status, outcome }: APIError): boolean {
   return status < 300 || status === 425 || status === 429 || outcome === 'unknown';
 }
 
-/** Sorts the error of a poll. */
+/** What the error of a poll says of the task: nothing for now, that it is missing, or nothing ever. */
 function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   if (InvalidInputError.isInstance(error)) {
     // The function that gives the key failed; it may work at the next poll.
@@ -251,10 +234,10 @@ function ageOf({ task, isDated }: Wait, now: number): number | undefined {
   return isDated ? now - task.ref.createdAt : undefined;
 }
 
-/** How long a poll may take that is not like others, in milliseconds: the last one, and the vendor's. */
+/** How long the last poll of a wait, and a poll of the vendor's route, may take, in milliseconds. */
 const shortPoll = 10_000;
 
-/** Where the gateway's own record of a task stands, whichever vendor it is of. */
+/** The route of the gateway's own record of a task, whichever vendor made it. */
 const vendorRoute = { type: 'vendor', vendorPrefix: 'kling' } as const;
 
 /** A step, and what it has changed. */
@@ -330,7 +313,7 @@ export class WaitRun {
     const options = { ...settings.request, signal, ...limits };
     try {
       const named = route === undefined ? task : { ...task, route };
-      const read = readTask(transport, () => named, options).withResponse();
+      const read = readTask(transport, named, options).withResponse();
       const { data, response } = await untilAborted(read, signal);
       const { headers, status } = response;
       return { task: data, retryAfter: retryAfterFrom(headers, status) };
@@ -343,8 +326,8 @@ export class WaitRun {
   }
 
   /**
-   * Asks the vendor's route too, beside a poll that leaves one in doubt. All that counts is that it
-   * calls this task a failure.
+   * Asks the vendor's route too when the status has been unknown for long. Of its answer only a
+   * failure of this task counts.
    */
   async #askVendor(polled: PollResult): Promise<PollResult> {
     const { id, route } = this.#wait.task;

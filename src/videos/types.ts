@@ -1,7 +1,7 @@
 import type { OpenString, WithRequestId } from '../types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
-/** The four states of a video task (interface document, part 3). */
+/** The four states of a video task, as `GET /v1/videos/{task_id}` gives them. */
 export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** Parameters of `videos.create()`: `POST /v1/videos`. */

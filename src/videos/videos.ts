@@ -1,10 +1,9 @@
 import { checkObject, checkText } from '../check.ts';
 import { ContentNotReadyError } from '../errors/api-errors.ts';
-import type { GatewayPromise } from '../http/promise.ts';
+import { GatewayPromise } from '../http/promise.ts';
 import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { creationFields, remixFields } from './body.ts';
 import { failedError } from './errors.ts';
 import { stepTask, submitAndWait, waitAll, waitFor, watch } from './loops.ts';
 import {
@@ -17,7 +16,7 @@ import {
 } from './ref.ts';
 import { readStatusWord } from './status.ts';
 import { readTask } from './step.ts';
-import { submit, type Submission } from './submit.ts';
+import { creationFields, remixFields, submit, type Submission } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -87,7 +86,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return readTask(this.#transport, () => ownTask(this.#transport, task), options);
+    return this.#read(() => ownTask(this.#transport, task), options);
   }
 
   /**
@@ -104,12 +103,11 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    const name = (): NamedTask => {
+    return this.#read(() => {
       const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
       const id = checkTaskId('taskId', params.taskId);
       return { id, route: { type: 'vendor', vendorPrefix }, ref: undefined };
-    };
-    return readTask(this.#transport, name, options);
+    }, options);
   }
 
   /**
@@ -311,6 +309,15 @@ export class Videos {
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
     return submitAndWait(this.#transport, this.#remixing(task, params), options);
+  }
+
+  /** Reads the status of a task once. What is wrong with its name rejects the promise. */
+  #read(name: () => NamedTask, options: RequestOptions | undefined): GatewayPromise<VideoTask> {
+    try {
+      return readTask(this.#transport, name(), options);
+    } catch (error) {
+      return new GatewayPromise(Promise.reject(error));
+    }
   }
 
   #creation(params: VideoCreateParams): Submission {

@@ -55,7 +55,7 @@ const toleratedMisses = 2;
 /** How many polls without a status have to show the same error, and over how long, in milliseconds. */
 const complaints = { polls: 3, span: 30_000 };
 
-/** How long a status is unknown before the vendor's route is asked, and how often it is, in milliseconds. */
+/** How long a status is unknown before the vendor's route is asked, and how often then, in milliseconds. */
 const doubt = { first: 120_000, pause: 60_000 };
 
 /** Timers may fire a little early; a poll so close to the limit counts as made at the limit. */
@@ -95,7 +95,7 @@ export function begin(
   return { state: { ...state, interval: interval.first }, pause };
 }
 
-/** What a poll says of a task. */
+/** What a poll says of a task, as far as users are told of changes. */
 type Said = Pick<VideoWaitState, 'status' | 'rawStatus' | 'progress'>;
 
 /** Whether a poll has seen something new. */
