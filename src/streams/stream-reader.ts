@@ -187,6 +187,14 @@ export function readStream<Item>(
     else if (answer.isEnding()) timeouts.expectEnd();
   }
 
+  /** A function of its own, so that the values are kept no longer than it takes. */
+  function takeValues(values: readonly unknown[]): void {
+    const isTaken = attempt(() => {
+      for (const value of values) answer.takeValue(value);
+    });
+    if (isTaken) finish();
+  }
+
   /** Ends the stream when what has come is an error or cannot be read. */
   function attempt(work: () => void): boolean {
     try {
@@ -273,7 +281,7 @@ export function readStream<Item>(
   signal?.addEventListener('abort', onAbort, { once: true });
   if (controller.signal.aborted || signal?.aborted === true) onAbort();
   else if ('getReader' in source) void read();
-  else if (attempt(() => source.forEach((value) => answer.takeValue(value)))) finish();
+  else takeValues(source);
 
   return {
     controller,

@@ -127,7 +127,9 @@ describe('an error inside a stream', () => {
     ['a page without a title', '<html></html>', 'an HTML page came.'],
     ['JSON that says nothing', '{"ok":false}', '{"ok":false}'],
   ])('is made of %s in place of events', async (_, text, message) => {
-    for (const stream of [openChat(text), openChat(before + text)]) {
+    const done = `\n\n${encode('[DONE]')}`;
+    for (const around of [text, before + text, text + done, before + text + done]) {
+      const stream = openChat(around);
       const { error } = await readStream(stream);
 
       expect(error).toBeInstanceOf(StreamError);
