@@ -15,7 +15,7 @@ import type {
 } from './types.ts';
 import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 
-/** Turns text into speech (interface document, 4.1). */
+/** Turns text into speech. */
 export class Speech {
   readonly #transport: Transport;
 

@@ -19,7 +19,7 @@ import { translationSchema, verboseTranslationSchema } from './schema.ts';
 type TextFormat = 'text' | 'srt' | 'vtt';
 type AnyTranslation = Translation | TranslationVerbose | string;
 
-/** Translates speech into English text (interface document, 4.2). */
+/** Translates speech into English text. */
 export class Translations {
   readonly #transport: Transport;
 

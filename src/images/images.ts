@@ -28,7 +28,7 @@ const imagesAnswer = jsonAnswer({
   fromEvents: async (call, answer) => imagesOf(await collectEvents(call, answer)),
 });
 
-/** Makes and edits images (interface document, 4.6 and 4.7). Consumes credit. */
+/** Makes and edits images. Consumes credit. */
 export class Images {
   readonly #transport: Transport;
 

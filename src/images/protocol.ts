@@ -1,29 +1,27 @@
-import { imageEditEventSchema, imageGenEventSchema } from './schema.ts';
-import type { ImageEventPrefix } from './schema.ts';
-import { imagesSchema, isImage } from './schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../answers/reader.ts';
+import { type StreamProtocol, typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
+import { eventSchema, imagesSchema, isImage } from './schema.ts';
 import type { ImageEditStreamEvent, ImageGenStreamEvent, ImagesResponse } from './types.ts';
-import { type StreamProtocol, type TypedStream, typedProtocol } from '../streams/protocol.ts';
 
 /** How a stream of so many new images is read. */
 export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
-  return typedProtocol(imageStream('image_generation', imageGenEventSchema, expected));
+  return imageProtocol(eventSchema('image_generation'), 'image_generation.completed', expected);
 }
 
 /** How a stream of so many edited images is read. */
 export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
-  return typedProtocol(imageStream('image_edit', imageEditEventSchema, expected));
+  return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected);
 }
 
-function imageStream<Item>(
-  prefix: ImageEventPrefix,
+function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
   schema: ResponseSchema<Item>,
+  endType: Item['type'],
   expected: number,
-): TypedStream<Item> {
-  const endType = `${prefix}.completed`;
-  return { schema, endType, expected, fromAnswer: (answer) => toEvents(answer, endType) };
+): StreamProtocol<Item> {
+  const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType);
+  return typedProtocol({ schema, endType, expected, fromAnswer });
 }
 
 /** Makes one event per image of a whole answer. The last one carries the usage. */

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../types.ts';
 import type {
-  ImageEditStreamEvent,
   ImageEventBase,
-  ImageGenStreamEvent,
   Image,
   ImageTokenDetails,
   ImageUsage,
@@ -86,11 +84,8 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
   },
 };
 
-/** The first half of the names of the events of an operation. */
-export type ImageEventPrefix = 'image_generation' | 'image_edit';
-
 /** The kind of an event by its own word, which may be that of the other operation, or by its fields. */
-function typeOf(event: JsonObject, prefix: ImageEventPrefix): string {
+function typeOf(event: JsonObject, prefix: string): string {
   const { type, partial_image_index: position } = event;
   if (typeof type !== 'string' || type === '') {
     if (typeof position === 'number') return `${prefix}.partial_image`;
@@ -107,7 +102,8 @@ interface ImageEventFields extends ImageEventBase {
   usage: ImageUsage;
 }
 
-function eventSchema(prefix: ImageEventPrefix) {
+/** An event of a stream of images. */
+export function eventSchema(prefix: 'image_generation' | 'image_edit') {
   return {
     fields: {
       type: 'any',
@@ -126,10 +122,3 @@ function eventSchema(prefix: ImageEventPrefix) {
     },
   };
 }
-
-/** An event of a stream of new images. */
-export const imageGenEventSchema: ResponseSchema<ImageGenStreamEvent> =
-  eventSchema('image_generation');
-
-/** An event of a stream of edited images. */
-export const imageEditEventSchema: ResponseSchema<ImageEditStreamEvent> = eventSchema('image_edit');

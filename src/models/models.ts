@@ -69,23 +69,15 @@ const model: FieldsOf<Model> = {
   type: 'string',
 };
 
-/** Unix seconds of an ISO 8601 date, or 0. */
-function secondsOf(date: unknown): number {
-  const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN;
-  return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1_000);
-}
-
-/** Lists in Gemini's form call the id `name`, and some put `models/` in front of it. */
-function idOf({ name }: JsonObject): string {
-  return typeof name === 'string' ? name.replace(/^models\//, '') : '';
-}
-
 function normalizeModel(value: JsonObject): void {
-  value['id'] ||= idOf(value);
+  const { name, created, created_at: date } = value;
+  // Lists in Gemini's form call the id `name`, and some put `models/` in front of it.
+  value['id'] ||= typeof name === 'string' ? name.replace(/^models\//, '') : '';
   value['object'] = 'model';
-  const { created } = value;
   if (typeof created !== 'number') {
-    value['created'] = Number(created ?? Number.NaN) || secondsOf(value['created_at']);
+    // Lists in Anthropic's form give an ISO 8601 date.
+    const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
+    value['created'] = Number(created ?? Number.NaN) || seconds || 0;
   }
   fill(value, { owned_by: '', supported_endpoint_types: [], type: undefined });
 }
