@@ -13,7 +13,7 @@
 const ground = 'src/(types|options|endpoints)\\.ts$';
 const resources = 'src/(chat|generate|embeddings|images|audio|models|videos)/';
 const middle = 'src/(structured|streams|uploads)/';
-const entries = 'src/(node|helpers|testing|ai-sdk)/';
+const entries = 'src/(node|helpers|testing|ai-sdk|cli)/';
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -81,7 +81,7 @@ export default {
       name: 'entry-points',
       comment: 'Entry points build on the core, and one not on another.',
       severity: 'error',
-      from: { path: '^src/([^/]+)', pathNot: '^src/testing/' },
+      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli)/' },
       to: { path: `^${entries}`, pathNot: '^src/$1/' },
     },
     never('ai-sdk', 'The AI SDK is served with what users have too.', 'src/ai-sdk/', [
@@ -92,12 +92,13 @@ export default {
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
+    onlyIn('commander', 'src/cli/'),
     onlyIn('zod', 'src/helpers/'),
     {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|testing)/' },
+      from: { path: '^src/', pathNot: '^src/(node|testing|cli)/' },
       to: { dependencyTypes: ['core'] },
     },
   ],

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
-const bundled = ['eventsource-parser', 'ky'];
+const bundled = ['commander', 'eventsource-parser', 'ky'];
 
 /** What `form-data` is made of, without the tables of media types: each of our files has its own type. */
 const formData = ['form-data', 'asynckit', 'combined-stream', 'delayed-stream'];
@@ -67,6 +67,7 @@ export default defineConfig({
     'node/index': 'src/node/index.ts',
     'testing/index': 'src/testing/index.ts',
     'testing/msw': 'src/testing/msw.ts',
+    'cli/main': 'src/cli/main.ts',
   },
   format: 'esm',
   target: 'es2022',

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { command, define } from './command.ts';
+import { examine, type Finding } from './doctor-checks.ts';
+import { readBaseURL, readKey } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+import { exitCodes, UsageError } from './usage.ts';
+
+interface DoctorOptions {
+  readonly spend?: boolean | undefined;
+  readonly model?: string | undefined;
+}
+
+function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
+  const signs = {
+    ok: terminal.good('ok  '),
+    warn: terminal.doubtful('warn'),
+    fail: terminal.bad('FAIL'),
+    skip: terminal.faint('skip'),
+  };
+  terminal.raw(`${signs[status]}  `);
+  terminal.line(`${id.padEnd(15)} ${detail}`);
+  if (fix !== undefined) terminal.line(`      ${''.padEnd(15)} → ${fix}`);
+}
+
+/** `model-gateway doctor`. */
+export function doctorCommand(): Command {
+  const program = command('doctor', 'Find out whether a gateway works, and what it can do. Free.', [
+    'doctor',
+    'doctor --spend -m gpt-4o-mini',
+    'doctor --base-url https://gateway.example --json',
+  ])
+    .option('--spend', 'stream one tiny chat too, which costs a few tokens')
+    .option('-m, --model <name>', 'the model for --spend');
+  return define<DoctorOptions>(program, async (_, run) => {
+    const { options, terminal, signal, json } = run;
+    if (options.spend === true && options.model === undefined) {
+      throw new UsageError('--spend needs a model: doctor --spend -m gpt-4o-mini');
+    }
+    const patient = {
+      baseURL: readBaseURL(options),
+      key: await readKey(options),
+      signal,
+      timeout: options.timeout ?? 10_000,
+      model: options.spend === true ? options.model : undefined,
+    };
+    const findings: Finding[] = [];
+    for await (const finding of examine(patient)) {
+      findings.push(finding);
+      if (!json) print(finding, terminal);
+    }
+    if (json) terminal.json(findings);
+    if (findings.some(({ status }) => status === 'fail')) process.exitCode = exitCodes.refused;
+  });
+}

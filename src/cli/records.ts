@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
+import { stateFolder } from './settings.ts';
+import { UsageError } from './usage.ts';
+
+/** What became of a call that makes pictures. */
+interface PictureRecord {
+  readonly callId: string;
+  readonly input: string;
+  readonly startedAt: string;
+  /** The files that were written; missing while nobody knows what became of the call. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+async function makeFolder(name: string): Promise<string> {
+  const folder = join(stateFolder(), name);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/** Writes a file whole or not at all. */
+async function replace(path: string, value: unknown): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`;
+  await writeFile(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
+  await rename(temporary, path);
+}
+
+/** A call that may be made once. */
+export interface OnceCall {
+  /** The files of the first run, when it came to its end. */
+  readonly paths: readonly string[] | undefined;
+  /** Whether an earlier run was never heard of again. */
+  readonly isUnknown: boolean;
+  /** Nothing was charged: the id is free again. */
+  release(): Promise<void>;
+  /** The results were written. */
+  finish(paths: readonly string[]): Promise<void>;
+}
+
+/**
+ * Writes a call down before it is sent, so that a second run of the same command does not pay twice.
+ *
+ * @param input - What is asked for: a call id stands for one request.
+ */
+export async function beginOnce(callId: string, input: unknown): Promise<OnceCall> {
+  const path = join(await makeFolder('calls'), `${sha(callId)}.json`);
+  const startedAt = new Date().toISOString();
+  const record: PictureRecord = { callId, input: sha(JSON.stringify(input)), startedAt };
+  const call = (paths?: readonly string[], isUnknown = false): OnceCall => ({
+    paths,
+    isUnknown,
+    release: () => rm(path, { force: true }),
+    finish: (written) => replace(path, { ...record, paths: written }),
+  });
+  try {
+    await writeFile(path, JSON.stringify(record), { flag: 'wx', mode: 0o600, flush: true });
+    return call();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  const before = await readRecord(path);
+  if (before !== undefined && before.input !== record.input) {
+    throw new UsageError(
+      `The call id ${callId} belongs to another request, of ${before.startedAt}. Choose a new one.`,
+    );
+  }
+  return call(before?.paths, before?.paths === undefined);
+}
+
+async function readRecord(path: string): Promise<PictureRecord | undefined> {
+  try {
+    const record: PictureRecord = JSON.parse(await readFile(path, 'utf8'));
+    return record;
+  } catch {
+    // A file that was cut says only that there was a call.
+    return undefined;
+  }
+}
+
+/** The folder of the ledger of submitted videos. */
+export function ledgerFolder(): string {
+  return join(stateFolder(), 'ledger');
+}
+
+const videoPath = (folder: string, id: string): string => join(folder, `${sha(id)}.json`);
+
+/** Keeps the handle of a submitted video, for `video wait` and `video list`. */
+export async function rememberVideo(ref: VideoTaskRef): Promise<void> {
+  await replace(videoPath(await makeFolder('videos'), ref.id), ref);
+}
+
+/** The task that an argument names: an id, or a handle as JSON. */
+export async function findVideo(named: string): Promise<string | VideoTaskRef> {
+  if (named.trimStart().startsWith('{')) {
+    try {
+      return parseVideoTaskRef(JSON.parse(named));
+    } catch {
+      throw new UsageError('This is no handle of a video. Give it as it was printed, or the id.');
+    }
+  }
+  try {
+    const stored = await readFile(videoPath(await makeFolder('videos'), named), 'utf8');
+    return parseVideoTaskRef(JSON.parse(stored));
+  } catch {
+    return named;
+  }
+}
+
+/** The handles of all videos that were submitted from here, the newest first. */
+export async function knownVideos(): Promise<VideoTaskRef[]> {
+  const folder = await makeFolder('videos');
+  const refs: VideoTaskRef[] = [];
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith('.json')) continue;
+    try {
+      refs.push(parseVideoTaskRef(JSON.parse(await readFile(join(folder, name), 'utf8'))));
+    } catch {
+      // Not one of ours.
+    }
+  }
+  return refs.toSorted((a, b) => b.createdAt - a.createdAt);
+}

@@ -1,0 +1,107 @@
+import {
+  APIError,
+  APIUserAbortError,
+  GatewayError,
+  InvalidInputError,
+  VideoWaitAbortedError,
+  VideoWaitError,
+  VideoWaitTimeoutError,
+  type Gateway,
+} from '../index.ts';
+import { FileError } from '../node/index.ts';
+import type { Terminal } from './terminal.ts';
+import { exitCodes, Exit, UsageError } from './usage.ts';
+
+/** How many letters have to change to make one word of another. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of a.split('').entries()) {
+    const next = [i + 1];
+    for (const [j, other] of b.split('').entries()) {
+      const changed = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** Up to three names that are close to one that is not known. */
+function closeTo(name: string, known: readonly string[]): string[] {
+  return known
+    .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ other, far }) => far <= Math.max(2, other.length / 3) || other.includes(name))
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ other }) => other);
+}
+
+function isModelUnknown(error: unknown): boolean {
+  if (!APIError.isInstance(error)) return false;
+  if (error.code === 'model_not_found') return true;
+  return (
+    [400, 404, 503].includes(error.status ?? 0) &&
+    /model/i.test(error.message) &&
+    /not (found|exist|available|support)|no (available )?channel|unknown/i.test(error.message)
+  );
+}
+
+/** Adds the names of models that are close to one that the gateway does not know. */
+async function suggestModels(
+  error: unknown,
+  client: Gateway | undefined,
+  model: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  if (client === undefined || model === undefined || !isModelUnknown(error)) return;
+  try {
+    const names: string[] = [];
+    const list = client.models.list({ totalTimeout: 5_000, maxRetries: 0 });
+    for await (const { id } of list) names.push(id);
+    const close = closeTo(model, names);
+    terminal.note(
+      close.length === 0
+        ? 'See which there are: model-gateway models'
+        : `Did you mean ${close.join(' or ')}?`,
+    );
+  } catch {
+    // The first error is the one that matters.
+  }
+}
+
+function codeOf(error: unknown): number {
+  if (error instanceof UsageError || InvalidInputError.isInstance(error)) return exitCodes.usage;
+  if (VideoWaitAbortedError.isInstance(error) || APIUserAbortError.isInstance(error)) {
+    return exitCodes.interrupted;
+  }
+  if (VideoWaitTimeoutError.isInstance(error)) return exitCodes.stillRunning;
+  if (FileError.isInstance(error)) return exitCodes.refused;
+  // A task that goes on is known; only reading its status failed.
+  if (VideoWaitError.isInstance(error)) return exitCodes.stillRunning;
+  if (GatewayError.isInstance(error) && error.outcome === 'unknown') return exitCodes.unknown;
+  return exitCodes.refused;
+}
+
+/** What a command worked with, as far as it came, for the report of its end. */
+export interface Context {
+  client?: Gateway | undefined;
+  model?: string | undefined;
+  /** Whether what is not known to be refused may have been charged. */
+  isCharged?: boolean | undefined;
+}
+
+/** Tells of a failure in one line or two. @returns the code that the program ends with */
+export async function report(
+  error: unknown,
+  terminal: Terminal,
+  { client, model, isCharged = false }: Context,
+): Promise<number> {
+  terminal.endProgress();
+  if (error instanceof Exit) return error.code;
+  const message = error instanceof Error ? error.message : String(error);
+  terminal.note(`model-gateway: ${message}`);
+  await suggestModels(error, client, model, terminal);
+  const code = codeOf(error);
+  // What is metered by its length and never made, such as half an answer, may be asked for again.
+  return code === exitCodes.unknown && !isCharged ? exitCodes.refused : code;
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import {
+  VideoWaitError,
+  type Gateway,
+  type VideoTask,
+  type VideoTaskLike,
+  type VideoTaskRef,
+} from '../index.ts';
+import { downloadVideo, fileLedger } from '../node/index.ts';
+import { command, define, type Run } from './command.ts';
+import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
+import { readPrompt } from './input.ts';
+import { findVideo, knownVideos, ledgerFolder, rememberVideo } from './records.ts';
+import { duration } from './terminal.ts';
+
+/** How a command line names a task. */
+const nameOf = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
+
+/** The line that goes on with a task. */
+function resumeLine(task: VideoTaskLike, { options }: Run<OutOptions>): string {
+  const out = options.out === undefined ? '' : ` --out ${JSON.stringify(options.out)}`;
+  return `model-gateway video wait ${nameOf(task)}${out}`;
+}
+
+/** Waits for a task with a line of progress, and writes its file. */
+async function finish(
+  client: Gateway,
+  task: VideoTaskLike,
+  targets: Targets,
+  run: Run<OutOptions>,
+): Promise<void> {
+  const { terminal, signal, options, json } = run;
+  const started = Date.now();
+  let told = 'submitted';
+  const show = (): void => {
+    terminal.progress(`${told}, ${duration(Date.now() - started)}`);
+  };
+  const timer = setInterval(show, 1_000);
+  timer.unref();
+  let video: VideoTask;
+  try {
+    video = await client.videos.wait(task, {
+      signal,
+      ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
+      onUpdate({ status, progress, polls }) {
+        const percent = progress === undefined ? '' : ` ${Math.round(progress)} %`;
+        told = `${status}${percent}, asked ${polls} times`;
+        show();
+      },
+    });
+  } catch (error) {
+    if (VideoWaitError.isInstance(error)) {
+      terminal.note(`The task goes on. To wait for it again: ${resumeLine(task, run)}`);
+    }
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+  terminal.progress('Downloading…');
+  const path = await targets.path(0, 'mp4');
+  const file = await downloadVideo(client, video.ref, {
+    to: path,
+    resume: true,
+    signal,
+    onProgress({ received, total }) {
+      const part = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
+      terminal.progress(`Downloading ${Math.round(received / 1_000)}${part} kB`);
+    },
+  });
+  terminal.endProgress();
+  if (json) terminal.json({ id: video.id, path: file.path, bytes: file.bytes });
+  else terminal.line(file.path);
+}
+
+interface CreateOptions extends OutOptions {
+  readonly model: string;
+  readonly seconds?: string | undefined;
+  readonly size?: string | undefined;
+  readonly image?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly wait: boolean;
+}
+
+function createCommand(): Command {
+  const program = command('create', 'Make a video, wait for it and write its file. Charged.', [
+    'video create -m sora-2 --seconds 4 "A paper boat on a quiet lake" -o boat.mp4',
+    'video create -m sora-2 --no-wait --call-id boat-1 "A paper boat"',
+  ])
+    .argument('[prompt...]', 'what happens; what is piped in comes below it')
+    .requiredOption('-m, --model <name>', 'the model')
+    .option('--seconds <number>', 'how long it is')
+    .option('--size <size>', 'such as 1280x720')
+    .option('--image <file>', 'the first picture, as a file or an address')
+    .option('--call-id <id>', 'your name for this call: a second run does not pay again')
+    .option('--no-wait', 'write the handle and end')
+    .option('-o, --out <path>', 'the file')
+    .option('--force', 'replace a file that exists')
+    .option('-y, --yes', 'do not ask before it is charged');
+  return define<CreateOptions>(program, async (words, run) => {
+    const { options, terminal, signal, json } = run;
+    const { model, seconds, size, image } = options;
+    const client = await run.client(model);
+    const prompt = await readPrompt(words, signal);
+    const targets = await chooseTargets('video', options);
+    const reference = image === undefined || isAddress(image) ? image : await openFile(image);
+    await run.agree(`${model} makes a video, which will be charged.`);
+    const callId = options.callId ?? `cli-${randomUUID()}`;
+    terminal.note(`Call id ${callId}: with --call-id ${callId} a second run does not pay again.`);
+    terminal.progress('Submitting…');
+    const task = await client.videos.create(
+      {
+        model,
+        prompt,
+        ...(seconds === undefined ? {} : { seconds }),
+        ...(size === undefined ? {} : { size }),
+        ...(reference === undefined ? {} : { input_reference: reference }),
+      },
+      { callId, ledger: fileLedger(ledgerFolder()), signal },
+    );
+    await rememberVideo(task.ref);
+    terminal.note(`Submitted ${task.id}. If this ends: ${resumeLine(task.ref, run)}`);
+    if (!options.wait) {
+      if (json) terminal.json(task.ref);
+      else terminal.line(task.id);
+      return;
+    }
+    await finish(client, task.ref, targets, run);
+  });
+}
+
+const taskArgument = 'the id of the task, or its handle as JSON';
+
+function waitCommand(): Command {
+  const program = command('wait', 'Wait for a video and write its file. Free.', [
+    'video wait task_abc -o boat.mp4',
+    'video wait task_abc --timeout 5m',
+  ])
+    .argument('<task>', taskArgument)
+    .option('-o, --out <path>', 'the file')
+    .option('--force', 'replace a file that exists');
+  return define<OutOptions>(program, async ([named = ''], run) => {
+    const client = await run.client();
+    const targets = await chooseTargets('video', run.options);
+    await finish(client, await findVideo(named), targets, run);
+  });
+}
+
+function statusCommand(): Command {
+  const program = command('status', 'Ask once how far a video is. Free.', [
+    'video status task_abc',
+  ]).argument('<task>', taskArgument);
+  return define(program, async ([named = ''], run) => {
+    const { terminal, signal, json } = run;
+    const gateway = await run.client();
+    const task = await gateway.videos.retrieve(await findVideo(named), { signal });
+    if (json) {
+      terminal.json(task);
+      return;
+    }
+    const percent = task.progress == null ? '' : ` ${task.progress} %`;
+    terminal.line(`${task.id} ${task.status}${percent}`);
+  });
+}
+
+function downloadCommand(): Command {
+  const program = command('download', 'Write the file of a video that is completed. Free.', [
+    'video download task_abc -o boat.mp4',
+  ])
+    .argument('<task>', taskArgument)
+    .option('-o, --out <path>', 'the file')
+    .option('--force', 'replace a file that exists');
+  return define<OutOptions>(program, async ([named = ''], run) => {
+    const { terminal, signal, options, json } = run;
+    const client = await run.client();
+    const targets = await chooseTargets('video', options);
+    const task = await findVideo(named);
+    const file = await downloadVideo(client, task, {
+      to: await targets.path(0, 'mp4'),
+      resume: true,
+      signal,
+    });
+    if (json) terminal.json({ id: nameOf(task), path: file.path, bytes: file.bytes });
+    else terminal.line(file.path);
+  });
+}
+
+/** One line of the list. */
+interface Listed {
+  readonly id: string;
+  readonly model: string | undefined;
+  readonly submitted: string;
+  readonly status: string;
+}
+
+async function look(client: Gateway, ref: VideoTaskRef, signal: AbortSignal): Promise<Listed> {
+  const { id, model, createdAt } = ref;
+  const submitted = new Date(createdAt).toISOString();
+  const status = await client.videos
+    .retrieve(ref, { signal, maxRetries: 0, totalTimeout: 10_000 })
+    .then(
+      (task) => task.status,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+  return { id, model, submitted, status };
+}
+
+function listCommand(): Command {
+  const program = command(
+    'list',
+    'The videos that were submitted from here, the newest first. Free.',
+    ['video list', 'video list --json | jq -r .[0].id'],
+  );
+  return define(program, async (_, run) => {
+    const { terminal, signal, json } = run;
+    const client = await run.client();
+    const refs = (await knownVideos()).slice(0, 50);
+    const listed: Listed[] = [];
+    for (let start = 0; start < refs.length; start += 4) {
+      const some = refs.slice(start, start + 4);
+      listed.push(...(await Promise.all(some.map((ref) => look(client, ref, signal)))));
+    }
+    if (json) terminal.json(listed);
+    else if (listed.length === 0) terminal.note('No video was submitted from here.');
+    for (const { id, model = '', submitted, status } of json ? [] : listed) {
+      terminal.line(`${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`);
+    }
+  });
+}
+
+/** `model-gateway video …`. */
+export function videoCommand(): Command {
+  return new Command('video')
+    .description('Make videos, and wait for them.')
+    .addCommand(createCommand())
+    .addCommand(waitCommand())
+    .addCommand(statusCommand())
+    .addCommand(downloadCommand())
+    .addCommand(listCommand());
+}

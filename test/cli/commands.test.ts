@@ -1,0 +1,418 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { Machine } from './run.ts';
+
+let emulator: Emulator;
+let server: EmulatorServer;
+let machine: Machine;
+
+beforeEach(async () => {
+  emulator = createEmulator();
+  emulator.clock.speed = 100;
+  server = await emulator.listen();
+  machine = new Machine({ url: server.url, key: emulator.apiKey });
+});
+
+afterEach(() => server.close());
+
+/** Starting a program takes its time on a busy machine. */
+const patient = { timeout: 20_000 };
+
+const inFolder = (name: string): string => join(machine.folder, name);
+
+describe('chat', () => {
+  test('writes the text of the answer and nothing else to stdout', async () => {
+    const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Say', 'hello']);
+
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: 'You said: "Say hello" This is the answer of m-large.\n',
+      stderr: '',
+    });
+  });
+
+  test('puts what is piped in below the prompt, and takes it as the prompt alone', async () => {
+    const both = await machine.run(['chat', '-m', 'm-large', 'Sum up:'], '@all of it\n');
+    const piped = await machine.run(['chat', '-m', 'm-large'], 'only this');
+
+    expect(both.stdout).toContain('You said: "Sum up:\n\n@all of it"');
+    expect(piped.stdout).toContain('You said: "only this"');
+  });
+
+  test('does not wait for an open pipe that says nothing', async () => {
+    const { code, stdout } = await machine.run(['chat', '-m', 'm-large', 'Hello'], null);
+
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello') });
+  });
+
+  test('--json writes the completion', async () => {
+    const { stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello']);
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: 'chat.completion',
+      usage: { total_tokens: expect.any(Number) },
+    });
+  });
+
+  test('a stream that is cut ends with 1, and what came stays', async () => {
+    emulator.fail({ fault: { type: 'cut-events', after: 4 } });
+
+    const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Hello there']);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^You said/) });
+    expect(stderr).toMatch(/^model-gateway: The stream/);
+  });
+
+  test('and with --json too', async () => {
+    emulator.fail({ fault: { type: 'cut-events', after: 4 } });
+
+    const { code, stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello there']);
+
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).partial.choices[0].message.content).toMatch(/^You said/);
+  });
+
+  test('sends pictures', async () => {
+    await machine.run(['image', '-m', 'm-image', 'a cat', '-o', 'cat.png', '-y']);
+
+    const { stdout } = await machine.run(['chat', '-m', 'm-large', '--image', 'cat.png', 'What?']);
+
+    expect(stdout).toContain('You sent a PNG image of');
+  });
+
+  test('a reader that goes away is no failure', async () => {
+    emulator.quirks.eventDelay = 20;
+    const child = machine.start(['chat', '-m', 'm-large', '[long]']);
+    child.stdin.end();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.stdout.once('data', () => child.stdout.destroy());
+
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  test('a model that is not there: names that are close', async () => {
+    const { code, stderr } = await machine.run(['chat', '-m', 'missing-model', 'Hello']);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Did you mean|model-gateway models/);
+  });
+});
+
+describe('usage', () => {
+  test.each<[string, string[], RegExp]>([
+    ['no prompt', ['chat', '-m', 'm'], /no text/],
+    ['an unknown option', ['chat', '-m', 'm', '--modle', 'm'], /unknown option/],
+    ['an unknown command', ['caht'], /Did you mean chat/],
+    ['a time that is none', ['chat', '-m', 'm', '--timeout', 'soon', 'a'], /30s/],
+    ['a number out of range', ['image', '-m', 'm', '-n', '99', 'a'], /from 1 to 10/],
+    ['a file that is none', ['edit', '-m', 'm', '--image', 'no.png', 'a'], /no.png cannot be read/],
+    ['a picture that is none', ['chat', '-m', 'm', '--image', 'a.txt', 'a'], /a.txt is no PNG/],
+    ['a body that is no JSON', ['post', '/v1/x', '{'], /no JSON/],
+    ['a fault that is none', ['emulator', '--fail', 'nothing'], /There is no fault/],
+  ])('%s ends with 2 before anything is sent', async (_, words, message) => {
+    const { code, stderr } = await machine.run(words);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('no address and no key: says how to give them', async () => {
+    const noAddress = await new Machine().run(['models']);
+    const noKey = await new Machine({ url: server.url }).run(['models']);
+
+    expect(noAddress).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('GATEWAY_BASE_URL'),
+    });
+    expect(noKey).toMatchObject({ code: 2, stderr: expect.stringContaining('GATEWAY_API_KEY') });
+    expect(noKey.stderr).toContain('npx model-gateway emulator');
+  });
+
+  test('a key in a file that others can read is refused, and one of its own is taken', async () => {
+    const owner = new Machine({ url: server.url });
+    const path = join(owner.folder, 'config/model-gateway/key');
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, `${emulator.apiKey}\n`);
+    chmodSync(path, 0o644);
+    const open = await owner.run(['models']);
+    chmodSync(path, 0o600);
+    const closed = await owner.run(['models']);
+
+    expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') });
+    expect(closed.code).toBe(0);
+  });
+
+  test('the key is never shown', async () => {
+    const { stdout, stderr } = await machine.run(['models'], '', {
+      GATEWAY_API_KEY: 'sk-wrong-key',
+    });
+
+    expect(stdout + stderr).not.toContain('sk-wrong-key');
+  });
+
+  test('--version and --help', async () => {
+    const version = await machine.run(['--version']);
+    const help = await machine.run(['video', 'create', '--help']);
+
+    expect(version).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('Examples:') });
+  });
+});
+
+describe('pictures', () => {
+  const image = ['image', '-m', 'm-image', 'A boat'];
+
+  test('are written under names that are free, and told as JSON', async () => {
+    const first = await machine.run([...image, '-n', '2']);
+    const { paths } = JSON.parse(first.stdout);
+
+    expect(new Set(paths).size).toBe(2);
+    expect(readFileSync(paths[0]).subarray(1, 4).toString()).toBe('PNG');
+    expect(first.stderr).toContain('will be charged');
+  });
+
+  test('a file that exists is not replaced, and nothing is paid', async () => {
+    writeFileSync(inFolder('boat.png'), 'mine');
+    const refused = await machine.run([...image, '-o', 'boat.png']);
+
+    expect(refused.code).toBe(2);
+    expect(emulator.requests).toEqual([]);
+
+    const forced = await machine.run([...image, '-o', 'boat.png', '--force']);
+    expect(forced.code).toBe(0);
+    expect(readFileSync(inFolder('boat.png')).length).toBeGreaterThan(100);
+  });
+
+  test('a second run with the call id tells the same files, and does not pay', async () => {
+    const first = await machine.run([...image, '--call-id', 'poster']);
+    const second = await machine.run([...image, '--call-id', 'poster']);
+    const other = await machine.run(['image', '-m', 'm-image', 'A ship', '--call-id', 'poster']);
+
+    expect(second.stdout).toBe(first.stdout);
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('another request') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('an outcome that nobody knows ends with 3, at the second run too', async () => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+    const first = await machine.run([...image, '--call-id', 'poster']);
+    const second = await machine.run([...image, '--call-id', 'poster']);
+
+    expect([first.code, second.code]).toEqual([3, 3]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a refused call gives its call id back', async () => {
+    emulator.fail({ fault: { type: 'error', status: 400, message: 'no' } });
+    const refused = await machine.run([...image, '--call-id', 'poster']);
+    const again = await machine.run([...image, '--call-id', 'poster']);
+
+    expect([refused.code, again.code]).toEqual([1, 0]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a run that was killed is not paid again', async () => {
+    emulator.fail({ fault: { type: 'hang', charged: true } });
+    const child = machine.start([...image, '--call-id', 'poster']);
+    child.stdin.end();
+    await expect.poll(() => emulator.charges.length, patient).toBe(1);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+
+    expect((await machine.run([...image, '--call-id', 'poster'])).code).toBe(3);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('what is paid for and cannot be written goes elsewhere', async () => {
+    mkdirSync(inFolder('out'));
+    emulator.fail({ fault: { type: 'slow', milliseconds: 300 } });
+    const running = machine.run([...image, '-o', 'out/boat.png']);
+    await expect.poll(() => emulator.requests.length, patient).toBe(1);
+    // The folder goes away while the picture is made.
+    rmSync(inFolder('out'), { recursive: true });
+    const { code, stdout, stderr } = await running;
+
+    expect(code).toBe(0);
+    expect(stderr).toContain('It is paid for');
+    expect(existsSync(JSON.parse(stdout).paths[0])).toBe(true);
+  });
+
+  test('edits take files', async () => {
+    await machine.run([...image, '-o', 'boat.png']);
+    const { code, stdout } = await machine.run(
+      ['edit', '-m', 'm-image', '--image', 'boat.png', 'snow', '-o', 'snow.png'],
+      '',
+    );
+
+    expect({ code, paths: JSON.parse(stdout).paths }).toEqual({
+      code: 0,
+      paths: [expect.stringMatching(/snow\.png$/)],
+    });
+  });
+});
+
+describe('speech, text and vectors', () => {
+  test('speak and translate', async () => {
+    const spoken = await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'a.mp3']);
+    const text = await machine.run(['translate', '-m', 'm-translate', 'a.mp3']);
+
+    expect(JSON.parse(spoken.stdout).path).toMatch(/a\.mp3$/);
+    expect(JSON.parse(text.stdout).text).toBe('hello there');
+  });
+
+  test('embed takes arguments or lines', async () => {
+    const given = await machine.run(['embed', '-m', 'm-embed', 'a cat', 'a dog']);
+    const piped = await machine.run(['embed', '-m', 'm-embed'], 'a cat\na dog\n');
+
+    expect(JSON.parse(given.stdout).vectors).toHaveLength(2);
+    expect(JSON.parse(piped.stdout).vectors).toEqual(JSON.parse(given.stdout).vectors);
+  });
+
+  test('models, get and post', async () => {
+    const models = await machine.run(['models', 'IMAGE']);
+    const got = await machine.run(['get', '/v1/models']);
+    const posted = await machine.run(
+      ['post', '/v1/embeddings'],
+      '{"model":"m-embed","input":"@not a file"}',
+    );
+
+    expect(JSON.parse(models.stdout).map(({ id }: { id: string }) => id)).toContain('m-image');
+    expect(JSON.parse(got.stdout).data.length).toBeGreaterThan(3);
+    expect(JSON.parse(posted.stdout).data).toHaveLength(1);
+  });
+});
+
+describe('videos', () => {
+  const create = ['video', 'create', '-m', 'm-video', 'A boat'];
+
+  test('are submitted, waited for and written', async () => {
+    const { code, stdout, stderr } = await machine.run([...create, '-o', 'boat.mp4']);
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ path: inFolder('boat.mp4') });
+    expect(stderr).toMatch(/Submitted \S+\. If this ends: model-gateway video wait \S+/);
+  });
+
+  test('one that is killed is gone on with by the line that it printed, for nothing', async () => {
+    emulator.clock.hold();
+    const child = machine.start([...create, '-o', 'boat.mp4']);
+    child.stdin.end();
+    let told = '';
+    child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    await expect.poll(() => told, patient).toContain('If this ends');
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+    emulator.clock.release();
+    const words = /If this ends: model-gateway (.*)/.exec(told)?.[1] ?? '';
+
+    const { code } = await machine.run(words.replaceAll('"', '').split(' '));
+
+    expect(code).toBe(0);
+    expect(existsSync(inFolder('boat.mp4'))).toBe(true);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('the same call id gives the same task', async () => {
+    const first = await machine.run([...create, '--no-wait', '--call-id', 'boat']);
+    const second = await machine.run([...create, '--no-wait', '--call-id', 'boat']);
+
+    expect(JSON.parse(second.stdout).id).toBe(JSON.parse(first.stdout).id);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a submission that nobody heard of ends with 3, at the second run too', async () => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+    const first = await machine.run([...create, '--call-id', 'boat']);
+    const second = await machine.run([...create, '--call-id', 'boat']);
+
+    expect([first.code, second.code]).toEqual([3, 3]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('when the time is over it ends with 4 and says how to go on', async () => {
+    emulator.clock.hold();
+    const { stdout } = await machine.run([...create, '--no-wait']);
+    const { id } = JSON.parse(stdout);
+    const { code, stderr } = await machine.run(['video', 'wait', id, '--timeout', '500ms']);
+
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining(`model-gateway video wait ${id}`),
+    });
+  });
+
+  test('status, list and download; a handle works in place of an id', async () => {
+    const { stdout: handle } = await machine.run([...create, '--no-wait']);
+    const { id } = JSON.parse(handle);
+    const status = await machine.run(['video', 'status', handle.trim()]);
+    const list = await machine.run(['video', 'list']);
+    const file = await machine.run(['video', 'download', id, '-o', 'boat.mp4']);
+
+    expect(JSON.parse(status.stdout)).toMatchObject({ id, status: 'completed' });
+    expect(JSON.parse(list.stdout)).toEqual([
+      expect.objectContaining({ id, model: 'm-video', status: 'completed' }),
+    ]);
+    expect(JSON.parse(file.stdout).bytes).toBeGreaterThan(100);
+    expect(readdirSync(machine.folder)).toContain('boat.mp4');
+  });
+
+  test('a task that failed ends with 1', async () => {
+    const { code, stderr } = await machine.run(['video', 'create', '-m', 'm-video', '[fail] boat']);
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('model-gateway:');
+  });
+});
+
+describe('emulator', () => {
+  test('tells its address, its key, and each request with its charge', async () => {
+    const child = machine.start([
+      'emulator',
+      '--port',
+      '0',
+      '--json',
+      '--fail',
+      'images.generate=500',
+    ]);
+    let told = '';
+    child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
+    await expect.poll(() => told, patient).toContain('\n');
+    const { baseURL, apiKey } = JSON.parse(told.split('\n')[0] ?? '');
+    const user = new Machine({ url: baseURL, key: apiKey });
+
+    const refused = await user.run(['image', '-m', 'm-image', 'a', '--timeout', '5s']);
+    await user.run(['embed', '-m', 'm-embed', 'a cat']);
+    await expect.poll(() => told, patient).toContain('/v1/embeddings');
+    child.kill('SIGINT');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+
+    expect(code).toBe(0);
+    expect(refused.code).not.toBe(0);
+    const lines = told
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ path: '/v1/embeddings', status: 200, charged: 2 });
+  });
+
+  test('a port in use ends with 2', async () => {
+    const { code, stderr } = await machine.run(['emulator', '--port', String(server.port)]);
+
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--port 0') });
+  });
+});

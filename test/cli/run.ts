@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn as spawnInTerminal, type IPty } from '@lydell/node-pty';
+
+const program = join(import.meta.dirname, '../../dist/cli/main.js');
+
+/** What a command has left. */
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A person's machine: a folder to work in, and a home. */
+export class Machine {
+  readonly folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  readonly env: Record<string, string>;
+
+  constructor(gateway: { readonly url?: string; readonly key?: string } = {}) {
+    const { PATH = '', SystemRoot = '' } = process.env;
+    this.env = {
+      PATH,
+      SystemRoot,
+      HOME: this.folder,
+      XDG_STATE_HOME: join(this.folder, 'state'),
+      XDG_CONFIG_HOME: join(this.folder, 'config'),
+      TERM: 'xterm-256color',
+    };
+    if (gateway.url !== undefined) this.env['GATEWAY_BASE_URL'] = gateway.url;
+    if (gateway.key !== undefined) this.env['GATEWAY_API_KEY'] = gateway.key;
+  }
+
+  /** Starts a command with pipes. */
+  start(words: readonly string[], env: Record<string, string> = {}) {
+    return spawn(process.execPath, [program, ...words], {
+      cwd: this.folder,
+      env: { ...this.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  }
+
+  /** Runs a command with pipes to its end. @param input - What is piped in; `null` leaves it open. */
+  run(words: readonly string[], input: string | null = '', env?: Record<string, string>) {
+    const child = this.start(words, env);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    // It may end before it has read anything.
+    child.stdin.on('error', () => {});
+    if (input !== null) child.stdin.end(input);
+    return new Promise<Ended>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, stdout, stderr }));
+    });
+  }
+
+  /** Starts a command in a terminal. */
+  open(words: readonly string[]): TerminalRun {
+    const pty = spawnInTerminal(process.execPath, [program, ...words], {
+      cwd: this.folder,
+      env: this.env,
+      cols: 120,
+      rows: 40,
+    });
+    return new TerminalRun(pty);
+  }
+}
+
+/** A command in a terminal: what a person sees, and what they type. */
+export class TerminalRun {
+  readonly #pty: IPty;
+  readonly #ended: Promise<number>;
+  #waiting: (() => void)[] = [];
+  /** Everything that was written to the terminal. */
+  screen = '';
+
+  constructor(pty: IPty) {
+    this.#pty = pty;
+    pty.onData((text) => {
+      this.screen += text;
+      for (const wake of this.#waiting.splice(0)) wake();
+    });
+    this.#ended = new Promise((resolve) => {
+      pty.onExit(({ exitCode }) => {
+        resolve(exitCode);
+        for (const wake of this.#waiting.splice(0)) wake();
+      });
+    });
+  }
+
+  /** Resolves when the screen has shown something. */
+  async shows(pattern: RegExp): Promise<void> {
+    let isOver = false;
+    void this.#ended.then(() => (isOver = true));
+    while (!pattern.test(this.screen)) {
+      if (isOver) throw new Error(`It ended without ${pattern.source}:\n${this.screen}`);
+      await new Promise<void>((wake) => this.#waiting.push(wake));
+    }
+  }
+
+  type(text: string): void {
+    this.#pty.write(text);
+  }
+
+  end(): Promise<number> {
+    return this.#ended;
+  }
+}

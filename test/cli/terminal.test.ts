@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { Machine } from './run.ts';
+
+let emulator: Emulator;
+let server: EmulatorServer;
+let machine: Machine;
+
+beforeEach(async () => {
+  emulator = createEmulator();
+  emulator.clock.speed = 100;
+  server = await emulator.listen();
+  machine = new Machine({ url: server.url, key: emulator.apiKey });
+});
+
+afterEach(() => server.close());
+
+test('chat shows the answer, then the tokens and the time to the first one', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/You said: "Hello"[\s\S]*\d+ \+ \d+ tokens, first after \d+ ms/);
+});
+
+test('thoughts are shown dimmed, before the answer', async () => {
+  const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('\u001B[2mThe');
+  expect(run.screen).toMatch(/words[\s\S]*You said/);
+});
+
+test('what steers a terminal does not come through', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', 'a\u001B]0;title\u0007b\u001B[2Jc\u009Bd']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('You said: "a]0;titleb[2Jcd"');
+});
+
+test('a conversation goes on until an empty line', async () => {
+  const run = machine.open(['chat', '-m', 'm-large', '-i']);
+  await run.shows(/> \S{0,4}$/);
+  run.type('Hello\r');
+  await run.shows(/You said: "Hello"[\s\S]*> \S{0,4}$/);
+  run.type('Again\r');
+  await run.shows(/You said: "Again"[\s\S]*> \S{0,4}$/);
+  run.type('\r');
+
+  expect(await run.end()).toBe(0);
+  const last = emulator.requests.at(-1)?.body;
+  expect(last).toMatchObject({ kind: 'json', value: { messages: { length: 3 } } });
+});
+
+test('Ctrl-C ends a chat with 130', async () => {
+  emulator.fail({ fault: { type: 'stall-events', after: 3 } });
+  const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
+  await run.shows(/You/);
+  run.type('\u0003');
+
+  expect(await run.end()).toBe(130);
+});
+
+test('before a picture is charged a person is asked, and may say no', async () => {
+  const run = machine.open(['image', '-m', 'm-image', 'A boat']);
+  await run.shows(/will be charged[\s\S]*Go on\?/);
+  run.type('n\r');
+
+  expect(await run.end()).toBe(1);
+  expect(emulator.requests).toEqual([]);
+});
+
+test('yes makes it, and its path is shown', async () => {
+  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
+  await run.shows(/Go on\?/);
+  run.type('\r');
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/boat\.png\r\n$/);
+  expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
+});
+
+test('a terminal that can show pictures gets them', async () => {
+  machine.env['TERM'] = 'xterm-kitty';
+  const run = machine.open(['image', '-m', 'm-image', 'A boat', '-y']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toContain('\u001B_Ga=T,f=100');
+});
+
+test('Ctrl-C while waiting for a video prints the line that goes on', async () => {
+  emulator.clock.hold();
+  const run = machine.open(['video', 'create', '-m', 'm-video', '-y', 'A boat']);
+  await run.shows(/Submitted/);
+  await run.shows(/(queued|in_progress|submitted).*\d+ s/);
+  run.type('\u0003');
+
+  expect(await run.end()).toBe(130);
+  expect(run.screen).toMatch(
+    /The task goes on\. To wait for it again: model-gateway video wait task_/,
+  );
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('NO_COLOR keeps colours away', async () => {
+  machine.env['NO_COLOR'] = '1';
+  const run = machine.open(['chat', '-m', 'm-reasoning', 'Hello']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).not.toContain('\u001B[2m');
+});
+
+test('the doctor prints a line for each check', async () => {
+  const run = machine.open(['doctor']);
+
+  expect(await run.end()).toBe(0);
+  expect(run.screen).toMatch(/ok .* connection[\s\S]*ok .* key[\s\S]*ok .* models/);
+});
