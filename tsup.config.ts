@@ -20,14 +20,16 @@ async function writeLicences(): Promise<void> {
   await writeFile('dist/THIRD-PARTY-LICENSES.md', (await Promise.all(licences)).join('\n'));
 }
 
-/** ky in the same file as the rest and yet run with the first call only: see src/http/load-ky.ts. */
+/** ky in the same file as the rest and yet run with the first call only: see src/http/send.ts. */
 const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'ky-within',
   setup(build) {
-    build.onLoad({ filter: /[\\/]load-ky\.ts$/ }, ({ path }) => ({
-      contents: "export const loadKy = () => require('ky').default;",
-      resolveDir: dirname(path),
-    }));
+    build.onLoad({ filter: /[\\/]http[\\/]send\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const contents = source.replace("(await import('ky'))", "require('ky')");
+      if (contents === source) throw new Error('send.ts does not import ky as expected.');
+      return { contents, loader: 'ts', resolveDir: dirname(path) };
+    });
   },
 };
 
@@ -76,7 +78,7 @@ export default defineConfig({
   external: [/^node:/],
   // These go into the build, and only what is used of them. Importing them as they are installed, some
   // two hundred files, took 147 ms of CPU; bundled it is 74, and 27 now that ky is loaded with the first
-  // call (src/http/load-ky.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
+  // call (src/http/send.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
   // version conflict, and what runs is what was tested; the price is that a fix of theirs needs a release
   // of ours. The helpers for zod take the user's own, because schemas are the user's.
   noExternal: bundled,

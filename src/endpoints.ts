@@ -1,5 +1,5 @@
 /**
- * The interface document, part 4, as data.
+ * The routes of the gateway as data.
  *
  * The transport, the retry rules, the emulator, the msw handlers and the README's table are all made
  * from this object, so none of them can drift from the others. It imports nothing.
@@ -17,8 +17,8 @@ export type ResponseKind = 'json' | 'text' | 'events' | 'binary';
  * - `free`: reads; never charged, repeated freely.
  * - `metered`: billed by use (chat, generation, embeddings, speech, translation); repeated until the
  *   first byte of the answer has come.
- * - `charged`: consumes credit by the job (interface document, part 1: images and videos); sent at
- *   most once unless it provably never left or was refused before work.
+ * - `charged`: consumes credit by the job (images and videos); sent at most once unless it provably
+ *   never left or was refused before work.
  */
 export type ChargeClass = 'free' | 'metered' | 'charged';
 

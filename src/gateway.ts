@@ -17,7 +17,7 @@ import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
 import { toFile } from './uploads/to-file.ts';
-import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/call-spec.ts';
+import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
 import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
@@ -110,7 +110,7 @@ export class Gateway {
    */
   withOptions(options: GatewayOptions): Gateway {
     const copy = new Gateway({ ...this.#options, ...options });
-    copy.#transport.joinLineOf(this.#transport);
+    copy.videos.joinLineOf(this.videos);
     return copy;
   }
 

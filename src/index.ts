@@ -54,7 +54,7 @@ export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from '.
 export { toFile, toStreamingFile } from './uploads/to-file.ts';
 export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';
-export type { HTTPMethod, RawRequestOptions } from './http/call-spec.ts';
+export type { HTTPMethod, RawRequestOptions } from './http/request.ts';
 export type {
   ApiKey,
   Drift,

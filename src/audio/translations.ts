@@ -1,6 +1,6 @@
 import { isObject } from '../answers/objects.ts';
 import { parseJSON } from '../answers/parse-json.ts';
-import type { BodyEncoding } from '../http/body.ts';
+import type { BodyEncoding } from '../http/request.ts';
 import { type FromText, textAnswer } from '../http/response.ts';
 import { checkFile } from '../uploads/file-input.ts';
 import { formBody } from '../uploads/multipart.ts';

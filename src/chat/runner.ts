@@ -1,7 +1,6 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { followSignal } from '../http/follow-signal.ts';
-import { giveUpAfterAbort } from '../http/give-up.ts';
+import { followSignal, withAbortGrace } from '../http/abort.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose } from '../streams/stream.ts';
 import { runAborted } from '../streams/errors.ts';
@@ -177,7 +176,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     let release: (() => void) | undefined;
     try {
       release = followSignal(signal, this.controller);
-      await giveUpAfterAbort(work(), own, abortGraceMs, () => runAborted(own));
+      await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
       this.#emitFinal();
       this.end = { failure: undefined };
     } catch (cause) {

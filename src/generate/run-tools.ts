@@ -2,7 +2,7 @@ import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import type { RequestOptions } from '../options.ts';
 import { addCounts } from '../streams/protocol.ts';
 import { toGoogleSchema } from '../structured/dialects.ts';
-import { followSignal } from '../http/follow-signal.ts';
+import { followSignal } from '../http/abort.ts';
 import type {
   Content,
   FunctionCall,

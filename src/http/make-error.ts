@@ -20,7 +20,7 @@ import {
   type AttemptEvidence,
   type Outcome,
 } from '../errors/gateway-error.ts';
-import type { CallSpec } from './call-spec.ts';
+import type { CallSpec } from './request.ts';
 import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
 import { isBrowser } from './settings.ts';
 import { displayURL } from './url.ts';

@@ -1,17 +1,4 @@
-import type { TaskRole } from '../answers/error-body.ts';
-import type { ChargeClass } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-
-/** An answer whose headers have come, and what is known of it. */
-export interface Answer {
-  readonly response: Response;
-  readonly requestId: string | undefined;
-  readonly operation: string;
-  readonly charge: ChargeClass;
-  readonly task: TaskRole;
-  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
-  readonly signal: AbortSignal;
-}
 
 /** An answer whose headers have come, and the two ways to read its body. */
 export interface OpenAnswer<T> {

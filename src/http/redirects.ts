@@ -1,28 +1,48 @@
-import { unusable } from './read-answer.ts';
-import { requestIdOf } from './request-id.ts';
-import { cancelBody, send, type OutgoingRequest } from './send.ts';
+import { letGo, requestIdOf, unusable } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';
+import { type OutgoingRequest, send } from './send.ts';
 import { isSameOrigin } from './url.ts';
 
 /** As many redirects of a read as browsers would follow in practice. */
 const maxRedirects = 5;
 
 /** Whether an answer sends the request on to another place, which browsers do not show. */
-export function isRedirect(response: Response): boolean {
-  return (
-    response.type === 'opaqueredirect' ||
-    (response.status >= 300 && response.status < 400 && response.headers.has('location'))
-  );
+export function isRedirect({ type, status, headers }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'));
+}
+
+/** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */
+export function resolveRedirect(
+  operation: string,
+  first: Response,
+  request: OutgoingRequest,
+): Response | FailedAttempt | Promise<Response | FailedAttempt> {
+  if (request.method === 'GET') return followRedirects(first, request);
+  if (leadsToFile(operation, request.url, first)) return fetchFile(first, request);
+  const kind = provesNothingDone(first, request.url) ? 'redirected' : 'redirected_after_work';
+  return redirectFailure(first, kind);
 }
 
 /** The failure that a redirect is which is not followed. */
 function redirectFailure(
-  response: Response,
+  { body, status, headers }: Response,
   kind: 'redirected' | 'redirected_after_work',
 ): FailedAttempt {
-  cancelBody(response);
-  const status = response.status === 0 ? undefined : response.status;
-  return { kind, phase: 'headers', status, headers: response.headers };
+  letGo(body);
+  return { kind, phase: 'headers', status: status === 0 ? undefined : status, headers };
+}
+
+/** Where a redirect leads, or `undefined` when that is not a URL. */
+function locationOf(response: Response, url: string): URL | undefined {
+  const location = response.headers.get('location') ?? '';
+  return URL.canParse(location, url) ? new URL(location, url) : undefined;
+}
+
+/** Where a redirect leads, or `undefined` when that is no place to go to, or one with a password. */
+function targetOf(response: Response, url: string): string | undefined {
+  const { protocol = '', username, password, href } = locationOf(response, url) ?? {};
+  // `fetch` refuses a URL with a password, and names all of it in its error.
+  return /^https?:$/.test(protocol) && username === '' && password === '' ? href : undefined;
 }
 
 /**
@@ -38,25 +58,6 @@ function provesNothingDone(response: Response, url: string): boolean {
   const target = status === 301 || status === 302 ? targetOf(response, url) : undefined;
   if (target === undefined || isSameOrigin(url, target)) return false;
   return new URL(target).pathname === new URL(url).pathname;
-}
-
-/** The failure that a redirect of a request is which may cost something. It is never followed. */
-export function refuseRedirect(response: Response, url: string): FailedAttempt {
-  const isProof = provesNothingDone(response, url);
-  return redirectFailure(response, isProof ? 'redirected' : 'redirected_after_work');
-}
-
-/** Where a redirect leads, or `undefined` when that is no place to go to, or one with a password. */
-function targetOf(response: Response, url: string): string | undefined {
-  try {
-    const target = new URL(response.headers.get('location') ?? '', url);
-    const { protocol, username, password, href } = target;
-    const isWeb = protocol === 'http:' || protocol === 'https:';
-    // `fetch` refuses a URL with a password, and names all of it in its error.
-    return isWeb && username === '' && password === '' ? href : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What may be sent to another origin: what is accepted, and which part of a file is wanted, and how. */
@@ -75,7 +76,7 @@ function publicHeaders(headers: Headers): Headers {
  *
  * @throws what the platform threw
  */
-export async function followRedirects(
+async function followRedirects(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> {
@@ -88,17 +89,11 @@ export async function followRedirects(
     if (target === undefined || hop === maxRedirects) {
       return redirectFailure(response, 'redirected');
     }
-    cancelBody(response);
+    letGo(response.body);
     if (!isSameOrigin(url, target)) headers = publicHeaders(headers);
     url = target;
-    const result = await send({
-      ...request,
-      url,
-      headers,
-      redirect: isHidden ? 'follow' : 'manual',
-    });
-    if (result.failure !== undefined) throw result.failure.error;
-    response = result.response;
+    const redirect = isHidden ? 'follow' : 'manual';
+    response = await send({ ...request, url, headers, redirect });
   }
   return response;
 }
@@ -107,36 +102,32 @@ export async function followRedirects(
  * Whether a redirect of a POST tells where the file is that was made: some vendors answer speech so.
  * A redirect to the same path, or one that asks to send the request again, is none of these.
  */
-export function leadsToFile(operation: string, url: string, response: Response): boolean {
-  const location = response.headers.get('location') ?? '';
-  return (
-    operation === 'audio.speech.create' &&
-    [301, 302, 303].includes(response.status) &&
-    URL.canParse(location, url) &&
-    new URL(location, url).pathname !== new URL(url).pathname
-  );
+function leadsToFile(operation: string, url: string, response: Response): boolean {
+  if (operation !== 'audio.speech.create' || !/^30[123]$/.test(`${response.status}`)) return false;
+  const target = locationOf(response, url);
+  return target !== undefined && target.pathname !== new URL(url).pathname;
 }
 
 /** Reads the file that a redirect leads to. It is paid for, so a failure must not ask for it again. */
-export async function fetchFile(
+async function fetchFile(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> {
   const headers = new Headers(request.headers);
   headers.delete('content-type');
-  let problem = 'the file that the gateway referred to could not be read.';
+  let problem = 'could not be read.';
   let cause: unknown;
   try {
     const read = { ...request, method: 'GET', headers, body: undefined };
     const response = await followRedirects(first, read);
     if ('ok' in response) {
       if (response.ok) return response;
-      cancelBody(response);
-      problem = `the file that the gateway referred to answered with status ${response.status}.`;
+      letGo(response.body);
+      problem = `answered with status ${response.status}.`;
     }
   } catch (error) {
     cause = error;
   }
   const answer = { response: first, requestId: requestIdOf(first.headers) };
-  return { ...unusable(answer, problem), cause };
+  return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
 }

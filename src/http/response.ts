@@ -1,22 +1,90 @@
-import { isObject } from '../answers/objects.ts';
-import { readValue, type ResponseSchema, ShapeMismatch } from '../answers/reader.ts';
-import { binaryAnswer, type FileInJSON } from './binary-answer.ts';
-import type { AnswerFormat, LogicalCall } from './logical-call.ts';
-import { beginningOf, peek, withBody } from './peek.ts';
-import type { Answer } from './promise.ts';
+import { decodeBase64 } from '../answers/base64.ts';
+import { readErrorInSuccess, readErrorValue } from '../answers/error-body.ts';
+import { typeOfBytes } from '../answers/file-type.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
+import { type ResponseSchema, ShapeMismatch, readValue } from '../answers/reader.ts';
+import type { AnswerFormat, LogicalCall } from './call.ts';
+import { classifyErrorInSuccess } from './classify.ts';
 import {
-  isPage,
-  notAnswer,
-  notJSON,
-  parseAnswer,
-  readAnything,
+  type Answer,
   ReadFailure,
-  readJSON,
+  attachRequestId,
+  brokenOff,
+  errorBodyLimit,
+  handOut,
+  letGo,
+  peek,
   readText,
-  throwIfError,
+  requestIdOf,
   unusable,
-} from './read-answer.ts';
-import { attachRequestId } from './request-id.ts';
+} from './response-body.ts';
+import { isNode } from './send.ts';
+
+/** The type that an answer is labelled with, which is often wrong. */
+export function typeOf({ headers }: Response): string {
+  return headers.get('content-type')?.toLowerCase() ?? '';
+}
+
+/** What text is, by its beginning. */
+export function kindOfText(text: string): 'nothing' | 'json' | 'markup' | 'events' | 'other' {
+  // White space includes the byte order mark.
+  const start = text.trimStart();
+  if (start === '') return 'nothing';
+  if (/^[[{]/.test(start)) return 'json';
+  if (start.startsWith('<')) return 'markup';
+  return /^(?:data|event|id|retry)?:/.test(start) ? 'events' : 'other';
+}
+
+/** Long enough to tell an event stream by. */
+const fieldLength = 6;
+
+/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
+function isPage(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
+}
+
+/** @throws what a parsed answer says when it is an error that came with a success status */
+function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
+  const { charge, task } = spec;
+  const body = readErrorInSuccess(value, task);
+  if (body === undefined) return;
+  const { status, headers } = response;
+  const requestId = requestIdOf(headers, body.requestId);
+  const kind = classifyErrorInSuccess(body, charge, task === 'creates');
+  throw new ReadFailure({ kind, phase: 'body', status, headers, body, text, requestId });
+}
+
+/** Says what came as JSON and is no answer; others than OpenAI put errors anywhere. */
+export function notAnswer(
+  value: unknown,
+  answer: Answer,
+  problem: string,
+  text: string,
+): ReadFailure {
+  // The value itself is in the text.
+  const body = { ...readErrorValue(value), error: undefined };
+  const requestId = answer.requestId ?? body.requestId;
+  return new ReadFailure({ ...unusable(answer, problem, text), body, requestId });
+}
+
+/** Says why text is not the JSON that was promised. */
+export function notJSON(text: string, answer: Answer): ReadFailure {
+  const kind = kindOfText(text);
+  if (kind === 'nothing') return new ReadFailure(unusable(answer, 'the answer is empty.'));
+  const problem =
+    kind === 'markup'
+      ? 'the answer is an HTML page instead of JSON. The gateway answers so on paths that it does not know: check baseURL, and the vendor prefix if there is one.'
+      : 'the answer is not JSON.';
+  return new ReadFailure(unusable(answer, problem, text));
+}
+
+/** Parses text by its content, whatever its content type says. */
+export function readJSON(text: string, answer: Answer, parse?: (text: string) => unknown): unknown {
+  const value = parseJSON(text, parse);
+  if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
+  throwIfError(value, answer, text);
+  return value;
+}
 
 /** What is known of a call besides its answer. */
 export interface CallInfo {
@@ -35,15 +103,6 @@ interface JSONAnswer<T> {
   readonly fromEvents?: (call: LogicalCall, answer: Answer) => Promise<T>;
 }
 
-/** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
-type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
-
-/** How text becomes a value; a string is a complaint. */
-export type FromText<T> = (
-  text: string,
-  read: ReadParsed,
-) => { readonly value: T } | { readonly problem: string };
-
 /**
  * An answer in JSON.
  *
@@ -55,133 +114,179 @@ export function jsonAnswer<T, Value>(
   finish: (value: T, info: CallInfo) => Value | Promise<Value>,
 ): AnswerFormat<Value, 'json'>;
 export function jsonAnswer<T>(
-  answer: JSONAnswer<T>,
-  finish: (value: T, info: CallInfo) => unknown = (value) => value,
+  json: JSONAnswer<T>,
+  finish?: (value: T, info: CallInfo) => unknown,
 ): AnswerFormat<unknown, 'json'> {
   return {
     kind: 'json',
-    async read(call, received) {
-      const value = await readWhole(call, received, answer);
-      attachRequestId(value, received.requestId);
-      const { requestId, response } = received;
+    async read(call, answer) {
+      const value = await readWhole(call, answer, json);
+      const { requestId, response } = answer;
+      attachRequestId(value, requestId);
+      if (finish === undefined) return { value };
       const { status, headers } = response;
       const baseURL = call.client.base.root;
-      const info = { callId: call.id, baseURL, requestId, status, headers };
-      return { value: await finish(value, info) };
+      return {
+        value: await finish(value, { callId: call.id, baseURL, requestId, status, headers }),
+      };
     },
   };
 }
 
 async function readWhole<T>(
   call: LogicalCall,
-  received: Answer,
+  answer: Answer,
   { schema, fromEvents }: JSONAnswer<T>,
 ): Promise<T> {
-  let response = received.response;
-  if (fromEvents && isEventStream(response.headers)) {
-    const peeked = await peekForEvents(received);
-    response = peeked.response;
-    if (peeked.isEvents) {
+  let { response } = answer;
+  if (fromEvents && typeOf(response).includes('event-stream')) {
+    // An event stream is read as one: its time limits hold, and what had come of it is not lost when
+    // it breaks off.
+    let beginning: string;
+    ({ beginning, response } = await peek(answer, fieldLength).catch((cause: unknown) => {
+      throw brokenOff(cause, answer, 'the answer broke off before its end.', '');
+    }));
+    if (kindOfText(beginning) === 'events') {
       call.scope.handOver();
-      return fromEvents(call, { ...received, response });
+      return fromEvents(call, { ...answer, response });
     }
   }
-  let text = await readText({ ...received, response }, call.settings.maxResponseBytes);
-  if (fromEvents && looksLikeEvents(text)) {
-    return fromEvents(call, { ...received, response: new Response(text, response) });
+  let text = await readText({ ...answer, response }, call.settings.maxResponseBytes);
+  if (fromEvents && kindOfText(text) === 'events') {
+    return fromEvents(call, { ...answer, response: new Response(text, response) });
   }
-  // An answer of this kind can become an error: the word of a task that failed.
+  // What a failed task says can become an error, which may not show the key.
   if (call.spec.operation.startsWith('videos.')) text = call.redaction.withoutKeys(text);
-  const body = readJSON(text, received, schema.parse);
-  const { answer } = schema;
-  if (answer !== undefined && !(isObject(body) && answer.isIn(body))) {
-    const problem = `the answer is JSON with no ${answer.name} in it.`;
-    throw notAnswer(body, received, problem, text);
+  const value = readJSON(text, answer, schema.parse);
+  const content = schema.answer;
+  if (content !== undefined && !(isObject(value) && content.isIn(value))) {
+    throw notAnswer(value, answer, `the answer is JSON with no ${content.name} in it.`, text);
   }
-  return check(call, received, body, schema, text);
+  return readChecked(call, answer, value, schema, text);
 }
 
-/** Whether an answer is labelled as an event stream. */
-export function isEventStream(headers: Headers): boolean {
-  return /\bevent-stream\b/i.test(headers.get('content-type') ?? '');
-}
-
-/** Whether text is an event stream: some gateways stream although a whole answer was asked for. */
-function looksLikeEvents(text: string): boolean {
-  return /^\uFEFF?\s*(?:data|event|id|retry)?:/.test(text);
-}
-
-/** Long enough to tell an event stream by. */
-const fieldLength = 6;
-
-/**
- * Looks into an answer that is labelled as an event stream although none was asked for. When it is one
- * it is read as one: its time limits hold, and what had come of it is not lost when it breaks off.
- */
-async function peekForEvents({
-  response,
-  signal,
-}: Answer): Promise<{ response: Response; isEvents: boolean }> {
-  try {
-    const peeked = await peek(response, signal, fieldLength);
-    return { response: peeked.response, isEvents: looksLikeEvents(beginningOf(peeked.first)) };
-  } catch (cause) {
-    // Whoever reads it is told.
-    const broken = new ReadableStream<Uint8Array>({ start: (body) => body.error(cause) });
-    return { response: withBody(response, broken), isEvents: false };
-  }
-}
-
-/** An answer in text, or in JSON where text was asked for. */
-export function textAnswer<T>(fromText: FromText<T>): AnswerFormat<T, 'text'> {
-  return {
-    kind: 'text',
-    async read(call, received) {
-      const text = await readText(received, call.settings.maxResponseBytes);
-      if (isPage(text)) throw notJSON(text, received);
-      throwIfError(parseAnswer(text), received, text);
-      const result = fromText(text, (value, schema) => check(call, received, value, schema, text));
-      if ('problem' in result) throw new ReadFailure(unusable(received, result.problem, text));
-      attachRequestId(result.value, received.requestId);
-      return result;
-    },
-  };
-}
-
-/**
- * An answer that is a file.
- *
- * @param fileIn - Finds the file in an answer in JSON, which holds it in base64.
- */
-export function fileAnswer(fileIn?: FileInJSON): AnswerFormat<Response, 'binary'> {
-  return { kind: 'binary', read: (call, received) => binaryAnswer(call, received, fileIn) };
-}
-
-/** An answer of which nothing is promised: parsed JSON, or text when it is not JSON. */
-export const anyAnswer: AnswerFormat<unknown> = {
-  kind: 'json',
-  async read(call, received) {
-    const text = await readText(received, call.settings.maxResponseBytes);
-    return { value: readAnything(text, received) };
-  },
-};
-
-/** Checks an answer and reports what differs; in strict mode a difference is an error. */
-function check<T>(
+/** Compares an answer with what is expected and reports what differs; in strict mode that is an error. */
+function readChecked<T>(
   call: LogicalCall,
-  received: Answer,
+  answer: Answer,
   value: unknown,
   schema: ResponseSchema<T>,
   text: string,
 ): T {
   try {
-    return readValue(value, schema, {
-      validation: call.settings.validation,
-      onIssue: (issue) => call.client.drift.report(call.spec.operation, issue),
-    });
+    return readValue(value, schema, call.check);
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     const { issues, message } = error;
-    throw call.toError({ ...unusable(received, message, text), issues, data: value }, 'unknown');
+    throw call.toError({ ...unusable(answer, message, text), issues, data: value }, 'unknown');
   }
+}
+
+/** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
+type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
+
+/** How text becomes a value; a string is a complaint. */
+export type FromText<T> = (
+  text: string,
+  read: ReadParsed,
+) => { readonly value: T } | { readonly problem: string };
+
+/** An answer in text, or in JSON where text was asked for. */
+export function textAnswer<T>(fromText: FromText<T>): AnswerFormat<T, 'text'> {
+  return {
+    kind: 'text',
+    async read(call, answer) {
+      const text = await readText(answer, call.settings.maxResponseBytes);
+      if (isPage(text)) throw notJSON(text, answer);
+      throwIfError(parseJSON(text), answer, text);
+      const result = fromText(text, (value, schema) =>
+        readChecked(call, answer, value, schema, text),
+      );
+      if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
+      attachRequestId(result.value, answer.requestId);
+      return result;
+    },
+  };
+}
+
+/** An answer of which nothing is promised: parsed JSON, or text when it is not JSON. */
+export const anyAnswer: AnswerFormat<unknown> = {
+  kind: 'json',
+  async read(call, answer) {
+    const text = await readText(answer, call.settings.maxResponseBytes);
+    const isLabelled = /\bjson\b/.test(typeOf(answer.response));
+    const looksLikeJSON = kindOfText(text) === 'json';
+    const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
+    const isBroken = isLabelled && looksLikeJSON && value === undefined;
+    if (isBroken || isPage(text)) throw notJSON(text, answer);
+    if (value === undefined) return { value: text };
+    throwIfError(value, answer, text);
+    attachRequestId(value, answer.requestId);
+    return { value };
+  },
+};
+
+/**
+ * An answer that is a file. Its beginning is looked at, and the rest handed on as a stream.
+ *
+ * @param fileIn - Finds the file in an answer in JSON, which holds it in base64.
+ */
+export function fileAnswer(
+  fileIn?: (value: unknown) => string | undefined,
+): AnswerFormat<Response, 'binary'> {
+  return {
+    kind: 'binary',
+    async read(call, answer) {
+      let { response } = answer;
+      try {
+        let beginning: string;
+        ({ beginning, response } = await peek(answer));
+        if (beginning === '') throw new ReadFailure(unusable(answer, 'the file is empty.'));
+        // Raw sound may begin with any bytes, so what is not labelled is a file unless it is proved not
+        // to be one.
+        if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
+          const isLabelled = /\b(json|html)\b/.test(typeOf(response));
+          if (isLabelled) {
+            beginning = await readText({ ...answer, response }, call.settings.maxResponseBytes);
+          } else {
+            ({ beginning, response } = await peek({ ...answer, response }, errorBodyLimit));
+          }
+          const value = parseJSON(beginning);
+          const base64 = isLabelled ? fileIn?.(value) : undefined;
+          const file = base64 === undefined ? undefined : fromBase64(response, base64);
+          if (file !== undefined) return { value: file };
+          if (value !== undefined) {
+            throwIfError(value, answer, beginning);
+            throw notAnswer(value, answer, 'the answer is JSON instead of a file.', beginning);
+          }
+          if (isLabelled || isPage(beginning)) throw notJSON(beginning, answer);
+        }
+        throwIfCoded(answer);
+      } catch (cause) {
+        letGo(response.body);
+        throw brokenOff(cause, answer);
+      }
+      return { value: handOut(call, { ...answer, response }), stays: true };
+    },
+  };
+}
+
+/** The file of an answer that holds it in base64; `undefined` when that is none. */
+function fromBase64(response: Response, base64: string): Response | undefined {
+  const bytes = decodeBase64(base64);
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  const headers = new Headers(response.headers);
+  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+  headers.set('content-type', typeOfBytes(bytes) ?? 'application/octet-stream');
+  return new Response(bytes, { status: response.status, headers });
+}
+
+/** Node's `fetch` takes a coded body that ends too early for a whole one, and nothing tells of it. */
+function throwIfCoded(answer: Answer): void {
+  const { headers, status } = answer.response;
+  const coding = headers.get('content-encoding') ?? 'identity';
+  const isDownload = answer.spec.download !== undefined;
+  if (!isNode || !isDownload || coding === 'identity' || status !== 200) return;
+  const problem = `the file comes with content-encoding ${coding}, though it was asked for without; Node does not tell whether it is whole. asResponse() gives it as it comes.`;
+  throw new ReadFailure(unusable(answer, problem));
 }

@@ -1,7 +1,8 @@
+import type { KyInstance } from 'ky';
 import type { Fetch, FetchOptions } from '../options.ts';
-import type { PreparedBody } from './body.ts';
-import { loadKy } from './load-ky.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from './abort.ts';
+import type { PreparedBody } from './request.ts';
+import { letGo } from './response-body.ts';
 
 /** One request, ready to go. */
 export interface OutgoingRequest {
@@ -13,18 +14,9 @@ export interface OutgoingRequest {
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions | undefined;
+  /** Set as soon as it may have been sent. */
+  isSent: boolean;
 }
-
-/** A request that failed, and whether it may have been sent. */
-interface SendFailure {
-  readonly error: unknown;
-  readonly dispatched: boolean;
-}
-
-/** The answer, or what the platform threw. */
-export type SendResult =
-  | { readonly response: Response; readonly failure?: undefined }
-  | { readonly response?: undefined; readonly failure: SendFailure };
 
 const runtimeVersions: unknown = Reflect.get(globalThis, 'process')?.versions;
 const hasVersions = typeof runtimeVersions === 'object' && runtimeVersions !== null;
@@ -33,34 +25,32 @@ const isDeno = hasVersions && 'deno' in runtimeVersions;
 export const isNode =
   hasVersions && 'node' in runtimeVersions && !('bun' in runtimeVersions) && !isDeno;
 
-/** How redirects are handled and uploads are kept out of memory. */
-function transferOptions(request: OutgoingRequest): RequestInit {
-  if (typeof request.body === 'string' || request.body === undefined) {
-    return { redirect: request.redirect };
-  }
-  // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
-  // needed again: a 512 MiB file then grows the heap by 512 MiB.
-  return isNode ? { redirect: 'error', window: null } : { redirect: request.redirect };
-}
-
-/**
- * The body as it is handed to `fetch`.
- *
- * When a connection that was used before breaks, Deno sends a body of text again by itself, although
- * the first request may have been received whole and charged. A `Blob` it sends only once.
- */
-function sentOnce(body: PreparedBody['body']): BodyInit | null {
-  if (body === undefined) return null;
-  return isDeno && typeof body === 'string' ? new Blob([body]) : body;
-}
-
-/** Lets go of a body that nobody will read, so that its connection is free again. */
-export function cancelBody(response: Response): void {
-  response.body?.cancel().catch(() => {});
-}
-
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
+
+/** What `fetch` is called with. */
+function initOf({
+  fetchOptions,
+  method,
+  signal,
+  headers,
+  body,
+  redirect,
+}: OutgoingRequest): object {
+  const init = { ...fetchOptions, method, signal, headers, redirect };
+  if (body === undefined) return { ...init, body: null };
+  // When a connection that was used before breaks, Deno sends a body of text again by itself, although
+  // the first request may have been received whole and charged. A `Blob` it sends only once.
+  if (typeof body === 'string') return { ...init, body: isDeno ? new Blob([body]) : body };
+  return {
+    ...init,
+    body,
+    // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
+    // needed again: a 512 MiB file then grows the heap by 512 MiB.
+    ...(isNode ? { redirect: 'error', window: null } : {}),
+    ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+  };
+}
 
 /** Whether the runtime's own fetch cannot even make the request. */
 function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRequest): boolean {
@@ -72,6 +62,19 @@ function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRe
   }
 }
 
+/**
+ * Loads ky, with the first call.
+ *
+ * While it loads it tries what the runtime's `Request` can do, which makes Node load all of its `fetch`:
+ * more than everything else that an import of this package does, and for nothing in a process that makes
+ * no call. The build puts ky into the same file, still run with the first call only, and replaces the
+ * `import()` below (tsup.config.ts): a page has no second file to load, and test runners that turn
+ * modules into CommonJS do not all turn `import()`.
+ */
+async function loadKy(): Promise<KyInstance> {
+  return (await import('ky')).default;
+}
+
 let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
 
 /**
@@ -80,14 +83,15 @@ let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
  * ky's own timeout, retries and HTTP errors are off: they would retry what must not be retried, and
  * its errors hold the request with its key. What it throws is therefore dropped, and what the
  * platform threw is handed out instead.
+ *
+ * @throws what the platform threw; `request.isSent` says whether the request may have been sent
  */
-export async function send(request: OutgoingRequest): Promise<SendResult> {
-  let dispatched = false;
-  let platformError: unknown;
-  const { method, body, signal } = request;
+export async function send(request: OutgoingRequest): Promise<Response> {
+  const { url, signal } = request;
+  let thrown: unknown;
   try {
     ky ??= await loadKy();
-    const sent = ky(request.url, {
+    const sent = ky(url, {
       // Method, headers and signal are left to the function below. What ky made of them would not be
       // sent, doubled the cost of a call (it copies headers and composes signals), and put the key where
       // its errors hold it.
@@ -99,30 +103,21 @@ export async function send(request: OutgoingRequest): Promise<SendResult> {
       fetch: async () => {
         // ky takes a moment to get here, and a stopped call may not be sent any more.
         signal.throwIfAborted();
-        dispatched = true;
+        request.isSent = true;
         try {
-          return await request.fetch(request.url, {
-            ...request.fetchOptions,
-            method,
-            signal,
-            ...transferOptions(request),
-            headers: request.headers,
-            body: sentOnce(body),
-            ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
-          });
+          return await request.fetch(url, initOf(request));
         } catch (error) {
-          platformError = error;
-          dispatched = !cannotBeMade(request);
+          thrown = error;
+          request.isSent = !cannotBeMade(request);
           throw error;
         }
       },
     });
-    const response = await untilAborted(sent, signal).catch((error: unknown) => {
-      sent.then(cancelBody, () => {});
+    return await untilAborted(sent, signal).catch((error: unknown) => {
+      sent.then(({ body }) => letGo(body)).catch(() => undefined);
       throw error;
     });
-    return { response };
   } catch (error) {
-    return { failure: { error: platformError ?? (dispatched ? undefined : error), dispatched } };
+    return Promise.reject(thrown ?? (request.isSent ? undefined : error));
   }
 }

@@ -1,8 +1,4 @@
-import { checkIdempotency, credentialOf, type Credential } from './auth.ts';
-import { DownloadLine } from './download-line.ts';
 import { DriftReporter } from '../answers/reader.ts';
-import { applyHeaders } from './headers.ts';
-import { Log, parseLogLevel } from './log.ts';
 import {
   check,
   checkBoolean,
@@ -13,51 +9,57 @@ import {
   checkObject,
   checkWord,
 } from '../check.ts';
+import type { GatewayOptions, LogLevel, Logger, SharedOptions } from '../options.ts';
+import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
+import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
-import { buildQuery, parseBaseURL, type BaseURL } from './url.ts';
-import type {
-  Fetch,
-  FetchOptions,
-  GatewayOptions,
-  HeaderValues,
-  Idempotency,
-  QueryValues,
-  SharedOptions,
-} from '../options.ts';
+import { type BaseURL, buildQuery, parseBaseURL } from './url.ts';
+
+const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
+
+/** Checks a log level that may come from the environment. */
+function parseLogLevel(value: unknown, field: string): LogLevel {
+  return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
+}
+
+/** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
+export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Writes log lines at or above the chosen level. */
+class Log {
+  readonly #logger: Logger;
+  readonly #rank: number;
+
+  constructor(logger: Logger, level: LogLevel) {
+    this.#logger = logger;
+    this.#rank = levels.indexOf(level);
+  }
+
+  /** Whether lines of `level` are written; ask before building details on a hot path. */
+  enabled(level: Exclude<LogLevel, 'off'>): boolean {
+    return this.#rank >= levels.indexOf(level);
+  }
+
+  write(level: Exclude<LogLevel, 'off'>, message: string, details: LogDetails): void {
+    if (!this.enabled(level)) return;
+    try {
+      this.#logger[level](`[model-gateway] ${message}`, details);
+    } catch {
+      // A logger that fails must not fail a call that is already paid for.
+    }
+  }
+}
 
 /** The options that hold for one call, all decided. */
-export interface CallSettings {
-  readonly maxRetries: number;
-  readonly timeout: number;
-  readonly firstByteTimeout: number | null;
-  readonly idleTimeout: number | null;
-  readonly chunkTimeout: number | null;
-  readonly totalTimeout: number | null;
-  readonly retryUnknownOutcome: boolean | undefined;
-  readonly idempotency: Idempotency | null;
-  readonly onTruncated: 'throw' | 'warn' | 'allow';
-  readonly maxEventBytes: number;
-  readonly maxResponseBytes: number;
-  readonly partial: boolean;
-  readonly validation: 'tolerant' | 'strict' | 'off';
-}
+export type CallSettings = {
+  readonly [Name in keyof SharedOptions]-?: Name extends 'retryUnknownOutcome'
+    ? SharedOptions[Name]
+    : Exclude<SharedOptions[Name], undefined>;
+};
 
 /** The options of a client, all decided. */
-export interface ClientSettings {
-  readonly base: BaseURL;
-  readonly credential: Credential;
-  readonly headers: HeaderValues | undefined;
-  readonly query: QueryValues | undefined;
-  readonly fetch: Fetch;
-  readonly fetchOptions: FetchOptions | undefined;
-  readonly log: Log;
-  readonly drift: DriftReporter;
-  readonly budget: RetryBudget;
-  readonly bodyFormat: 'form' | 'json';
-  downloads: DownloadLine;
-  readonly call: CallSettings;
-}
+export type ClientSettings = ReturnType<typeof resolveSettings>;
 
 /** The longest text that Node and Chromium can hold. */
 const longestText = 536_870_888;
@@ -81,36 +83,41 @@ const defaults: CallSettings = {
 const bytesUpTo = (largest: number) => (field: string, value: unknown) =>
   checkInteger(field, value, 1_024, largest);
 
+/** Checks an option that is given. */
+const checks: {
+  readonly [Name in keyof CallSettings]: (field: string, value: unknown) => CallSettings[Name];
+} = {
+  maxRetries: (field, value) => checkInteger(field, value, 0, 100),
+  timeout: checkDuration,
+  firstByteTimeout: checkLimit,
+  idleTimeout: checkLimit,
+  chunkTimeout: checkLimit,
+  totalTimeout: checkLimit,
+  retryUnknownOutcome: checkBoolean,
+  idempotency: checkIdempotency,
+  onTruncated: (field, value) => checkWord(field, value, ['throw', 'warn', 'allow']),
+  maxEventBytes: bytesUpTo(1_073_741_824),
+  maxResponseBytes: bytesUpTo(longestText),
+  partial: checkBoolean,
+  validation: (field, value) => checkWord(field, value, ['tolerant', 'strict', 'off']),
+};
+
+const isSetting = (name: string): name is keyof CallSettings => name in checks;
+const settingNames = Object.keys(checks).filter(isSetting);
+
 /** Merges options over settings and checks every one that is given. */
 export function mergeCallSettings(
   base: CallSettings,
   options: SharedOptions | null | undefined,
 ): CallSettings {
   if (options === undefined || options === null) return base;
-  const pick = <Name extends keyof CallSettings>(
-    field: Name,
-    read: (field: string, value: unknown) => CallSettings[Name],
-  ): CallSettings[Name] =>
-    options[field] === undefined ? base[field] : read(field, options[field]);
-  return {
-    maxRetries: pick('maxRetries', (field, value) => checkInteger(field, value, 0, 100)),
-    timeout: pick('timeout', checkDuration),
-    firstByteTimeout: pick('firstByteTimeout', checkLimit),
-    idleTimeout: pick('idleTimeout', checkLimit),
-    chunkTimeout: pick('chunkTimeout', checkLimit),
-    totalTimeout: pick('totalTimeout', checkLimit),
-    retryUnknownOutcome: pick('retryUnknownOutcome', checkBoolean),
-    idempotency: pick('idempotency', checkIdempotency),
-    onTruncated: pick('onTruncated', (field, value) =>
-      checkWord(field, value, ['throw', 'warn', 'allow']),
-    ),
-    maxEventBytes: pick('maxEventBytes', bytesUpTo(1_073_741_824)),
-    maxResponseBytes: pick('maxResponseBytes', bytesUpTo(longestText)),
-    partial: pick('partial', checkBoolean),
-    validation: pick('validation', (field, value) =>
-      checkWord(field, value, ['tolerant', 'strict', 'off']),
-    ),
+  const settings: { -readonly [Name in keyof CallSettings]: CallSettings[Name] } = { ...base };
+  const set = <Name extends keyof CallSettings>(name: Name, read: (typeof checks)[Name]): void => {
+    const value = options[name];
+    if (value !== undefined) settings[name] = read(name, value);
   };
+  for (const name of settingNames) set(name, checks[name]);
+  return settings;
 }
 
 function readEnvironment(name: string): string | undefined {
@@ -174,13 +181,13 @@ function resolveLog(options: GatewayOptions): Log {
 }
 
 /** Headers that the gateway prefers to the bearer key on some routes. */
-const rivalHeaders = ['x-api-key', 'x-goog-api-key', 'mj-api-secret'];
+const conflictingAuthHeaders = ['x-api-key', 'x-goog-api-key', 'mj-api-secret'];
 
 function checkHeaders(options: GatewayOptions, log: Log): void {
   checkObject('defaultHeaders', options.defaultHeaders);
   const headers = new Headers();
   applyHeaders(headers, options.defaultHeaders, 'defaultHeaders');
-  for (const header of rivalHeaders) {
+  for (const header of conflictingAuthHeaders) {
     if (!headers.has(header)) continue;
     log.write('warn', `defaultHeaders holds ${header}: the gateway may take it for the key`, {
       header,
@@ -197,7 +204,7 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 }
 
 /** Checks the options of a client and fills in what is missing. */
-export function resolveSettings(options: GatewayOptions): ClientSettings {
+export function resolveSettings(options: GatewayOptions) {
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
   const { bodyFormat = 'form' } = options;
@@ -218,7 +225,6 @@ export function resolveSettings(options: GatewayOptions): ClientSettings {
     drift: new DriftReporter(options.onDrift, log),
     budget: new RetryBudget(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
-    downloads: new DownloadLine(),
     call: mergeCallSettings(defaults, options),
   };
 }

@@ -1,12 +1,11 @@
+import { checkRequestOptions } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import { checkRequestOptions } from '../check.ts';
-import { specOf, type CallSpec, type RequestSource } from './call-spec.ts';
-import { applyHeaders } from './headers.ts';
-import { LogicalCall, type AnswerFormat } from './logical-call.ts';
+import { type AnswerFormat, LogicalCall } from './call.ts';
 import { GatewayPromise, type OpenAnswer } from './promise.ts';
+import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
 import { anyAnswer } from './response.ts';
-import { mergeCallSettings, type ClientSettings } from './settings.ts';
+import { type ClientSettings, mergeCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
 
 /** All that a resource knows of HTTP. */
@@ -25,11 +24,6 @@ export class Transport {
   /** How this client's video submissions travel. */
   get bodyFormat(): 'form' | 'json' {
     return this.#client.bodyFormat;
-  }
-
-  /** Makes downloads stand in the line of another client: a gateway counts those of both together. */
-  joinLineOf(other: Transport): void {
-    if (other.baseURL === this.baseURL) this.#client.downloads = other.#client.downloads;
   }
 
   /**

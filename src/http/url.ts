@@ -16,7 +16,7 @@ const endSlashes = /^(.*[^/])?\/*$/s;
 /**
  * Checks a base URL and takes the version off its end.
  *
- * Both spellings are in use: `openai` wants `/v1` at the end, the interface document leaves it out.
+ * Both spellings are in use: `openai` wants `/v1` at the end, and gateways give their root.
  */
 export function parseBaseURL(value: string | URL): BaseURL {
   const field = 'baseURL';
@@ -105,10 +105,10 @@ export function fillPath(
 
 /** The query string of several levels, the later ones winning name by name; `""` when empty. */
 export function buildQuery(...levels: readonly (QueryValues | undefined)[]): string {
+  if (levels.every((level) => level === undefined)) return '';
   const merged = new Map<string, QueryValues[string]>();
   for (const level of levels) {
-    if (level === undefined) continue;
-    for (const [name, value] of Object.entries(level)) {
+    for (const [name, value] of Object.entries(level ?? {})) {
       if (value !== undefined) merged.set(name, value);
     }
   }

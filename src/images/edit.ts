@@ -1,5 +1,5 @@
 import { check, checkText } from '../check.ts';
-import type { OperationRequest } from '../http/call-spec.ts';
+import type { OperationRequest } from '../http/request.ts';
 import type { RequestOptions } from '../options.ts';
 import type { OpenString } from '../types.ts';
 import { isUploadable, notFile } from '../uploads/file-input.ts';

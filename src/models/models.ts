@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { GatewayPromise } from '../http/promise.ts';
-import { attachRequestId } from '../http/request-id.ts';
+import { attachRequestId } from '../http/response-body.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';

@@ -9,12 +9,11 @@ import {
 } from '../errors/api-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/videos.ts';
-import { isCompleted } from '../videos/ref.ts';
-import { delay } from '../http/delay.ts';
+import { isCompleted, ownTask } from '../videos/ref.ts';
+import { delay } from '../http/abort.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
-import { ownTask } from '../videos/ref.ts';
 import { explainFileError } from './file-error.ts';
 import { checkTarget } from './durable.ts';
 import { Part } from './parts.ts';

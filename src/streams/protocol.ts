@@ -15,7 +15,7 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   readonly controller: AbortController;
   /** The caller's own signal. When it is aborted the stream throws `APIUserAbortError`. */
   readonly signal?: AbortSignal | null | undefined;
-  /** When the call began, on the clock of `monotonicNow()`. */
+  /** When the call began, on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly onTruncated?: 'throw' | 'warn' | 'allow' | undefined;
   readonly maxEventBytes?: number | undefined;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { keepAlive } from '../http/keep-alive.ts';
+import { keepAlive } from '../http/abort.ts';
 import {
   describeEnding,
   readingFailure,

@@ -2,11 +2,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { parseLines } from '../answers/objects.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { AnswerFormat, LogicalCall } from '../http/logical-call.ts';
-import { beginningOf, peek } from '../http/peek.ts';
-import type { Answer } from '../http/promise.ts';
-import { brokenOff, notAnswer, notJSON, readJSON, readText } from '../http/read-answer.ts';
-import { isEventStream } from '../http/response.ts';
+import type { AnswerFormat, LogicalCall } from '../http/call.ts';
+import { peek, type Answer, brokenOff, readText } from '../http/response-body.ts';
+import { notAnswer, notJSON, readJSON, kindOfText, typeOf } from '../http/response.ts';
 import { type StreamVerdict, truncated } from './errors.ts';
 import {
   plainProtocol,
@@ -306,21 +304,20 @@ async function openStream<Item>(
   answer: Answer,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
-  const { body, headers } = answer.response;
-  if (body === null) throw notJSON('', answer);
-  const context = contextOf(call, answer);
   let { response } = answer;
-  if (!isEventStream(headers)) {
+  if (response.body === null) throw notJSON('', answer);
+  const context = contextOf(call, answer);
+  const type = typeOf(response);
+  if (!type.includes('event-stream')) {
     try {
-      const peeked = await peek(response, answer.signal);
-      response = peeked.response;
-      if (peeked.first.byteLength === 0) throw notJSON('', answer);
-      if (/^[{[<]/.test(beginningOf(peeked.first))) {
+      let beginning: string;
+      ({ beginning, response } = await peek(answer));
+      if (beginning === '') throw notJSON('', answer);
+      if (/^(json|markup)$/.test(kindOfText(beginning))) {
         return await streamOfAnswer({ ...answer, response }, context, protocol);
       }
       // A gateway that was asked to stream and answered with a file: its bytes become a stream.
-      const type = headers.get('content-type') ?? '';
-      if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/i.test(type)) {
+      if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
         const bytes = new Uint8Array(await response.arrayBuffer());
         return streamFromValues(protocol.fromFile(bytes), context, protocol);
       }

@@ -1,5 +1,4 @@
-import { keepAlive } from '../http/keep-alive.ts';
-import { monotonicNow } from '../http/now.ts';
+import { keepAlive } from '../http/abort.ts';
 
 /** How long a stream may take, in milliseconds; no limit when it is `null` or left out. */
 export interface StreamLimits {
@@ -34,7 +33,7 @@ export function watchTimeouts(
   startedAt: number,
   onPassed: (limit: StreamLimit, timeout: number) => void,
 ) {
-  const openedAt = monotonicNow();
+  const openedAt = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isUnread = true;
   let hasBytes = false;
@@ -56,7 +55,7 @@ export function watchTimeouts(
   }
 
   function check(): void {
-    const now = monotonicNow();
+    const now = performance.now();
     // A silence can begin at any time, and is noticed only if the timer fires within its limit.
     let wait = Math.min(idleTimeout ?? Infinity, chunkTimeout ?? Infinity);
     for (const [limit, timeout, since] of running()) {
@@ -85,7 +84,7 @@ export function watchTimeouts(
     },
     /** A read of the network begins. */
     beginRead(): void {
-      readingSince = monotonicNow();
+      readingSince = performance.now();
       waitingSince ??= readingSince;
       if (timer === undefined) check();
       else keepProcess();
@@ -100,7 +99,7 @@ export function watchTimeouts(
     /** The terminator has come, so the connection should end soon. */
     expectEnd(): void {
       if (terminatedAt !== undefined) return;
-      terminatedAt = monotonicNow();
+      terminatedAt = performance.now();
       clearTimeout(timer);
       check();
     },

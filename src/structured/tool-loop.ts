@@ -1,5 +1,4 @@
-import { delay } from '../http/delay.ts';
-import { untilAborted } from '../http/until-aborted.ts';
+import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
 /** A tool that can be called. */

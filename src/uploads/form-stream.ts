@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { PreparedBody } from '../http/body.ts';
+import type { PreparedBody } from '../http/request.ts';
 import { bytesOf, isBinary, openStream, type OpenFile } from './file-input.ts';
 
 /** A form, ready to be the body of a request. */

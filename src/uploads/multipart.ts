@@ -1,9 +1,8 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { writeJSON, type BodyEncoding } from '../http/body.ts';
-import { followSignal } from '../http/follow-signal.ts';
-import { untilAborted } from '../http/until-aborted.ts';
+import { writeJSON, type BodyEncoding } from '../http/request.ts';
+import { followSignal, untilAborted } from '../http/abort.ts';
 import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
 import { streamForm, type EncodedForm, type FilePart, type TextPart } from './form-stream.ts';

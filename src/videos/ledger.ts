@@ -2,8 +2,7 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../check.ts';
 import { APIUserAbortError, unknownAdvice } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { giveUpAfterAbort } from '../http/give-up.ts';
-import { untilAborted } from '../http/until-aborted.ts';
+import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import {
   callbackError,
   stoppedError,
@@ -137,7 +136,7 @@ export async function handOver(
 ): Promise<void> {
   try {
     const told = (async () => tell(ref))();
-    await (signal ? giveUpAfterAbort(told, signal, abortGraceMs, () => signal.reason) : told);
+    await (signal ? withAbortGrace(told, signal, abortGraceMs, () => signal.reason) : told);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
     const seen = summarize(ref);
@@ -245,7 +244,7 @@ export class LedgerCall {
     // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
     // not submitted again, and one that stays accepted is only read.
     const over = AbortSignal.abort();
-    await giveUpAfterAbort(told, over, abortGraceMs, () => undefined).catch(() => {});
+    await withAbortGrace(told, over, abortGraceMs, () => undefined).catch(() => {});
   }
 }
 

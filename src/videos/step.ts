@@ -1,13 +1,11 @@
 import { isObject } from '../answers/objects.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { followSignal } from '../http/follow-signal.ts';
-import { monotonicNow } from '../http/now.ts';
+import { followSignal, untilAborted } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import { retryAfterFrom } from '../http/retry.ts';
-import { untilAborted } from '../http/until-aborted.ts';
 import type { RequestOptions } from '../options.ts';
 import {
   callbackError,
@@ -47,7 +45,7 @@ const left = new Error('Nobody waits any more.');
  */
 export class WaitScope {
   readonly #controller = new AbortController();
-  readonly #offset = Date.now() - monotonicNow();
+  readonly #offset = Date.now() - performance.now();
   /** The pauses that are under way: each is looked at after an abort, and when the tab becomes visible. */
   readonly #wakers = new Set<() => void>();
   readonly #wake = (): void => {
@@ -68,7 +66,7 @@ export class WaitScope {
 
   /** Milliseconds since 1970, on a clock that does not jump while the scope lives. */
   get now(): number {
-    return this.#offset + monotonicNow();
+    return this.#offset + performance.now();
   }
 
   /** Whether the caller has left it before its end. */
@@ -85,7 +83,7 @@ export class WaitScope {
   pause({ delayMs, earliestMs }: Pause): Promise<void> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
-      const begun = monotonicNow();
+      const begun = performance.now();
       let timer: ReturnType<typeof setTimeout> | undefined;
       const end = (): void => {
         clearTimeout(timer);
@@ -100,7 +98,7 @@ export class WaitScope {
       };
       const wake = (): void => {
         const isVisible = tab()?.visibilityState === 'visible';
-        if (signal.aborted || isVisible) sleep(begun + earliestMs - monotonicNow());
+        if (signal.aborted || isVisible) sleep(begun + earliestMs - performance.now());
       };
       this.#wakers.add(wake);
       sleep(delayMs);

@@ -10,7 +10,7 @@ import {
 } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { UnexpectedResponseError, unknownAdvice } from '../errors/api-errors.ts';
-import type { OperationRequest } from '../http/call-spec.ts';
+import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
 import { type CallInfo, jsonAnswer } from '../http/response.ts';

@@ -4,6 +4,7 @@ import { GatewayPromise } from '../http/promise.ts';
 import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { Download, DownloadLine } from './downloads.ts';
 import { failedError } from './errors.ts';
 import { stepTask, submitAndWait, waitAll, waitFor, watch } from './loops.ts';
 import {
@@ -53,10 +54,20 @@ export interface VideoDownloadOptions extends RequestOptions {
  */
 export class Videos {
   readonly #transport: Transport;
+  #downloads = new DownloadLine();
 
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /**
+   * Makes downloads stand in the line of another client: a gateway counts those of both together.
+   *
+   * @internal
+   */
+  joinLineOf(other: Videos): void {
+    if (other.#transport.baseURL === this.#transport.baseURL) this.#downloads = other.#downloads;
   }
 
   /**
@@ -158,7 +169,8 @@ export class Videos {
         const { id, route, ref } = ownTask(this.#transport, task);
         const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
         const explain = (error: Error): Error | undefined => explainDownload(error, known);
-        return { params: { task_id: id }, download: { isCompleted: isCompleted(task), explain } };
+        const download = new Download(this.#downloads, isCompleted(task), explain);
+        return { params: { task_id: id }, download };
       },
       fileAnswer(),
       { ...own, ...more, query: { ...own.query, ...more?.query, variant } },

@@ -10,4 +10,5 @@ await send({
   signal: new AbortController().signal,
   fetch: () => Promise.resolve(new Response()),
   fetchOptions: undefined,
+  isSent: false,
 });

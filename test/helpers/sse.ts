@@ -2,7 +2,6 @@ import type { StreamContext } from '../../src/streams/protocol.ts';
 import { chatProtocol } from '../../src/chat/accumulator.ts';
 import { createStream, type Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
-import { monotonicNow } from '../../src/http/now.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 
 /** What a stream did to the call that it belongs to. */
@@ -21,7 +20,7 @@ export function watchedContext(overrides: Partial<StreamContext> = {}): Watched 
     releases: 0,
     context: {
       controller: new AbortController(),
-      startedAt: monotonicNow(),
+      startedAt: performance.now(),
       onTruncated: 'throw',
       maxEventBytes: 134_217_728,
       maxResponseBytes: 134_217_728,

@@ -1,9 +1,9 @@
 import { describe, expectTypeOf, test } from 'vitest';
 import type { PathParameter } from '../../src/endpoints.ts';
-import type { OperationRequest } from '../../src/http/call-spec.ts';
+import type { OperationRequest } from '../../src/http/request.ts';
 import type { GatewayPromise } from '../../src/http/promise.ts';
-import type { AnswerFormat } from '../../src/http/logical-call.ts';
-import type { BodyEncoding } from '../../src/http/body.ts';
+import type { AnswerFormat } from '../../src/http/call.ts';
+import type { BodyEncoding } from '../../src/http/request.ts';
 import type { Transport } from '../../src/http/transport.ts';
 
 declare const transport: Transport;

@@ -1,7 +1,6 @@
-import { delay } from './delay.ts';
-import { monotonicNow } from './now.ts';
-import type { FailedAttempt } from './retry.ts';
-import { untilAborted } from './until-aborted.ts';
+import { delay, untilAborted } from '../http/abort.ts';
+import type { SendingRules } from '../http/request.ts';
+import type { FailedAttempt } from '../http/retry.ts';
 
 /** How long a limit of downloads lasts, in milliseconds. Gateways allow so many in a minute. */
 const limitLasts = 60_000;
@@ -39,7 +38,7 @@ export class DownloadLine {
 
   /** How long at least a download has to wait now, in milliseconds, unless another one passes. */
   get pause(): number {
-    return this.#isLimited ? Math.max(0, this.#next - monotonicNow()) : 0;
+    return this.#isLimited ? Math.max(0, this.#next - performance.now()) : 0;
   }
 
   /**
@@ -79,7 +78,7 @@ export class DownloadLine {
     if (limits !== this.#limits || this.#isLimited) return;
     this.#isLimited = true;
     this.#limits += 1;
-    this.#next = monotonicNow() + limitLasts;
+    this.#next = performance.now() + limitLasts;
     this.#advance();
   }
 
@@ -87,7 +86,7 @@ export class DownloadLine {
     clearTimeout(this.#timer);
     const [place] = this.#waiting;
     if (place === undefined) return;
-    const now = monotonicNow();
+    const now = performance.now();
     if (this.#next > now) {
       this.#timer = setTimeout(() => this.#advance(), Math.ceil(this.#next - now));
       return;
@@ -100,9 +99,10 @@ export class DownloadLine {
 }
 
 /** The turns of one download, and after which failures it gets another. */
-export class DownloadTurns {
+export class Download implements SendingRules {
   readonly #line: DownloadLine;
   readonly #isCompleted: boolean;
+  readonly explain: SendingRules['explain'];
   #limits = 0;
   #passes = 0;
   #refusals = 0;
@@ -111,12 +111,12 @@ export class DownloadTurns {
   #pause = 0;
 
   /** @param isCompleted - Whether the task is known to be completed, so that its content is there. */
-  constructor(line: DownloadLine, isCompleted: boolean) {
+  constructor(line: DownloadLine, isCompleted: boolean, explain: SendingRules['explain']) {
     this.#line = line;
     this.#isCompleted = isCompleted;
+    this.explain = explain;
   }
 
-  /** Waits until it may be sent. */
   async begin(signal: AbortSignal): Promise<void> {
     if (this.#pause > 0) await delay(this.#pause, signal);
     this.#pause = 0;
@@ -127,10 +127,6 @@ export class DownloadTurns {
     this.#line.passed(this.#limits);
   }
 
-  /**
-   * The pause after a failure for which rules of its own hold; `Infinity` when it is not sent again, and
-   * `undefined` when the rules of all calls hold.
-   */
   pauseAfter({ kind, status }: FailedAttempt, maxRetries: number): number | undefined {
     if (kind === 'bare_rate_limited') return this.#pauseAfterLimit(maxRetries);
     const isMissing = this.#isCompleted && (status === 404 || status === 502);
@@ -147,7 +143,7 @@ export class DownloadTurns {
   }
 
   #pauseWhileMissing(): number {
-    const now = monotonicNow();
+    const now = performance.now();
     this.#missingSince ??= now;
     const left = this.#missingSince + contentPatience - now;
     if (left <= 0) return Number.POSITIVE_INFINITY;

@@ -1,0 +1,399 @@
+import { readErrorText } from '../answers/error-body.ts';
+import type { ReadCheck } from '../answers/reader.ts';
+import { checkRequestOptions } from '../check.ts';
+import type { ResponseKind } from '../endpoints.ts';
+import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
+import { CallScope, delay, untilAborted } from './abort.ts';
+import { checkIdempotencyKey } from './auth.ts';
+import { classifyStatus, classifyThrown } from './classify.ts';
+import { makeError } from './make-error.ts';
+import type { OpenAnswer } from './promise.ts';
+import { Redaction } from './redaction.ts';
+import { isRedirect, resolveRedirect } from './redirects.ts';
+import {
+  type CallSpec,
+  type PreparedBody,
+  applyHeaders,
+  jsonBody,
+  type SendingRules,
+} from './request.ts';
+import {
+  type Answer,
+  ReadFailure,
+  errorBodyLimit,
+  handOut,
+  readBody,
+  requestIdOf,
+} from './response-body.ts';
+import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
+import { type OutgoingRequest, globalFetch, isNode, send } from './send.ts';
+import {
+  type CallSettings,
+  type ClientSettings,
+  type LogDetails,
+  mergeCallSettings,
+} from './settings.ts';
+import { buildQuery, buildURL, displayURL } from './url.ts';
+
+/** How a success answer becomes what the caller gets. */
+export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
+  readonly kind: Kind;
+  /**
+   * Reads the body.
+   *
+   * @returns The value; `stays` says that the call lives on, as the value is a stream.
+   * @throws `ReadFailure` when it is no answer; a read that costs nothing is then repeated
+   */
+  read(call: LogicalCall, answer: Answer): Promise<{ readonly value: T; readonly stays?: boolean }>;
+}
+
+/** The id of one logical call, over all its attempts. It only has to be unique in logs. */
+function newCallId(): string {
+  const random = Math.random().toString(36).slice(2, 12).padEnd(10, '0');
+  return `call_${Date.now().toString(36)}${random}`;
+}
+
+const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
+
+function worseOf(first: Outcome, second: Outcome): Outcome {
+  return severity.indexOf(first) > severity.indexOf(second) ? first : second;
+}
+
+/**
+ * One call of the caller's, from the first attempt to the last byte.
+ *
+ * It owns everything that has to be undone at the end (timers, the listener on the caller's signal)
+ * and the history that errors tell of.
+ */
+export class LogicalCall {
+  #id: string | undefined;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt = performance.now();
+  readonly spec: CallSpec;
+  readonly client: ClientSettings;
+  readonly settings: CallSettings;
+  readonly scope: CallScope;
+  readonly redaction = new Redaction();
+  readonly url: string;
+  /** What attempts have left behind so far. */
+  readonly attempts: AttemptEvidence[] = [];
+  /** What is known of the call is what is known of its worst attempt. */
+  #worst: Outcome = 'not_sent';
+  /** Of a download that may be sent again. */
+  readonly #rules: SendingRules | undefined;
+  #body: PreparedBody | undefined;
+  #retries = 0;
+  #isRefreshed = false;
+  #failedBefore: FailedAttempt | undefined;
+
+  constructor(spec: CallSpec, client: ClientSettings) {
+    const { options, download } = spec;
+    this.#id = options?.callId;
+    this.spec = spec;
+    this.client = client;
+    checkRequestOptions(options);
+    this.settings = mergeCallSettings(client.call, options);
+    if (options) checkIdempotencyKey(options, this.settings.idempotency);
+    if (this.settings.maxRetries > 0) this.#rules = download;
+    const query = buildQuery(client.query, spec.query, options?.query);
+    this.url = buildURL(client.base.root, spec.path, query);
+    this.scope = new CallScope(options?.signal, this.settings.totalTimeout);
+  }
+
+  /** Made when somebody asks: most calls succeed, and nobody does. */
+  get id(): string {
+    this.#id ??= newCallId();
+    return this.#id;
+  }
+
+  /** How answers are compared with what is expected, and who is told of differences. */
+  get check(): ReadCheck {
+    const { client, settings, spec } = this;
+    return {
+      validation: settings.validation,
+      onIssue: (issue) => client.drift.report(spec.operation, issue),
+    };
+  }
+
+  /**
+   * Sends until there is an answer with a success status, or throws.
+   *
+   * @param makeCall - May throw: bad input rejects like everything else, so that one `catch` serves
+   * for all.
+   */
+  static async run<T>(
+    makeCall: () => LogicalCall,
+    format: AnswerFormat<T>,
+  ): Promise<OpenAnswer<T> & Answer> {
+    const call = makeCall();
+    const { scope } = call;
+    try {
+      const body = (call.#body ??= await call.#prepareBody());
+      for (;;) {
+        const rules = call.#rules;
+        // An attempt that follows a wait that was stopped says so, and sends nothing.
+        if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
+        call.#log('debug', 'Sending', () => ({
+          method: call.spec.method,
+          url: displayURL(call.url),
+          attempt: call.attempts.length + 1,
+        }));
+        const answer = await call.#attempt(body);
+        if ('kind' in answer) {
+          await call.#afterFailure(answer);
+          continue;
+        }
+        call.client.budget.give();
+        rules?.passed();
+        call.#log('debug', 'Answered', () => ({
+          status: answer.response.status,
+          requestId: answer.requestId,
+          durationMs: call.#duration,
+        }));
+        scope.keepAlive(false);
+        const open: OpenAnswer<T> & Answer = {
+          ...answer,
+          parse: () => call.#read(open, format),
+          raw: () => handOut(call, open),
+        };
+        return open;
+      }
+    } catch (error) {
+      call.release();
+      throw error;
+    }
+  }
+
+  async #prepareBody(): Promise<PreparedBody> {
+    const { method, json, form, options } = this.spec;
+    const extra = options?.extraBody ?? undefined;
+    try {
+      if (form === undefined) return jsonBody(method, json, extra);
+      // Another `fetch` in Node may not know the runtime's own `FormData`.
+      const takesForms = !isNode || this.client.fetch === globalFetch;
+      return await form.encode(extra, takesForms, this.scope.controller.signal);
+    } catch (cause) {
+      if (this.scope.stopped === undefined) throw cause;
+      throw this.#makeError(this.#neverSent(cause), 'not_sent');
+    }
+  }
+
+  /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
+  async #attempt(body: PreparedBody): Promise<Answer | FailedAttempt> {
+    const { scope, spec, client, settings } = this;
+    if (scope.isOver) return this.#neverSent(undefined);
+    const signal = scope.startAttempt(settings.timeout);
+    let request: OutgoingRequest | undefined;
+    try {
+      const headers = new Headers();
+      const authorized = client.credential.authorize(headers);
+      if (authorized !== undefined) await untilAborted(authorized, signal);
+      this.#fill(headers, body);
+      request = {
+        url: this.url,
+        method: spec.method,
+        headers,
+        body: body.body,
+        redirect: 'manual',
+        signal,
+        fetch: client.fetch,
+        fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
+        isSent: false,
+      };
+      const first = await send(request);
+      const response = isRedirect(first)
+        ? await resolveRedirect(spec.operation, first, request)
+        : first;
+      if ('kind' in response) return this.explain(response);
+      if (!response.ok) return await this.#readError(response, signal);
+      // The gateway itself answered first; a redirect leads to the storage of somebody else.
+      const requestId = requestIdOf(first.headers) ?? requestIdOf(response.headers);
+      return { response, requestId, spec, signal };
+    } catch (error) {
+      if (request?.isSent !== true) return this.#neverSent(error);
+      const sourceError = body.sourceError?.();
+      if (sourceError !== undefined && scope.stopped === undefined) {
+        return this.#neverSent(sourceError);
+      }
+      const foreignURL = client.fetch === globalFetch ? undefined : this.url;
+      return this.explain(classifyThrown(error, foreignURL));
+    }
+  }
+
+  /** Adds what else a request carries to the headers with its key. */
+  #fill(headers: Headers, body: PreparedBody): void {
+    const { spec, client, settings, idempotencyKey: key } = this;
+    headers.set('accept', spec.accept);
+    // The promised length is of the bytes as they travel, and only of these it can be told that they are
+    // all there.
+    if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
+    applyHeaders(headers, client.headers, 'defaultHeaders');
+    applyHeaders(headers, spec.options?.headers, 'headers');
+    this.redaction.remember(headers, this.url);
+    // Its type is a fact of the body: the gateway skips a body that is labelled as something else, and
+    // the runtime itself writes the boundary of a form.
+    headers.delete('content-type');
+    if (settings.idempotency && key !== undefined) headers.set(settings.idempotency.header, key);
+    for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
+  }
+
+  async #readError(response: Response, signal: AbortSignal): Promise<FailedAttempt> {
+    const { text } = await readBody(response, errorBodyLimit, signal);
+    const body = readErrorText(text);
+    const { status, headers } = response;
+    const kind = classifyStatus(status, body, headers);
+    const requestId = requestIdOf(headers, body.requestId);
+    const failed: FailedAttempt = { kind, phase: 'headers', status, headers, body, requestId };
+    // A time limit that passes while an error is read does not make the error less known.
+    return this.scope.stopped === 'signal' ? this.explain(failed) : failed;
+  }
+
+  /**
+   * Reads the body of an answer. A read that fails is repeated from the start where that cannot cost
+   * anything.
+   */
+  async #read<T>(answer: OpenAnswer<T> & Answer, format: AnswerFormat<T>): Promise<T> {
+    this.scope.keepAlive(true);
+    try {
+      for (;;) {
+        try {
+          const { value, stays } = await format.read(this, answer);
+          if (stays !== true) this.release();
+          return value;
+        } catch (error) {
+          if (!(error instanceof ReadFailure)) throw error;
+          await this.#afterFailure(this.explain(error.failed));
+        }
+        Object.assign(answer, await LogicalCall.run(() => this, format));
+        this.scope.keepAlive(true);
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Returns when the call may be sent again; throws otherwise. */
+  async #afterFailure(failure: FailedAttempt): Promise<void> {
+    const { scope, spec, client, settings } = this;
+    const before = this.#failedBefore;
+    if (failure.kind === 'invalid_input' && before !== undefined) {
+      // Nothing was sent this time; what is known of the call is what became of it before.
+      throw this.#failed({ ...before, cause: failure.cause }, 'not_sent');
+    }
+    const failed = this.redaction.attempt(failure);
+    this.#record(failed);
+    const outcome = outcomeOf(failed);
+    const { kind, status } = failed;
+    const logRetry = (delayMs: number): void =>
+      this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
+    const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
+    if (turn !== undefined && turn < scope.remaining) {
+      logRetry(turn);
+      return;
+    }
+    const decision = decide(failed, {
+      charge: spec.charge,
+      retryUnknownOutcome: settings.retryUnknownOutcome,
+      idempotent: this.idempotencyKey !== undefined,
+      maxRetries: turn === undefined ? settings.maxRetries : 0,
+      retries: this.#retries,
+      refreshed: this.#isRefreshed,
+      canRefresh: client.credential.canRefresh,
+      replayable: this.#body?.replayable ?? true,
+    });
+    if (decision === 'refresh') {
+      this.#isRefreshed = true;
+      return;
+    }
+    const pause = decision === 'retry' ? pauseBefore(failed, this.#retries) : undefined;
+    // A wait that the time limit of the call cuts short makes no sense.
+    if (pause === undefined || pause >= scope.remaining) throw this.#failed(failed, outcome);
+    if (!client.budget.take(kind === 'timed_out')) {
+      this.#log('info', 'Not retrying: too many calls of this client fail');
+      throw this.#failed(failed, outcome);
+    }
+    logRetry(pause);
+    this.#retries += 1;
+    if (await scope.pause((signal) => delay(pause, signal))) return;
+    throw this.#failed(this.explain(failed), outcome);
+  }
+
+  /** A failure, corrected when it was we who stopped the attempt. */
+  explain(failed: FailedAttempt): FailedAttempt {
+    const { stopped, signal } = this.scope;
+    if (stopped === undefined) return failed;
+    if (stopped === 'signal') return { ...failed, kind: 'aborted', cause: signal?.reason };
+    const { totalTimeout, timeout: own } = this.settings;
+    const timeout = stopped === 'total' ? (totalTimeout ?? own) : own;
+    return { ...failed, kind: 'timed_out', code: undefined, cause: undefined, timeout };
+  }
+
+  /** The failure of a call that was stopped, or could not be made, before anything was sent. */
+  #neverSent(cause: unknown): FailedAttempt {
+    return this.explain({ kind: 'invalid_input', phase: 'local', cause });
+  }
+
+  /** The error for a failure that ends the call while its body is read. */
+  toError(failure: FailedAttempt, outcome: Outcome): Error {
+    const failed = this.redaction.attempt(failure);
+    this.#record(failed);
+    return this.#makeError(failed, outcome);
+  }
+
+  #record(failed: FailedAttempt): void {
+    const { kind, phase, code, status, requestId, body, problem } = failed;
+    // One that never left the caller is none.
+    if (phase === 'local') return;
+    const said = body?.code ?? code;
+    this.#worst = worseOf(this.#worst, outcomeOf(failed));
+    this.attempts.push({ phase, code: said, status, requestId });
+    this.#failedBefore = failed;
+    const message = body?.message ?? problem;
+    this.#log('debug', 'Attempt failed', () => ({ kind, code: said, message, status, requestId }));
+  }
+
+  #failed(failed: FailedAttempt, lastOutcome: Outcome): Error {
+    const error = this.#makeError(failed, lastOutcome);
+    this.#log('debug', 'Call failed', () => ({ error: error.name }));
+    return error;
+  }
+
+  #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
+    const error = makeError(failed, this, worseOf(this.#worst, lastOutcome));
+    return this.spec.download?.explain(error) ?? error;
+  }
+
+  /** The key of a call that may be sent again whatever became of it; reads need none. */
+  get idempotencyKey(): string | undefined {
+    if (this.settings.idempotency === null || this.spec.method === 'GET') return undefined;
+    return this.spec.options?.idempotencyKey ?? this.id;
+  }
+
+  get #duration(): number {
+    return Math.round(performance.now() - this.startedAt);
+  }
+
+  /** Ends the call. Safe to call more than once. */
+  release(): void {
+    this.scope.release();
+    this.#body?.release?.();
+  }
+
+  /** Ends a call whose answer was a stream. */
+  endStream({ verdict, error }: { readonly verdict: string; readonly error?: unknown }): void {
+    this.release();
+    this.#log('debug', 'Stream ended', () => {
+      const { name, message } = error instanceof Error ? error : {};
+      return { verdict, error: name, message, durationMs: this.#duration };
+    });
+  }
+
+  /** @param details - Asked for when the line is written: most calls log nothing. */
+  #log(level: 'info' | 'debug', message: string, details?: () => LogDetails): void {
+    const { log } = this.client;
+    if (!log.enabled(level)) return;
+    const { operation } = this.spec;
+    log.write(level, message, { callId: this.id, operation, ...details?.() });
+  }
+}

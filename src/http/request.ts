@@ -1,0 +1,239 @@
+import type { TaskRole } from '../answers/error-body.ts';
+import { isObject } from '../answers/objects.ts';
+import { check } from '../check.ts';
+import {
+  type BodyKind,
+  type ChargeClass,
+  type Endpoint,
+  type Operation,
+  type PathParameter,
+  type ResponseKind,
+  endpoints,
+} from '../endpoints.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { HeaderValues, QueryValues, RequestOptions } from '../options.ts';
+import type { FailedAttempt } from './retry.ts';
+import { type BaseURL, fillPath, resolvePath } from './url.ts';
+
+/** A body that is ready to be sent. */
+export interface PreparedBody {
+  readonly body: string | Blob | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether it can be sent a second time; a stream cannot. */
+  readonly replayable: boolean;
+  /**
+   * Frees what the body is read from. To be called when the call has ended, in whatever way: an answer
+   * may come before the body was read, and a failed connection reads nothing.
+   */
+  release?(reason?: unknown): void;
+  /** What the source of the body failed with: the gateway never saw a complete request then. */
+  sourceError?(): unknown;
+}
+
+/** A body in another encoding than JSON. */
+export interface BodyEncoding {
+  /**
+   * Turns the body into bytes, once per call.
+   *
+   * @param extra - Fields of the caller's that win.
+   * @param takesForms - Whether the `fetch` that will send it knows the runtime's own `FormData`.
+   * @param signal - Stops the encoding, and later the upload.
+   */
+  encode(
+    extra: Readonly<Record<string, unknown>> | undefined,
+    takesForms: boolean,
+    signal: AbortSignal,
+  ): Promise<PreparedBody>;
+}
+
+// The gateway skips a JSON body unless the type begins with exactly this text.
+const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
+
+function withExtra(
+  method: string,
+  json: unknown,
+  extra: Readonly<Record<string, unknown>>,
+): object {
+  if (method === 'GET') {
+    throw new InvalidInputError('extraBody', 'cannot go with a GET; use query instead.');
+  }
+  if (json === undefined) return extra;
+  if (isObject(json)) return { ...json, ...extra };
+  throw new InvalidInputError('extraBody', 'can only be added to a body that is an object.');
+}
+
+/** The body of a request that has none, or one of JSON. */
+export function jsonBody(
+  method: string,
+  json: unknown,
+  extra: Readonly<Record<string, unknown>> | undefined,
+): PreparedBody {
+  if (json === undefined && extra === undefined) {
+    return { body: undefined, headers: {}, replayable: true };
+  }
+  const value = extra === undefined ? json : withExtra(method, json, extra);
+  return { body: writeJSON('body', value), headers: jsonHeaders, replayable: true };
+}
+
+/** @throws `InvalidInputError` naming the field when a value has no JSON text. */
+export function writeJSON(field: string, value: unknown): string {
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined) return text;
+  const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
+  throw new InvalidInputError(field, problem, { cause });
+}
+
+interface BodyFields {
+  none: { readonly json?: undefined; readonly form?: undefined };
+  json: { readonly json: object; readonly form?: undefined };
+  multipart: { readonly json?: undefined; readonly form: BodyEncoding };
+}
+
+type BodyOf<Name extends Operation> = BodyFields[(typeof endpoints)[Name]['bodies'][number] &
+  BodyKind];
+
+type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never]
+  ? { readonly params?: undefined }
+  : { readonly params: Readonly<Record<PathParameter<Name>, string>> };
+
+/** Rules of a download's own for when it is sent, and sent again. */
+export interface SendingRules {
+  /** Waits until it may be sent. */
+  begin(signal: AbortSignal): Promise<void>;
+  /** It was answered with its content. */
+  passed(): void;
+  /**
+   * The pause after a failure for which rules of its own hold; `Infinity` when it is not sent again, and
+   * `undefined` when the rules of all calls hold.
+   */
+  pauseAfter(failed: FailedAttempt, maxRetries: number): number | undefined;
+  /** The error that says more than the answer to the download does, if there is one. */
+  explain(error: Error): Error | undefined;
+}
+
+/** What a resource says of one call: the path parameters and the body that its endpoint has. */
+export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
+  BodyOf<Name> & { readonly download?: SendingRules };
+
+/** A request, or what makes it. A function may throw: bad input then rejects the call. */
+export type RequestSource<Name extends Operation> =
+  | OperationRequest<Name>
+  | (() => OperationRequest<Name>);
+
+/** One logical call, ready to be sent any number of times. */
+export interface CallSpec {
+  /** The operation, or `METHOD path` of an undocumented route. */
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: QueryValues | undefined;
+  readonly charge: ChargeClass;
+  readonly task: TaskRole;
+  readonly accept: string;
+  readonly json?: unknown;
+  readonly form?: BodyEncoding | undefined;
+  readonly download?: SendingRules | undefined;
+  readonly options: RequestOptions | undefined;
+}
+
+const accepted: Readonly<Record<ResponseKind, string>> = {
+  json: 'application/json',
+  text: '*/*',
+  binary: '*/*',
+  events: 'text/event-stream',
+};
+
+/** Every operation of videos is about a task; what is charged makes one. */
+function taskRoleOf(operation: Operation, charge: ChargeClass): TaskRole {
+  if (!operation.startsWith('videos.')) return undefined;
+  return charge === 'charged' ? 'creates' : 'reads';
+}
+
+/** Makes the call of a documented operation. */
+export function specOf<Name extends Operation>(
+  operation: Name,
+  source: RequestSource<Name>,
+  kind: ResponseKind,
+  options: RequestOptions | undefined,
+): CallSpec {
+  const endpoint: Endpoint = endpoints[operation];
+  const request = typeof source === 'function' ? source() : source;
+  return {
+    operation,
+    method: endpoint.method,
+    path: fillPath(endpoint.path, request.params),
+    query: endpoint.query,
+    charge: endpoint.charge,
+    task: taskRoleOf(operation, endpoint.charge),
+    accept: accepted[kind],
+    json: request.json,
+    form: request.form,
+    download: request.download,
+    options,
+  };
+}
+
+/** The methods that `request` takes. */
+export type HTTPMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Options of a call to a route that this package does not know. */
+export interface RawRequestOptions extends RequestOptions {
+  /** The JSON body. */
+  body?: unknown;
+}
+
+const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
+const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
+
+/** Makes the call of a route that is not documented. A `POST` counts as charged. */
+export function undocumentedSpec(
+  method: HTTPMethod,
+  path: string,
+  version: BaseURL['version'],
+  options: RawRequestOptions | undefined,
+): CallSpec {
+  check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
+  const isRead = method === 'GET';
+  check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
+  const resolved = resolvePath(path, version);
+  const charge: ChargeClass = repeatable.includes(method) ? 'free' : 'charged';
+  return {
+    operation: `${method} ${resolved.split('?', 1)[0]}`,
+    method,
+    path: resolved,
+    query: undefined,
+    charge,
+    task: 'reads',
+    accept: 'application/json',
+    json: options?.body,
+    options,
+  };
+}
+
+/** Adds a level of headers; `null` removes a header, `undefined` leaves it. */
+export function applyHeaders(
+  headers: Headers,
+  values: HeaderValues | null | undefined,
+  field: string,
+): void {
+  const entries: Iterable<[string, string | null | undefined]> =
+    values instanceof Headers ? values : Object.entries(values ?? {});
+  for (const [name, value] of entries) {
+    if (value === undefined) continue;
+    try {
+      if (value === null) headers.delete(name);
+      else headers.set(name, value);
+    } catch {
+      // The runtime's own message repeats the value, which may be a secret.
+      throw new InvalidInputError(field, `"${name}" is not a valid header; check name and value.`);
+    }
+  }
+}

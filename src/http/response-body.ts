@@ -1,0 +1,295 @@
+import type { Outcome } from '../errors/gateway-error.ts';
+import { type CallScope, untilAborted } from './abort.ts';
+import type { CallSpec } from './request.ts';
+import type { FailedAttempt } from './retry.ts';
+
+/** An answer with a success status whose headers have come. */
+export interface Answer {
+  readonly response: Response;
+  readonly requestId: string | undefined;
+  readonly spec: CallSpec;
+  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
+  readonly signal: AbortSignal;
+}
+
+/** Response headers that hold a request id of the gateway. */
+const requestIdNames = ['x-oneapi-request-id', 'x-request-id', 'request-id', 'x-litellm-call-id'];
+
+/**
+ * The request id of an answer: the gateway's header, else the one in its message (browsers cannot
+ * read the header across origins), else that of a proxy, whose operator can look the call up.
+ */
+export function requestIdOf(headers: Headers, fromMessage?: string): string | undefined {
+  for (const name of requestIdNames) {
+    const value = headers.get(name);
+    if (value) return value;
+  }
+  return fromMessage ?? (headers.get('cf-ray') || undefined);
+}
+
+/** Adds `_request_id` to an answer, as the `openai` package does; arrays and primitives are left alone. */
+export function attachRequestId(value: unknown, requestId: string | undefined): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  Object.defineProperty(value, '_request_id', {
+    value: requestId ?? null,
+    enumerable: false,
+    configurable: true,
+  });
+}
+
+/** The most that is read of a body that belongs to an error. */
+export const errorBodyLimit = 65_536;
+
+/** Thrown by whatever reads a success answer, when it is no answer. */
+export class ReadFailure extends Error {
+  readonly failed: FailedAttempt;
+
+  constructor(failed: FailedAttempt) {
+    super();
+    this.failed = failed;
+  }
+}
+
+/** A success answer that is not usable. The status line was read, so a charge is likely. */
+export function unusable(
+  { response: { status, headers }, requestId }: Pick<Answer, 'response' | 'requestId'>,
+  problem: string,
+  text?: string,
+): FailedAttempt {
+  return { kind: 'unusable_answer', phase: 'body', status, headers, requestId, problem, text };
+}
+
+/** The failure of an answer whose body broke off while it was read, unless it had failed before. */
+export function brokenOff(
+  cause: unknown,
+  answer: Answer,
+  problem = 'the body broke off.',
+  text?: string,
+): ReadFailure {
+  if (cause instanceof ReadFailure) return cause;
+  return new ReadFailure({ ...unusable(answer, problem, text), cause });
+}
+
+/** Lets go of a body that nobody will read, so that its connection is free again. */
+export function letGo(body: Pick<ReadableStream, 'cancel'> | null): void {
+  body?.cancel().catch(() => undefined);
+}
+
+const buffer: unknown = Reflect.get(globalThis, 'Buffer');
+const concat: unknown = typeof buffer === 'function' ? Reflect.get(buffer, 'concat') : undefined;
+
+/** The bytes of chunks in one piece. Node's own way is faster: it clears no memory beforehand. */
+function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  if (typeof concat === 'function') return Reflect.apply(concat, buffer, [chunks]);
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** Making one for each answer costs more than decoding a short one. */
+const decoder = new TextDecoder();
+
+/** The text of chunks. Decoding them in one piece is several times faster than one by one. */
+function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
+  const [first] = chunks;
+  const whole = first !== undefined && chunks.length === 1 ? first : joinBytes(chunks);
+  // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
+  return isCut ? new TextDecoder().decode(whole, { stream: true }) : decoder.decode(whole);
+}
+
+/** What was read of a body. */
+interface BodyText {
+  readonly text: string;
+  /** Whether that is all of it, or there is more than the limit, or it broke off. */
+  readonly end: 'whole' | 'limit' | 'broken';
+  /** What it broke off with. */
+  readonly cause?: unknown;
+}
+
+/**
+ * Reads at most `limit` bytes of a body as text, and lets go of the rest. Ends with the signal's reason
+ * as soon as that is aborted. Never rejects: what was read counts.
+ */
+export async function readBody(
+  response: Response,
+  limit: number,
+  signal: AbortSignal,
+): Promise<BodyText> {
+  const { body } = response;
+  const chunks: Uint8Array[] = [];
+  try {
+    if (!(body instanceof ReadableStream)) {
+      // Some runtimes have no stream here.
+      const text = await untilAborted(response.text(), signal);
+      return { text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' };
+    }
+    const reader = body.getReader();
+    const collect = async (): Promise<BodyText['end']> => {
+      for (let left = limit; left >= 0;) {
+        const { done, value } = await reader.read();
+        if (done) return 'whole';
+        chunks.push(value.subarray(0, left));
+        left -= value.byteLength;
+      }
+      return 'limit';
+    };
+    try {
+      // One listener for the whole body: one for each read costs more than parsing a short answer.
+      const end = await untilAborted(collect(), signal);
+      return { text: decode(chunks, end === 'limit'), end };
+    } finally {
+      letGo(reader);
+    }
+  } catch (cause) {
+    return { text: decode(chunks, true), end: 'broken', cause };
+  }
+}
+
+/** Reads a whole success body as text. A body that breaks off or does not end is a failure. */
+export async function readText(answer: Answer, limit: number): Promise<string> {
+  const { text, end, cause } = await readBody(answer.response, limit, answer.signal);
+  if (end === 'whole') return text;
+  if (end === 'broken')
+    throw brokenOff(cause, answer, 'the answer broke off before its end.', text);
+  // It would be as large the next time.
+  const problem = `the answer is larger than ${limit} bytes (maxResponseBytes).`;
+  throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
+}
+
+/** A stream of which nothing is read ahead: a slow reader slows the gateway down instead of filling memory. */
+function lazyStream(source: UnderlyingDefaultSource<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(source, { highWaterMark: 0 });
+}
+
+/** A response with another body and everything else the same. */
+function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+  const copy = new Response(body, response);
+  // The constructor has no way to set these two.
+  Object.defineProperty(copy, 'url', { value: response.url });
+  Object.defineProperty(copy, 'redirected', { value: response.redirected });
+  return copy;
+}
+
+/** What an answer begins with, as text too, and the answer itself, from its first byte on. */
+interface Peeked {
+  readonly beginning: string;
+  readonly response: Response;
+}
+
+/** Looks at the beginning of a body: reads until `length` bytes are there, or it ends. */
+export async function peek({ response, signal }: Answer, length = 1): Promise<Peeked> {
+  const { body } = response;
+  const chunks: Uint8Array[] = [];
+  if (body === null) return { beginning: '', response };
+  const reader = body.getReader();
+  try {
+    for (let size = 0; size < length;) {
+      const { done, value } = await untilAborted(reader.read(), signal);
+      if (done) break;
+      chunks.push(value);
+      size += value.byteLength;
+    }
+  } catch (error) {
+    letGo(reader);
+    throw error;
+  }
+  const first = joinBytes(chunks);
+  let pending = first.byteLength > 0;
+  const again = lazyStream({
+    async pull(controller) {
+      const { done, value } = pending ? { value: first } : await reader.read();
+      pending = false;
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  // Files are long, and of most of them the first letters tell enough.
+  const seen = length > 1 ? first : first.subarray(0, 256);
+  return { beginning: decoder.decode(seen), response: withBody(response, again) };
+}
+
+/** What a body that is handed out needs of its call. */
+interface BodyOwner {
+  readonly scope: CallScope;
+  readonly settings: { readonly idleTimeout: number | null };
+  explain(failed: FailedAttempt): FailedAttempt;
+  toError(failed: FailedAttempt, outcome: Outcome): Error;
+  release(): void;
+}
+
+/**
+ * Hands an answer on with its body unread: as a stream that is passed on chunk by chunk, as fast as it is
+ * read, that fails when it is cut or stalls, and that lets go of the call when it has ended.
+ */
+export function handOut(call: BodyOwner, answer: Answer): Response {
+  const { response } = answer;
+  const { scope } = call;
+  const { idleTimeout } = call.settings;
+  const { controller } = scope;
+  const reader = response.body?.getReader();
+  if (reader === undefined) {
+    call.release();
+    return response;
+  }
+  const expected = promisedLength(response.headers);
+  let received = 0;
+  let isSilent = false;
+  const onSilence = (): void => {
+    isSilent = true;
+    controller.abort();
+  };
+
+  scope.endAttempt();
+  scope.keepAlive(false);
+  const guarded = lazyStream({
+    async pull(target) {
+      let failure: { readonly problem: string; readonly cause?: unknown } | undefined;
+      scope.keepAlive(true);
+      const silence = idleTimeout === null ? undefined : setTimeout(onSilence, idleTimeout);
+      try {
+        const { done, value } = await untilAborted(reader.read(), controller.signal);
+        if (!done) {
+          received += value.byteLength;
+          target.enqueue(value);
+          return;
+        }
+        if (received < expected) {
+          failure = { problem: `the body ended after ${received} of ${expected} bytes.` };
+        }
+      } catch (cause) {
+        // A body that ignores the abort (a test's, an emulator's) still has to end.
+        letGo(reader);
+        failure = isSilent
+          ? { problem: `the body was silent for longer than ${idleTimeout} ms (idleTimeout).` }
+          : { problem: 'the body broke off before its end.', cause };
+      } finally {
+        clearTimeout(silence);
+        scope.keepAlive(false);
+      }
+      call.release();
+      if (failure === undefined) {
+        target.close();
+        return;
+      }
+      const failed = call.explain({ ...unusable(answer, failure.problem), cause: failure.cause });
+      target.error(call.toError(failed, 'unknown'));
+    },
+    async cancel(reason) {
+      call.release();
+      await reader.cancel(reason).catch(() => undefined);
+    },
+  });
+  return withBody(response, guarded);
+}
+
+/** The length that a response promises; 0 when there is none, or a content coding makes it another number. */
+function promisedLength(headers: Headers): number {
+  const coding = headers.get('content-encoding') ?? 'identity';
+  const text = headers.get('content-length') ?? '';
+  return coding === 'identity' && /^\s*\d+\s*$/.test(text) ? Number(text) : 0;
+}
