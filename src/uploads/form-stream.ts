@@ -59,7 +59,7 @@ export async function streamForm(
 }
 
 /** Browsers write every line break of a name or a text field as CR LF, so that is done here too. */
-function withFullLineBreaks(text: string): string {
+export function withFullLineBreaks(text: string): string {
   return text.replaceAll(/\r\n|\r|\n/g, '\r\n');
 }
 

@@ -5,7 +5,13 @@ import { writeJSON, type BodyEncoding } from '../http/request.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
 import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
-import { streamForm, type EncodedForm, type FilePart, type TextPart } from './form-stream.ts';
+import {
+  streamForm,
+  withFullLineBreaks,
+  type EncodedForm,
+  type FilePart,
+  type TextPart,
+} from './form-stream.ts';
 import { unreadable } from './to-file.ts';
 import type { Uploadable } from './types.ts';
 
@@ -30,14 +36,38 @@ export function formBody(fields: FormFields): BodyEncoding {
       const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
       const form = await encodeMultipart([...kept, ...Object.entries(extra)], signal);
       if (takesForms || !(form.body instanceof FormData)) return form;
-      const whole = new Response(form.body);
-      const type = whole.headers.get('content-type') ?? '';
-      const body = await untilAborted(whole.blob(), signal).catch((error: unknown) => {
-        throw new InvalidInputError('body', unreadable(error), { cause: error });
-      });
-      return { ...form, body, headers: { 'content-type': type } };
+      const body = formBlob(form.body);
+      return { ...form, body, headers: { 'content-type': body.type } };
     },
   };
+}
+
+function escapeName(name: string): string {
+  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
+}
+
+/**
+ * A form as one `Blob` whose type names the boundary (RFC 7578).
+ *
+ * For a `fetch` that is not the runtime's own: undici's, for one, does not recognise the runtime's
+ * `FormData` and would send the text "[object FormData]". Files are referred to, not copied, so that
+ * one on disk takes no memory here either.
+ */
+export function formBlob(form: FormData): Blob {
+  // Whoever could guess it could write further fields into a text.
+  const boundary = `----formdata-${crypto.randomUUID().replaceAll('-', '')}`;
+  const parts: BlobPart[] = [];
+  for (const [name, value] of form) {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
+    if (typeof value === 'string') parts.push(`${head}\r\n\r\n${withFullLineBreaks(value)}\r\n`);
+    else {
+      const type = value.type || 'application/octet-stream';
+      const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}`;
+      parts.push(`${head}${file}\r\n\r\n`, value, '\r\n');
+    }
+  }
+  parts.push(`--${boundary}--\r\n`);
+  return new Blob(parts, { type: `multipart/form-data; boundary=${boundary}` });
 }
 
 /**
