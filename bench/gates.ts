@@ -117,6 +117,17 @@ export const gates: readonly Gate[] = [
         : undefined,
   })),
   {
+    metric: 'cli.version',
+    atMost: 1.5,
+    of: 'floor',
+    reason: 'A command that is typed should answer at once.',
+  },
+  {
+    metric: 'cli.chat',
+    atMost: 250,
+    reason: 'A person who asks waits for the model, and not for the program.',
+  },
+  {
     metric: 'install.packages',
     atMost: 1,
     reason: 'Every package more is one more to trust, to scan and to keep up to date.',

@@ -1,6 +1,7 @@
 import { bundlePart } from './bundle/part.ts';
 import { callsPart } from './calls/part.ts';
 import { chunksPart } from './chunks/part.ts';
+import { cliPart } from './cli/part.ts';
 import { concurrencyPart } from './concurrency/part.ts';
 import { embeddingsPart } from './embeddings/part.ts';
 import { importPart } from './import/part.ts';
@@ -24,4 +25,5 @@ export const parts: readonly Part[] = [
   waitsPart,
   typesPart,
   installPart,
+  cliPart,
 ];

@@ -1,0 +1,78 @@
+import { execFile, spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { childEnvironment } from '../lib/child.ts';
+import { median, type Part, type PartResult } from '../lib/metric.ts';
+
+const program = path.join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const execute = promisify(execFile);
+const rounds = 15;
+
+/** How long a whole process takes, in milliseconds. */
+async function timeOf(words: readonly string[]): Promise<number> {
+  const start = performance.now();
+  await execute(process.execPath, [...words], { env: childEnvironment() });
+  return performance.now() - start;
+}
+
+/** How long it takes from the start of `chat` to the arrival of its request, in milliseconds. */
+async function timeToRequest(): Promise<number> {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/event-stream').end('data: [DONE]\n\n');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  const arrived = new Promise<number>((resolve) => {
+    server.once('request', () => resolve(performance.now()));
+  });
+  const start = performance.now();
+  const child = spawn(process.execPath, [program, 'chat', '-m', 'm', 'Hello'], {
+    env: {
+      ...childEnvironment(),
+      GATEWAY_API_KEY: 'key',
+      GATEWAY_BASE_URL: `http://127.0.0.1:${address.port}`,
+      XDG_STATE_HOME: tmpdir(),
+    },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const taken = (await arrived) - start;
+  await ended;
+  server.closeAllConnections();
+  server.close();
+  return taken;
+}
+
+async function measure(): Promise<PartResult> {
+  const bare: number[] = [];
+  const version: number[] = [];
+  const chat: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await timeOf(['-e', '0']));
+    version.push(await timeOf([program, '--version']));
+    chat.push(await timeToRequest());
+  }
+  const node = median(bare);
+  return {
+    metrics: [
+      {
+        id: 'cli.version',
+        label: 'Command line: --version (floor: node -e 0)',
+        unit: 'ms',
+        values: { 'model-gateway': median(version), floor: node },
+      },
+      {
+        id: 'cli.chat',
+        label: '– chat, from its start to its request, over bare Node',
+        unit: 'ms',
+        values: { 'model-gateway': median(chat) - node },
+      },
+    ],
+    raw: { bare, version, chat },
+  };
+}
+
+export const cliPart: Part = { name: 'cli', measure };
