@@ -55,10 +55,6 @@ function newCallId(): string {
 
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
-function worseOf(first: Outcome, second: Outcome): Outcome {
-  return severity.indexOf(first) > severity.indexOf(second) ? first : second;
-}
-
 /**
  * One call of the caller's, from the first attempt to the last byte.
  *
@@ -174,7 +170,7 @@ export class LogicalCall {
       return await form.encode(extra, takesForms, this.scope.controller.signal);
     } catch (cause) {
       if (this.scope.stopped === undefined) throw cause;
-      throw this.#makeError(this.#neverSent(cause), 'not_sent');
+      throw this.#makeError(this.#neverSent(cause));
     }
   }
 
@@ -279,11 +275,10 @@ export class LogicalCall {
     const before = this.#failedBefore;
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
-      throw this.#failed({ ...before, cause: failure.cause }, 'not_sent');
+      throw this.#failed({ ...before, cause: failure.cause });
     }
     const failed = this.redaction.attempt(failure);
     this.#record(failed);
-    const outcome = outcomeOf(failed);
     const { kind, status } = failed;
     const logRetry = (delayMs: number): void =>
       this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
@@ -308,15 +303,15 @@ export class LogicalCall {
     }
     const pause = decision === 'retry' ? pauseBefore(failed, this.#retries) : undefined;
     // A wait that the time limit of the call cuts short makes no sense.
-    if (pause === undefined || pause >= scope.remaining) throw this.#failed(failed, outcome);
+    if (pause === undefined || pause >= scope.remaining) throw this.#failed(failed);
     if (!client.budget.take(kind === 'timed_out')) {
       this.#log('info', 'Not retrying: too many calls of this client fail');
-      throw this.#failed(failed, outcome);
+      throw this.#failed(failed);
     }
     logRetry(pause);
     this.#retries += 1;
     if (await scope.pause((signal) => delay(pause, signal))) return;
-    throw this.#failed(this.explain(failed), outcome);
+    throw this.#failed(this.explain(failed));
   }
 
   /** A failure, corrected when it was we who stopped the attempt. */
@@ -335,10 +330,10 @@ export class LogicalCall {
   }
 
   /** The error for a failure that ends the call while its body is read. */
-  toError(failure: FailedAttempt, outcome: Outcome): Error {
+  toError(failure: FailedAttempt): Error {
     const failed = this.redaction.attempt(failure);
     this.#record(failed);
-    return this.#makeError(failed, outcome);
+    return this.#makeError(failed);
   }
 
   #record(failed: FailedAttempt): void {
@@ -346,21 +341,22 @@ export class LogicalCall {
     // One that never left the caller is none.
     if (phase === 'local') return;
     const said = body?.code ?? code;
-    this.#worst = worseOf(this.#worst, outcomeOf(failed));
+    const outcome = outcomeOf(failed);
+    if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
     this.attempts.push({ phase, code: said, status, requestId });
     this.#failedBefore = failed;
     const message = body?.message ?? problem;
     this.#log('debug', 'Attempt failed', () => ({ kind, code: said, message, status, requestId }));
   }
 
-  #failed(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    const error = this.#makeError(failed, lastOutcome);
+  #failed(failed: FailedAttempt): Error {
+    const error = this.#makeError(failed);
     this.#log('debug', 'Call failed', () => ({ error: error.name }));
     return error;
   }
 
-  #makeError(failed: FailedAttempt, lastOutcome: Outcome): Error {
-    const error = makeError(failed, this, worseOf(this.#worst, lastOutcome));
+  #makeError(failed: FailedAttempt): Error {
+    const error = makeError(failed, this, this.#worst);
     return this.spec.download?.explain(error) ?? error;
   }
 

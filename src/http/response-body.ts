@@ -1,4 +1,3 @@
-import type { Outcome } from '../errors/gateway-error.ts';
 import { type CallScope, untilAborted } from './abort.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
@@ -218,7 +217,7 @@ interface BodyOwner {
   readonly scope: CallScope;
   readonly settings: { readonly idleTimeout: number | null };
   explain(failed: FailedAttempt): FailedAttempt;
-  toError(failed: FailedAttempt, outcome: Outcome): Error;
+  toError(failed: FailedAttempt): Error;
   release(): void;
 }
 
@@ -277,7 +276,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
         return;
       }
       const failed = call.explain({ ...unusable(answer, failure.problem), cause: failure.cause });
-      target.error(call.toError(failed, 'unknown'));
+      target.error(call.toError(failed));
     },
     async cancel(reason) {
       call.release();

@@ -178,7 +178,7 @@ function readChecked<T>(
   } catch (error) {
     if (!(error instanceof ShapeMismatch)) throw error;
     const { issues, message } = error;
-    throw call.toError({ ...unusable(answer, message, text), issues, data: value }, 'unknown');
+    throw call.toError({ ...unusable(answer, message, text), issues, data: value });
   }
 }
 
