@@ -357,6 +357,12 @@ describe('a table of fields', () => {
     );
   });
 
+  test('knows no field that every object has, such as a constructor', () => {
+    const answer = JSON.parse('{"constructor":1,"toString":"a","__proto__":{"id":7},"choices":[]}');
+
+    expect(read(answer, chatCompletionSchema, 'strict').issues).toEqual([]);
+  });
+
   test('needs no code made from text, which strict content security policies forbid', () => {
     const forbidden = vi.fn(() => {
       throw new EvalError('forbidden');
