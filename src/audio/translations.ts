@@ -1,5 +1,4 @@
-import { isObject } from '../answers/objects.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { type FromText, textAnswer } from '../http/response.ts';
 import { checkFile } from '../uploads/file-input.ts';

@@ -1,7 +1,6 @@
 import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isObject } from '../answers/objects.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import {
   checkCallId,

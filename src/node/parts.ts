@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isObject } from '../answers/objects.ts';
-import { parseJSON } from '../answers/parse-json.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import { GrowingFile, moveInto } from './durable.ts';
 import { isAlive, shortHash, thisProcess } from './owner.ts';
 import { readDigest, type Resumable } from './versions.ts';

@@ -1,1 +1,0 @@
-export { parseJSON } from './objects.ts';
