@@ -4,7 +4,7 @@ import { check } from '../check.ts';
  * Calls the listener when the signal is aborted, at once if it is already, until the function that it
  * returns is called.
  */
-function onAbort(signal: AbortSignal | null | undefined, listener: () => void): () => void {
+export function onAbort(signal: AbortSignal | null | undefined, listener: () => void): () => void {
   if (signal?.aborted === true) listener();
   else signal?.addEventListener('abort', listener, { once: true });
   return () => signal?.removeEventListener('abort', listener);

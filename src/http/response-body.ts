@@ -1,4 +1,4 @@
-import { type CallScope, untilAborted } from './abort.ts';
+import { type CallScope, onAbort, untilAborted } from './abort.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
 
@@ -243,6 +243,12 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
     controller.abort();
   };
 
+  // A body that ignores the abort (a test's, an emulator's) still has to end.
+  const stopListening = onAbort(controller.signal, () => letGo(reader));
+  const end = (): void => {
+    stopListening();
+    call.release();
+  };
   scope.endAttempt();
   scope.keepAlive(false);
   const guarded = lazyStream({
@@ -251,7 +257,8 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
       scope.keepAlive(true);
       const silence = idleTimeout === null ? undefined : setTimeout(onSilence, idleTimeout);
       try {
-        const { done, value } = await untilAborted(reader.read(), controller.signal);
+        const { done, value } = await reader.read();
+        controller.signal.throwIfAborted();
         if (!done) {
           received += value.byteLength;
           target.enqueue(value);
@@ -261,8 +268,6 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
           failure = { problem: `the body ended after ${received} of ${expected} bytes.` };
         }
       } catch (cause) {
-        // A body that ignores the abort (a test's, an emulator's) still has to end.
-        letGo(reader);
         failure = isSilent
           ? { problem: `the body was silent for longer than ${idleTimeout} ms (idleTimeout).` }
           : { problem: 'the body broke off before its end.', cause };
@@ -270,7 +275,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
         clearTimeout(silence);
         scope.keepAlive(false);
       }
-      call.release();
+      end();
       if (failure === undefined) {
         target.close();
         return;
@@ -279,7 +284,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
       target.error(call.toError(failed));
     },
     async cancel(reason) {
-      call.release();
+      end();
       await reader.cancel(reason).catch(() => undefined);
     },
   });

@@ -226,7 +226,8 @@ describe('an abort', () => {
   });
 
   test('between two reads of a download is what the next one tells, however late it comes', async () => {
-    const { client } = scripted([() => silentResponse('ID3')]);
+    const onCancel = vi.fn();
+    const { client } = scripted([() => silentResponse('ID3', {}, onCancel)]);
     const controller = new AbortController();
     const response = await speak(client, { signal: controller.signal, totalTimeout: 1_000 });
     const reader = response.body?.getReader();
@@ -234,6 +235,7 @@ describe('an abort', () => {
 
     controller.abort(reason);
     await vi.advanceTimersByTimeAsync(5_000);
+    expect(onCancel).toHaveBeenCalledTimes(1);
 
     expect(await failureOf(reader?.read() ?? Promise.resolve())).toMatchObject({
       name: 'APIUserAbortError',
