@@ -40,6 +40,8 @@ const deltaFields = new Set<string>([
   'audio',
   'function_call',
 ]);
+const logprobsFields = new Set(['content', 'refusal']);
+const audioFields = new Set(['id', 'data', 'expires_at', 'transcript']);
 
 /** A choice that is being put together. */
 export interface OpenChoice {
@@ -214,11 +216,13 @@ function addAudio(audio: ChatCompletionAudio, piece: Partial<ChatCompletionAudio
   audio.data += piece.data ?? '';
   audio.expires_at ||= piece.expires_at ?? 0;
   audio.transcript = growText(audio.transcript, piece.transcript ?? '');
+  copyUnknownFields(piece, audio, audioFields);
 }
 
 function addLogprobs(logprobs: ChatCompletionLogprobs, piece: ChatCompletionLogprobs): void {
   if (piece.content) (logprobs.content ??= []).push(...piece.content);
   if (piece.refusal) (logprobs.refusal ??= []).push(...piece.refusal);
+  copyUnknownFields(piece, logprobs, logprobsFields, true);
 }
 
 /**

@@ -1,8 +1,11 @@
-import { growText } from '../streams/protocol.ts';
+import { copyUnknownFields, growText } from '../streams/protocol.ts';
 import { GrowingJSON } from '../structured/json.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './schema.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
+
+const calledFields = new Set(['name', 'arguments', 'input']);
+const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
 
 /** A tool call that is being put together. */
 export interface OpenCall {
@@ -128,8 +131,11 @@ export function placeOf(index: number, sorted: readonly { readonly index: number
 function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
   const { call } = open;
   call.id ||= piece.id ?? '';
+  // Providers want some of what they add back, as Gemini its signatures.
+  copyUnknownFields(piece, call, callFields);
   if (call.type === 'custom') {
     const { name, input } = piece.custom ?? {};
+    copyUnknownFields(piece.custom ?? {}, call.custom, calledFields);
     if (name) call.custom.name = name;
     if (typeof input === 'string') call.custom.input = growText(call.custom.input, input);
     return;
@@ -144,8 +150,10 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
 /** Adds a piece of a function call to those before. */
 export function addCalled(
   call: ChatCompletionFunctionCall,
-  { name, arguments: text }: NonNullable<ChatCompletionChunkToolCall['function']>,
+  piece: NonNullable<ChatCompletionChunkToolCall['function']>,
 ): void {
+  const { name, arguments: text } = piece;
+  copyUnknownFields(piece, call, calledFields);
   if (name) call.name = name;
   if (typeof text === 'string') call.arguments = growText(call.arguments, text);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
-import { eventStream, json, scripted } from '../helpers/clients.ts';
+import { bodyOf, eventStream, json, scripted } from '../helpers/clients.ts';
 
 const ask: ChatCompletionMessageParam = { role: 'user', content: 'hi' };
 const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm. ' }] };
@@ -126,6 +126,82 @@ describe('an answer goes back as it came', () => {
     );
 
     expect(sent).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] });
+  });
+});
+
+describe('what a provider adds to streamed tool calls goes back to it', () => {
+  const signed = { extra_content: { google: { thought_signature: 'c2ln' } } };
+  const called = (piece: object) => ({ index: 0, id: 'call-1', type: 'function', ...piece });
+  const pieces = [
+    { tool_calls: [called({ ...signed, function: { name: 'now', cost: 1 } })] },
+    { tool_calls: [{ index: 0, extra_content: null, function: { arguments: '{}' } }] },
+    {
+      tool_calls: [
+        { index: 1, id: 'call-2', type: 'custom', custom: { name: 'draw', style: 'ink' } },
+      ],
+    },
+    { tool_calls: [{ index: 1, custom: { input: 'a cat' }, ...signed }] },
+  ];
+  const sent = [
+    {
+      id: 'call-1',
+      type: 'function',
+      ...signed,
+      function: { name: 'now', arguments: '{}', cost: 1 },
+    },
+    {
+      id: 'call-2',
+      type: 'custom',
+      ...signed,
+      custom: { name: 'draw', input: 'a cat', style: 'ink' },
+    },
+  ];
+
+  test('by hand', async () => {
+    expect(await streamedBack(...pieces)).toMatchObject({ tool_calls: sent });
+  });
+
+  test('by a streamed run of tools', async () => {
+    const { client, requests } = scripted([
+      eventStream(chunk(pieces[0] ?? {}), chunk(pieces[1] ?? {}, 'tool_calls'), '[DONE]'),
+      eventStream(chunk({ content: 'noon' }, 'stop'), '[DONE]'),
+    ]);
+    const now = { name: 'now', parameters: {}, function: () => 'noon' };
+    const tools = [{ type: 'function' as const, function: now }];
+
+    await client.chat.completions
+      .runTools({ model: 'm', messages: [ask], tools, stream: true })
+      .done();
+
+    expect(await bodyOf(requests[1])).toMatchObject({
+      messages: [ask, { tool_calls: [sent[0]] }, { tool_call_id: 'call-1' }],
+    });
+  });
+
+  test('pieces of the old function call, of logprobs and of sound keep it too', async () => {
+    const { client } = scripted([
+      eventStream(
+        chunk({ function_call: { name: 'now', ...signed }, audio: { id: 'a', format: 'wav' } }),
+        {
+          ...chunk({ function_call: { arguments: '{}' } }),
+          choices: [{ index: 0, delta: {}, logprobs: { content: [], tokens: ['a'] } }],
+        },
+        {
+          ...chunk({}),
+          choices: [{ index: 0, delta: {}, logprobs: { tokens: ['b'] }, finish_reason: 'stop' }],
+        },
+        '[DONE]',
+      ),
+    ]);
+
+    const { choices } = await client.chat.completions
+      .stream({ model: 'm', messages: [ask] })
+      .finalChatCompletion();
+
+    expect(choices[0]).toMatchObject({
+      message: { function_call: signed, audio: { id: 'a', format: 'wav' } },
+      logprobs: { content: [], tokens: ['a', 'b'] },
+    });
   });
 });
 
