@@ -129,11 +129,12 @@ describe('an answer goes back as it came', () => {
   });
 });
 
+const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
+
 describe('what a provider adds to streamed tool calls goes back to it', () => {
   const signed = { extra_content: { google: { thought_signature: 'c2ln' } } };
-  const called = (piece: object) => ({ index: 0, id: 'call-1', type: 'function', ...piece });
   const pieces = [
-    { tool_calls: [called({ ...signed, function: { name: 'now', cost: 1 } })] },
+    { tool_calls: [{ index: 0, ...toolCall({ name: 'now', cost: 1 }), ...signed }] },
     { tool_calls: [{ index: 0, extra_content: null, function: { arguments: '{}' } }] },
     {
       tool_calls: [
@@ -204,8 +205,6 @@ describe('what a provider adds to streamed tool calls goes back to it', () => {
     });
   });
 });
-
-const toolCall = (called: object) => ({ id: 'call-1', type: 'function', function: called });
 
 describe('tool calls without arguments', () => {
   const calls = [
