@@ -16,6 +16,7 @@ import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
+import { rawBody } from './uploads/raw-body.ts';
 import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
 import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
@@ -130,7 +131,8 @@ export class Gateway {
    * it provably never left or was refused before work, unless `retryUnknownOutcome` is `true`.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @param options - `body` is sent as JSON.
+   * @param options - `body` is sent as JSON, or as it is when it is a form, search parameters, bytes, a
+   *   `Blob` or a stream. Streams are never sent twice.
    * @returns Parsed JSON, or text when the answer is not JSON.
    */
   post(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
@@ -142,7 +144,9 @@ export class Gateway {
    * charged.
    */
   request(method: HTTPMethod, path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.#transport.raw(({ base }) => undocumentedSpec(method, path, base.version, options));
+    return this.#transport.raw(({ base }) =>
+      undocumentedSpec(method, path, base.version, options, rawBody(options)),
+    );
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */

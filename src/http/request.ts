@@ -184,7 +184,15 @@ export type HTTPMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Options of a call to a route that this package does not know. */
 export interface RawRequestOptions extends RequestOptions {
-  /** The JSON body. */
+  /**
+   * The body: a value to be written as JSON, or one that is sent as it is. That is a `FormData`, a
+   * `URLSearchParams`, a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a stream (a web
+   * `ReadableStream`, a Node `Readable`, any async iterable of bytes or text, a generator), which is
+   * never sent twice.
+   *
+   * The `content-type` of `headers` holds for bytes, streams, search parameters and text, which is JSON
+   * without one. Left out, it is the type of a `Blob`, else `application/octet-stream`.
+   */
   body?: unknown;
 }
 
@@ -193,12 +201,17 @@ const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
 const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
-/** Makes the call of a route that is not documented. A `POST` counts as charged. */
+/**
+ * Makes the call of a route that is not documented. A `POST` counts as charged.
+ *
+ * @param form - Its body, when that is not JSON.
+ */
 export function undocumentedSpec(
   method: HTTPMethod,
   path: string,
   version: BaseURL['version'],
   options: RawRequestOptions | undefined,
+  form: BodyEncoding | undefined,
 ): CallSpec {
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
   const isRead = method === 'GET';
@@ -213,7 +226,8 @@ export function undocumentedSpec(
     charge,
     task: 'reads',
     accept: 'application/json',
-    json: options?.body,
+    json: form ? undefined : options?.body,
+    form,
     options,
   };
 }

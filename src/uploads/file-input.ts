@@ -12,7 +12,7 @@ import {
 } from './types.ts';
 
 /** Whether a value is an object with such a property. */
-function has(value: unknown, name: PropertyKey, type = 'function'): value is object {
+export function has(value: unknown, name: PropertyKey, type = 'function'): value is object {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === type;
 }
 
@@ -45,7 +45,7 @@ function isStream(value: unknown): value is StreamingFileInput {
 }
 
 /** Whether a value is `{ data, filename, type }`. Text needs a file name to count as a file. */
-function isUploadData(value: unknown): value is UploadData {
+export function isUploadData(value: unknown): value is UploadData {
   if (has(value, 'data', 'string')) return has(value, 'filename', 'string');
   const data: unknown = has(value, 'data', 'object') ? Reflect.get(value, 'data') : undefined;
   return isBlob(data) || isBinary(data);

@@ -1,0 +1,298 @@
+import { createReadStream } from 'node:fs';
+import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { Gateway } from '../../src/gateway.ts';
+import type { RawRequestOptions } from '../../src/http/request.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { settled } from '../helpers/failures.ts';
+import { error } from '../helpers/transport.ts';
+
+const bytes = new TextEncoder().encode('hello');
+
+/** A client whose gateway reads every body before it answers, and what arrived there. */
+function reading(answer: () => Response) {
+  const seen: (readonly [type: string | null, text: string])[] = [];
+  const { client } = scripted([
+    async (request) => {
+      seen.push([request.headers.get('content-type'), await request.text()]);
+      return answer();
+    },
+  ]);
+  return { client, seen };
+}
+
+/** What arrives of a body: its content type and its text. */
+async function arrived(options: RawRequestOptions): Promise<unknown> {
+  const { client, seen } = reading(json({}));
+  await client.post('/v1/x', options);
+  return seen[0];
+}
+
+const webStream = (...chunks: unknown[]) =>
+  new ReadableStream({
+    start(output) {
+      for (const chunk of chunks) output.enqueue(chunk);
+      output.close();
+    },
+  });
+
+async function* pieces() {
+  yield 'hel';
+  yield await Promise.resolve(new Uint8Array(bytes.subarray(3)));
+}
+
+function* generated() {
+  yield bytes;
+}
+
+const octets = 'application/octet-stream';
+const made: readonly (readonly [string, () => unknown, string])[] = [
+  ['a Uint8Array', () => bytes, octets],
+  ['an ArrayBuffer', () => bytes.buffer, octets],
+  [
+    'a DataView of a part',
+    () => new DataView(new TextEncoder().encode('-hello').buffer, 1),
+    octets,
+  ],
+  ['a Buffer', () => Buffer.from('hello'), octets],
+  ['a Blob', () => new Blob(['hello'], { type: 'text/csv' }), 'text/csv'],
+  ['a Blob without a type', () => new Blob(['hello']), octets],
+  ['a File', () => new File(['hello'], 'a.txt', { type: 'text/plain' }), 'text/plain'],
+  ['a web stream', () => webStream(bytes), octets],
+  ['a Node stream', () => Readable.from([Buffer.from('hello')]), octets],
+  ['an async iterable of text and bytes', pieces, octets],
+  ['a generator', generated, octets],
+  ['a Response', () => new Response('hello', { headers: { 'content-type': 'a/b' } }), 'a/b'],
+  ['a streaming file', () => toStreamingFile(webStream(bytes), 'a.bin', { type: 'x/y' }), 'x/y'],
+];
+
+describe('a body of an unknown route', () => {
+  test.each(made)('%s arrives as it is', async (_, make, type) => {
+    expect(await arrived({ body: make() })).toEqual([type, 'hello']);
+  });
+
+  test.each(made)('%s has the content type that its call gives it', async (_, make) => {
+    const headers = { 'Content-Type': 'application/pdf' };
+
+    expect(await arrived({ body: make(), headers })).toEqual(['application/pdf', 'hello']);
+  });
+
+  test('search parameters are a form of their own', async () => {
+    const body = new URLSearchParams([
+      ['a', '1 2'],
+      ['a', '&'],
+    ]);
+
+    expect(await arrived({ body })).toEqual([
+      'application/x-www-form-urlencoded;charset=UTF-8',
+      'a=1+2&a=%26',
+    ]);
+  });
+
+  test.each([undefined, { 'content-type': 'multipart/form-data' }])(
+    'a form has a boundary, whatever content type is given: %o',
+    async (headers) => {
+      const body = new FormData();
+      body.append('a', '1');
+      body.append('file', new File(['hello'], 'a.txt', { type: 'text/plain' }));
+      const { client, requests } = scripted([json({})]);
+
+      await client.post('/v1/x', { body, headers });
+
+      const form = await requests[0]?.formData();
+      expect(form?.get('a')).toBe('1');
+      expect(form?.get('file')).toMatchObject({ name: 'a.txt', type: 'text/plain', size: 5 });
+    },
+  );
+
+  test('text is JSON, and with a content type of its own it is sent as it is', async () => {
+    expect(await arrived({ body: 'a' })).toEqual(['application/json', '"a"']);
+    expect(
+      await arrived({ body: '{"a":1}', headers: { 'content-type': 'application/json' } }),
+    ).toEqual(['application/json', '{"a":1}']);
+    const headers = new Headers({ 'content-type': 'text/csv' });
+    expect(await arrived({ body: 'a,b', headers })).toEqual(['text/csv', 'a,b']);
+  });
+
+  test.each([{ data: 'a', filename: 'b' }, [1, 2], { type: 'x', size: 1 }, null, 0])(
+    '%o is JSON',
+    async (body) => {
+      expect(await arrived({ body })).toEqual(['application/json', JSON.stringify(body)]);
+    },
+  );
+
+  test('an empty body is a body', async () => {
+    expect(await arrived({ body: new Uint8Array() })).toEqual([octets, '']);
+  });
+
+  test('is sent with DELETE and PUT too, and not with GET', async () => {
+    const { client, requests } = scripted([json({})]);
+
+    await client.request('PUT', '/v1/x', { body: bytes });
+    const failure = await failureOf(client.get('/v1/x', { body: bytes }));
+
+    expect(await requests[0]?.text()).toBe('hello');
+    expect(failure).toMatchObject({ field: 'body', outcome: 'not_sent' });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('changes of bytes after the call do not reach the gateway', async () => {
+    const { client, requests } = scripted([json({})]);
+    const body = new TextEncoder().encode('hello');
+
+    const call = client.post('/v1/x', { body });
+    body.fill(0);
+    await call;
+
+    expect(await requests[0]?.text()).toBe('hello');
+  });
+
+  test.each([
+    ['extraBody', { body: bytes, extraBody: { a: 1 } }],
+    ['body', { body: { pipe: () => {}, on: () => {} } }],
+    ['body', { body: new Response('no', { status: 404 }) }],
+    ['body', { body: lockedStream() }],
+  ])('%s that cannot work sends nothing', async (field, options) => {
+    const { client, requests } = scripted([json({})]);
+
+    const failure = await failureOf(client.post('/v1/x', options));
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(failure).toMatchObject({ field, outcome: 'not_sent' });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+function lockedStream(): ReadableStream {
+  const stream = webStream(bytes);
+  stream.getReader();
+  return stream;
+}
+
+describe('how often a body is sent', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each(made)('%s: a stream once, what is in memory by the rules', async (name, make) => {
+    vi.useFakeTimers();
+    const { client, seen } = reading(error('x', 500));
+    const isOnce = /stream|iterable|generator/.test(name);
+
+    await settled(client.request('PUT', '/v1/x', { body: make() }));
+
+    expect(seen.map(([, text]) => text)).toEqual(Array(isOnce ? 1 : 3).fill('hello'));
+  });
+
+  test('nothing is charged twice', async () => {
+    vi.useFakeTimers();
+    for (const [, make] of made) {
+      const { client, seen } = reading(error('x', 500));
+      await settled(client.post('/v1/x', { body: make() }));
+      expect(seen).toHaveLength(1);
+    }
+  });
+});
+
+test("the runtime's own fetch sends forms, bytes and streams as they are", async () => {
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += String(chunk)));
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify([request.headers['content-type'], text]));
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('There is no port.');
+  const baseURL = `http://127.0.0.1:${address.port}`;
+  const client = new Gateway({ apiKey: 'sk-test', baseURL });
+  try {
+    for (const [, make, type] of made) {
+      expect(await client.post('/v1/x', { body: make() })).toEqual([type, 'hello']);
+    }
+    const form = new FormData();
+    form.append('a', 'hello');
+    const [type, text] = Object(await client.post('/v1/x', { body: form }));
+    expect(type).toMatch(/^multipart\/form-data; ?boundary=/);
+    expect(text).toContain('name="a"\r\n\r\nhello\r\n');
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+describe('a stream', () => {
+  test('that fails says so, and that no whole request was sent', async () => {
+    const problem = new Error('disk on fire');
+    async function* failing() {
+      yield bytes;
+      await Promise.reject(problem);
+    }
+    const { client } = scripted([
+      async (request) => {
+        await request.text();
+        return Response.json({});
+      },
+    ]);
+
+    const failure = await failureOf(client.post('/v1/x', { body: failing() }));
+
+    expect(failure).toMatchObject({ outcome: 'not_sent', cause: problem });
+  });
+
+  test('is closed when the answer comes before it was read', async () => {
+    let isClosed = false;
+    async function* endless() {
+      try {
+        for (;;) yield await Promise.resolve(bytes);
+      } finally {
+        isClosed = true;
+      }
+    }
+    const body = Readable.from(endless());
+    const client = new Gateway({
+      apiKey: 'sk-test',
+      baseURL: 'https://gateway.test',
+      fetch: async () => Promise.resolve(Response.json({ ok: true })),
+    });
+
+    expect(await client.post('/v1/x', { body })).toEqual({ ok: true });
+
+    expect(body.destroyed).toBe(true);
+    body.on('error', () => {});
+    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true));
+  });
+
+  test('of a file that is not there names the body', async () => {
+    const { client } = scripted([
+      async (request) => {
+        await request.text();
+        return Response.json({});
+      },
+    ]);
+
+    const body = createReadStream('/nowhere/at/all');
+    const failure = await failureOf(client.post('/v1/x', { body }));
+
+    expect(failure).toMatchObject({ outcome: 'not_sent', cause: { code: 'ENOENT' } });
+  });
+
+  test('is stopped by the signal of its call', async () => {
+    const controller = new AbortController();
+    const body = new ReadableStream({ pull: () => new Promise(() => {}) });
+    const { client } = scripted([
+      async (request) => {
+        controller.abort();
+        await request.text();
+        return Response.json({});
+      },
+    ]);
+
+    const failure = await failureOf(client.post('/v1/x', { body, signal: controller.signal }));
+
+    expect(failure).toHaveProperty('name', 'APIUserAbortError');
+  });
+});
