@@ -5,13 +5,15 @@ import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { root } from './helpers/run-program.ts';
 import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
+import type { EventFormat } from '../src/streams/lines.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
 const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
-const { eventReader } = await import('../src/streams/sse.ts');
+const { jsonLines } = await import('../src/streams/lines.ts');
+const { serverEvents } = await import('../src/streams/sse.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
@@ -84,9 +86,9 @@ function piecesOf(unit: string, length: number, size: number): string[] {
   );
 }
 
-/** Feeds a framing with a text in pieces of 64 characters. */
-function feed(framing: 'events' | 'lines', unit: string, length: number): void {
-  const reader = eventReader({ take: () => {}, takeStrayLine: () => {} }, framing);
+/** Feeds a format with a text in pieces of 64 characters. */
+function feed(format: EventFormat, unit: string, length: number): void {
+  const reader = format({ take: () => {}, takeStrayLine: () => {} });
   const encoder = new TextEncoder();
   for (const piece of piecesOf(unit, length, 64)) reader.push(encoder.encode(piece));
   reader.end();
@@ -110,10 +112,10 @@ const scanners: readonly [
   ],
   [
     'events',
-    (unit, length) => feed('events', unit, length),
+    (unit, length) => feed(serverEvents, unit, length),
     ['a', '\n', '\r', 'data:', ':', '\r\n'],
   ],
-  ['lines', (unit, length) => feed('lines', unit, length), ['a', '\n', '\r']],
+  ['lines', (unit, length) => feed(jsonLines, unit, length), ['a', '\n', '\r']],
   [
     'vectors',
     (unit, length) => quietly(() => parseEmbeddings(unit.repeat(length / unit.length))),

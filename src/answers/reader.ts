@@ -110,6 +110,11 @@ export function readValue<T>(value: unknown, schema: ResponseSchema<T>, check: R
     issues.forEach(check.onIssue);
     if (check.validation === 'strict' && issues.length > 0) throw new ShapeMismatch(issues);
   }
+  return normalizeValue(value, schema);
+}
+
+/** Normalizes an object in place, and compares nothing. */
+export function normalizeValue<T>(value: JsonObject, schema: ResponseSchema<T>): T {
   schema.normalize?.(value);
   trust(value, schema);
   return value;

@@ -1,12 +1,5 @@
-import { GrowingJSON } from '../structured/json.ts';
-import {
-  noArguments,
-  isFinishReason,
-  endsInError,
-  isCompletion,
-  chatChunkSchema,
-} from './schema.ts';
-import { isObject, objectsOf } from '../answers/objects.ts';
+import { isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
+import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type {
   ChatCompletionChunk,
@@ -26,7 +19,7 @@ import {
   copyUnknownFields,
   type StreamProtocol,
 } from '../streams/protocol.ts';
-import { readValue } from '../answers/reader.ts';
+import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);
 const choiceFields = new Set(['index', 'delta', 'message', 'finish_reason', 'logprobs', 'usage']);
@@ -47,8 +40,6 @@ const audioFields = new Set(['id', 'data', 'expires_at', 'transcript']);
 export interface OpenChoice {
   readonly choice: ChatCompletionChoice;
   readonly toolCalls: ToolCallAssembler;
-  /** Reads its text as it grows. */
-  readonly json: GrowingJSON;
   /** Whether the event of the end of its text was emitted. */
   isTextDone?: boolean;
   /** The tool call whose event was emitted last. */
@@ -140,7 +131,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
       logprobs: null,
     };
     whole.choices.splice(placeOf(index, whole.choices), 0, choice);
-    const open = { choice, toolCalls: new ToolCallAssembler(), json: new GrowingJSON() };
+    const open = { choice, toolCalls: new ToolCallAssembler() };
     this.#choices.set(index, open);
     this.#unfinished += 1;
     return open;
@@ -225,29 +216,18 @@ function addLogprobs(logprobs: ChatCompletionLogprobs, piece: ChatCompletionLogp
   copyUnknownFields(piece, logprobs, logprobsFields, true);
 }
 
-/**
- * How the stream that answers a request is read.
- *
- * @param choices - How many answers were asked for.
- * @param isHidden - Which chunks are kept back.
- */
-export function chatProtocolFor(
-  choices: number,
-  isHidden?: (chunk: ChatCompletionChunk) => boolean,
-): StreamProtocol<ChatCompletionChunk> {
-  return {
-    read: (value, check) => readValue(value, chatChunkSchema, check),
-    follow: (keeps) => new ChatAccumulator(choices, keeps),
-    ...(isHidden && { isHidden }),
-    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
-    isPiece: (answer) =>
-      isObject(answer) &&
-      (endsInError(answer) || objectsOf(answer['choices']).some(({ delta }) => isObject(delta))),
-  };
-}
+/** A chunk that whoever sent it on has compared already. */
+const chunkInLine: ResponseSchema<ChatCompletionChunk> = { fields: {}, normalize: normalizeChunk };
 
-/** How streamed chat completions are read. */
-export const chatProtocol: StreamProtocol<ChatCompletionChunk> = chatProtocolFor(1);
+/**
+ * How streamed chat completions are read again from the lines that `toReadableStream()` gave. What wrote
+ * them may be another package, so they are normalized.
+ */
+export const chatLines: StreamProtocol<ChatCompletionChunk> = {
+  read: (value) => normalizeValue(isObject(value) ? value : {}, chunkInLine),
+  follow: (keeps) => new ChatAccumulator(1, keeps),
+  fromAnswer: () => [],
+};
 
 /** Loops read `chunk.choices[0].delta`, and gateways send chunks without choices unasked. */
 export function hasNoChoices({ choices }: ChatCompletionChunk): boolean {
@@ -257,23 +237,4 @@ export function hasNoChoices({ choices }: ChatCompletionChunk): boolean {
 /** Whether there is not even usage in a chunk; nobody can ask for those. */
 export function saysNothing({ choices, usage }: ChatCompletionChunk): boolean {
   return choices.length === 0 && !usage;
-}
-
-/** Makes one chunk of a whole completion. */
-function toChunk(completion: JsonObject): JsonObject {
-  const { choices } = completion;
-  return {
-    ...completion,
-    object: 'chat.completion.chunk',
-    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
-  };
-}
-
-function toChunkChoice(choice: unknown): unknown {
-  if (!isObject(choice) || !isObject(choice['message'])) return choice;
-  const { message, ...rest } = choice;
-  const { tool_calls: calls } = message;
-  if (!Array.isArray(calls)) return { ...rest, delta: message };
-  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
-  return { ...rest, delta: { ...message, tool_calls: pieces } };
 }

@@ -1,4 +1,5 @@
-import { textsOf, chatCompletionSchema } from './schema.ts';
+import { textsOf } from './normalize.ts';
+import { chatCompletionSchema, chatProtocolFor } from './schema.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import type {
   ChatCompletionCreateParamsBase,
@@ -13,9 +14,9 @@ import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
-import { chatProtocolFor, hasNoChoices, saysNothing } from './accumulator.ts';
+import { hasNoChoices, saysNothing } from './accumulator.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import { collectAs, eventAnswer } from '../streams/stream.ts';
+import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from './output-parser.ts';
 import type {

@@ -7,7 +7,7 @@ import type {
 } from './types.ts';
 import { GatewayError, type Evidence } from '../errors/gateway-error.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
-import { parseJSONText, SchemaMismatch } from '../structured/json.ts';
+import { GrowingJSON, parseJSONText, SchemaMismatch } from '../structured/json.ts';
 
 /** What an {@link OutputError} is made from. */
 export interface OutputErrorInit {
@@ -79,8 +79,12 @@ type Parse<Value> = (text: string) => Promise<Value>;
  */
 export type ParseMode = 'parse' | 'stream' | 'run';
 
+/** What a run needs of the parser of its answers. */
+export type CompletionParser<Parsed> = Pick<OutputParser<Parsed>, 'of' | 'beginning' | 'apply'>;
+
 /** Parses texts and tool calls of completions as their request asked for, each of them once. */
 export class OutputParser<Parsed> {
+  readonly #growing = new WeakMap<object, GrowingJSON>();
   readonly #parsers: ReadonlyMap<string | undefined, Parse<Parsed>>;
   readonly #mode: ParseMode;
 
@@ -93,6 +97,18 @@ export class OutputParser<Parsed> {
   /** What parses the arguments of a tool, or the text; `undefined` when they are not parsed. */
   of(tool?: string): Parse<Parsed> | undefined {
     return this.#parsers.get(tool);
+  }
+
+  /**
+   * What the beginning of a text, or of the arguments of a tool, says so far; `null` when it is not parsed.
+   *
+   * @param open - Whose text it is: the same object for each beginning of one text.
+   */
+  beginning(open: object, text: string, tool?: string): unknown {
+    if (!this.#parsers.has(tool)) return null;
+    const json = this.#growing.get(open) ?? new GrowingJSON();
+    this.#growing.set(open, json);
+    return json.read(text);
   }
 
   /**

@@ -2,9 +2,9 @@ import { isObject, parseJSON } from '../answers/objects.ts';
 import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
 import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';
-import { ChatAccumulator, type OpenChoice, saysNothing, chatProtocol } from './accumulator.ts';
+import { ChatAccumulator, type OpenChoice, saysNothing, chatLines } from './accumulator.ts';
 import type { ChatCompletionMessageParam, ChatCompletionToolMessageParam } from './params.ts';
-import { OutputParser } from './output-parser.ts';
+import type { CompletionParser } from './output-parser.ts';
 import { ChatRun, ChatCompletionRunner } from './runner.ts';
 import type { OpenCall } from './tool-calls.ts';
 import type {
@@ -38,7 +38,7 @@ type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChu
  * each of them adds, and hands the chunks to everybody who reads them.
  */
 export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
-  readonly #parser: OutputParser<Parsed>;
+  readonly #parser: CompletionParser<Parsed>;
   /** Who reads; and whether the results of tools are read too. */
   readonly #queues = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
   /** Of the current completion. */
@@ -46,7 +46,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
   #stream: Chunks | undefined;
   #lastChunk: ChatCompletionChunk | undefined;
 
-  constructor(messages: readonly ChatCompletionMessageParam[], parser: OutputParser<Parsed>) {
+  constructor(messages: readonly ChatCompletionMessageParam[], parser: CompletionParser<Parsed>) {
     super(messages);
     this.#parser = parser;
   }
@@ -138,12 +138,13 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     }
   }
 
-  #emitText({ delta, logprobs }: ChatCompletionChunkChoice, { choice, json }: OpenChoice): void {
+  #emitText({ delta, logprobs }: ChatCompletionChunkChoice, open: OpenChoice): void {
+    const { choice } = open;
     const { content, refusal } = choice.message;
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
       if (this.has('content.delta')) {
-        const parsed = this.#parser.of() ? json.read(content) : null;
+        const parsed = this.#parser.beginning(open, content);
         this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
@@ -180,7 +181,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
         name,
         index,
         arguments: text,
-        parsed_arguments: this.#parser.of(name) ? next.json.read(text) : null,
+        parsed_arguments: this.#parser.beginning(next, text, name),
         arguments_delta: piece?.arguments ?? '',
       });
     }
@@ -307,13 +308,25 @@ function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreami
   return new ChatCompletionStreamingRunner(...replay(readable));
 }
 
+/** For answers of which nothing is parsed. */
+const noParser: CompletionParser<null> = {
+  of: () => undefined,
+  beginning: () => null,
+  apply(completion) {
+    const choices = completion.choices.map((choice) =>
+      Object.assign(choice, { message: Object.assign(choice.message, { parsed: null }) }),
+    );
+    return Promise.resolve(Object.assign(completion, { choices }));
+  },
+};
+
 /** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
 function replay(
   readable: ReadableStream<Uint8Array>,
 ): [run: ChatStreamRun<null>, work: () => Promise<unknown>] {
-  const run = new ChatStreamRun([], new OutputParser<null>(new Map(), 'stream'));
+  const run = new ChatStreamRun([], noParser);
   const { signal } = run.controller;
   const open = async (): Promise<Stream<ChatCompletionChunk>> =>
-    streamOfLines(readable, new AbortController(), chatProtocol, signal);
+    streamOfLines(readable, new AbortController(), chatLines, signal);
   return [run, () => run.read(open())];
 }

@@ -1,7 +1,7 @@
 import { copyUnknownFields, growText } from '../streams/protocol.ts';
-import { GrowingJSON } from '../structured/json.ts';
+import { WholeJSON } from '../structured/json.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
-import { noArguments } from './schema.ts';
+import { noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
 const calledFields = new Set(['name', 'arguments', 'input']);
@@ -12,8 +12,8 @@ export interface OpenCall {
   /** Its place among the calls of the message; unique, while what providers send is not always. */
   readonly index: number;
   readonly call: ChatCompletionMessageToolCall;
-  /** Reads its arguments as they grow. */
-  readonly json: GrowingJSON;
+  /** Knows whether its arguments are whole. */
+  readonly json: WholeJSON;
   /** Whether it came without arguments and was given empty ones. */
   isFilled?: boolean;
   /** Whether the event of its end was emitted. */
@@ -108,7 +108,7 @@ export class ToolCallAssembler {
     const call: ChatCompletionMessageToolCall = isCustom
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
-    const open: OpenCall = { index, call, json: new GrowingJSON() };
+    const open: OpenCall = { index, call, json: new WholeJSON() };
     const place = placeOf(index, this.#open);
     this.#open.splice(place, 0, open);
     this.calls.splice(place, 0, call);

@@ -3,7 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { generateContentSchema } from './schema.ts';
 import { jsonAnswer } from '../http/response.ts';
-import { collectAs, eventAnswer } from '../streams/stream.ts';
+import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import { generateProtocol } from './accumulator.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from './params.ts';

@@ -2,7 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { jsonAnswer } from '../http/response.ts';
-import { collectAs, eventAnswer } from '../streams/stream.ts';
+import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import { imagesSchema } from './schema.ts';
 import { imageEditProtocol, imageGenProtocol, imagesOf } from './protocol.ts';
 import type { Stream } from '../streams/stream.ts';

@@ -9,8 +9,8 @@ import {
   userAborted,
 } from './errors.ts';
 import type { StreamContext, StreamOutcome, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { eventReader, type Framing, tooLarge } from './sse.ts';
-import { type StreamLimit, watchTimeouts } from './timeouts.ts';
+import { type EventFormat, tooLarge } from './lines.ts';
+import type { StreamLimit, watchTimeouts } from './timeouts.ts';
 import { followAnswer } from './verdict.ts';
 
 /** Where the items of a stream come from. */
@@ -123,6 +123,12 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
   }
 }
 
+/** What the bytes of a stream are, and whether it has time limits. */
+export interface StreamForm {
+  readonly format: EventFormat;
+  readonly watch?: typeof watchTimeouts;
+}
+
 /** The end of a body comes right behind its terminator, unless the server forgets to close. */
 const drainTimeout = 1_000;
 
@@ -137,7 +143,7 @@ export function readStream<Item>(
   source: ReadableStream<Uint8Array> | readonly unknown[],
   context: StreamContext,
   protocol: StreamProtocol<Item>,
-  framing: Framing = 'events',
+  { format, watch }: StreamForm,
 ): StreamReading<Item> {
   const { controller, signal, error: base, maxBytes = Infinity, onTruncated } = context;
   const items = new ChunkQueue<Item>();
@@ -150,8 +156,8 @@ export function readStream<Item>(
     items.push(item);
   });
   const { progress } = answer;
-  const events = eventReader(answer, framing, context.maxEventBytes);
-  const timeouts = watchTimeouts(context, context.startedAt, onPassed);
+  const events = format(answer, context.maxEventBytes);
+  const timeouts = watch?.(context, context.startedAt, onPassed);
   const body = 'getReader' in source ? source.getReader() : undefined;
 
   /** Reads from the network until an item has come for everybody who waits. Never rejects. */
@@ -159,7 +165,7 @@ export function readStream<Item>(
     if (body === undefined || isReading) return;
     isReading = true;
     do {
-      timeouts.beginRead();
+      timeouts?.beginRead();
       hasNewItems = false;
       try {
         const { value } = await body.read();
@@ -182,9 +188,9 @@ export function readStream<Item>(
       events.push(bytes);
     });
     if (!isTaken) return;
-    timeouts.endRead(hasNewItems);
+    timeouts?.endRead(hasNewItems);
     if (answer.isOver()) settle({ verdict: 'complete' }, false);
-    else if (answer.isEnding()) timeouts.expectEnd();
+    else if (answer.isEnding()) timeouts?.expectEnd();
   }
 
   /** A function of its own, so that the values are kept no longer than it takes. */
@@ -251,7 +257,7 @@ export function readStream<Item>(
    */
   function settle(end: StreamOutcome, isGivenUp = true): void {
     outcome = end;
-    timeouts.stop();
+    timeouts?.stop();
     controller.signal.removeEventListener('abort', onAbort);
     signal?.removeEventListener('abort', onAbort);
     if (isGivenUp) {
@@ -295,7 +301,7 @@ export function readStream<Item>(
       return progress.usage;
     },
     next() {
-      timeouts.noteReader();
+      timeouts?.noteReader();
       const result = items.next();
       if (items.isAwaited) void read();
       return result;

@@ -10,7 +10,7 @@ import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
 import type { StreamContext, StreamProtocol } from './protocol.ts';
-import { tooLarge } from './sse.ts';
+import { tooLarge } from './lines.ts';
 
 /** The data of the event behind the last piece of an answer. */
 const terminator = '[DONE]';

@@ -115,10 +115,6 @@ export function parsePartialJSON(text: string): unknown {
 export class GrowingJSON {
   #length = 0;
   #value: unknown = null;
-  #at = 0;
-  #depth = 0;
-  #isInString = false;
-  #isWhole: boolean | undefined;
 
   read(text: string): unknown {
     if (text.length - this.#length > (this.#length - 2_000) / 32) {
@@ -127,11 +123,18 @@ export class GrowingJSON {
     }
     return this.#value;
   }
+}
 
-  /**
-   * Whether the text is JSON as a whole. A list or an object is parsed when it has ended, and only then;
-   * up to there each character is looked at once.
-   */
+/**
+ * Tells of a text that grows whether it is JSON as a whole. A list or an object is parsed when it has
+ * ended, and only then; up to there each character is looked at once.
+ */
+export class WholeJSON {
+  #at = 0;
+  #depth = 0;
+  #isInString = false;
+  #isWhole: boolean | undefined;
+
   isWhole(text: string): boolean {
     if (text.length < shortText) return parseJSON(text) !== undefined;
     for (; this.#at < text.length && this.#isWhole === undefined; this.#at += 1) {

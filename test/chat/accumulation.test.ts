@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { chatProtocol } from '../../src/chat/accumulator.ts';
-import { createStream } from '../../src/streams/stream.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
 import { chunk, encode, readStream, respond, usage, watchedContext } from '../helpers/sse.ts';
 
 /** Reads events of a chat stream. */
 function read(...data: readonly (object | string)[]) {
-  return readStream(createStream(respond(encode(...data)), watchedContext().context, chatProtocol));
+  return readStream(
+    createStream(respond(encode(...data)), watchedContext().context, chatProtocolFor(1)),
+  );
 }
 
 /** Reads tool call pieces, one list for each chunk. */

@@ -4,9 +4,9 @@ import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { type ChatCalls, startStream } from '../../src/chat/run-tools.ts';
 import { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
-import { chatProtocol } from '../../src/chat/accumulator.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
 import type { ChatCompletionStreamEvents } from '../../src/chat/types.ts';
-import { createStream } from '../../src/streams/stream.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import {
   chunk,
@@ -30,7 +30,7 @@ function help(
 ): ChatCompletionStream<unknown> {
   const response = typeof text === 'string' ? respond(text) : text;
   return open((_, { signal }) =>
-    Promise.resolve(createStream(response, { ...watched.context, signal }, chatProtocol)),
+    Promise.resolve(createStream(response, { ...watched.context, signal }, chatProtocolFor(1))),
   );
 }
 
@@ -369,7 +369,7 @@ describe('aborting a chat completion stream', () => {
   test('hands its signal to the request', async () => {
     const stream = open((_, { signal }) => {
       const context = watchedContext({ signal }).context;
-      return Promise.resolve(createStream(openResponse().response, context, chatProtocol));
+      return Promise.resolve(createStream(openResponse().response, context, chatProtocolFor(1)));
     });
 
     stream.controller.abort();

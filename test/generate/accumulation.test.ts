@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { collectStream, createStream, streamFromValues } from '../../src/streams/stream.ts';
+import { collectStream, createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
 import type { Part } from '../../src/generate/types.ts';
 import { cutBytes, encode, readStream, respond, watchedContext } from '../helpers/sse.ts';

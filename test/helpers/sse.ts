@@ -1,6 +1,7 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import { chatProtocol } from '../../src/chat/accumulator.ts';
-import { createStream, type Stream } from '../../src/streams/stream.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
+import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 
@@ -161,7 +162,7 @@ export function openChat(
   watched: Watched = watchedContext(),
 ): Stream<ChatCompletionChunk> {
   const response = typeof text === 'string' ? respond(text) : text;
-  return createStream(response, watched.context, chatProtocol);
+  return createStream(response, watched.context, chatProtocolFor(1));
 }
 
 /** The text of the first choice. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
 import { imageGenProtocol } from '../../src/images/protocol.ts';
-import { createStream } from '../../src/streams/stream.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
   cutBytes,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocol, chatProtocolFor } from '../../src/chat/accumulator.ts';
-import { collectStream, streamFromValues } from '../../src/streams/stream.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
+import { collectStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import {
   chunk,
   encode,
@@ -41,7 +41,11 @@ describe('rule 25: answers of the other kind', () => {
     for (const stream of [
       openChat(JSON.stringify(completion)),
       openChat(JSON.stringify(completion, undefined, 2)),
-      streamFromValues(chatProtocol.fromAnswer(completion), watchedContext().context, chatProtocol),
+      streamFromValues(
+        chatProtocolFor(1).fromAnswer(completion),
+        watchedContext().context,
+        chatProtocolFor(1),
+      ),
     ]) {
       const result = await readStream(stream);
 
@@ -58,18 +62,18 @@ describe('rule 25: answers of the other kind', () => {
 
   test('a whole completion needs no finish reason', async () => {
     const answer = { ...completion, choices: [{ message: { content: 'Hi' } }] };
-    const values = chatProtocol.fromAnswer(answer);
+    const values = chatProtocolFor(1).fromAnswer(answer);
 
     for (const stream of [
       openChat(JSON.stringify(answer)),
-      streamFromValues(values, watchedContext().context, chatProtocol),
+      streamFromValues(values, watchedContext().context, chatProtocolFor(1)),
     ]) {
       expect(await readStream(stream)).toMatchObject({ error: undefined, verdict: 'complete' });
     }
   });
 
   test('a value that is no completion gives no events', () => {
-    expect(chatProtocol.fromAnswer({ ok: true })).toEqual([]);
+    expect(chatProtocolFor(1).fromAnswer({ ok: true })).toEqual([]);
   });
 
   test('an event stream in the place of a completion is put together', async () => {

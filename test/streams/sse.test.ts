@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type EventTaker, eventReader } from '../../src/streams/sse.ts';
+import type { EventTaker } from '../../src/streams/lines.ts';
+import { serverEvents } from '../../src/streams/sse.ts';
 import { cutBytes } from '../helpers/sse.ts';
 
 type Plain = [name: string | undefined, data: string];
@@ -17,7 +18,7 @@ function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_
     },
     takeStrayLine: (line) => void lines.push(line),
   };
-  const reader = eventReader(taker, 'events', maxEventBytes);
+  const reader = serverEvents(taker, maxEventBytes);
   for (const piece of typeof text === 'string' ? cutBytes(text, size) : text) reader.push(piece);
   reader.end();
   return { plain, isOpen, stray: lines.join('\n') };

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocol } from '../../src/chat/accumulator.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
 import type { StreamLimits } from '../../src/streams/timeouts.ts';
-import { createStream } from '../../src/streams/stream.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
   encode,
@@ -19,7 +19,11 @@ function openStream(limits: StreamLimits, more: { startedAt?: number } = {}) {
     startedAt: performance.now(),
     ...more,
   });
-  return { ...body, watched, stream: createStream(body.response, watched.context, chatProtocol) };
+  return {
+    ...body,
+    watched,
+    stream: createStream(body.response, watched.context, chatProtocolFor(1)),
+  };
 }
 
 const piece = encode(chunk({ content: 'a' }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { isObject } from '../../src/answers/objects.ts';
-import { createStream, streamFromValues } from '../../src/streams/stream.ts';
+import { createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { typedProtocol } from '../../src/streams/protocol.ts';
 import type { ImageGenStreamEvent } from '../../src/images/types.ts';
 import { encode, readStream, respond, watchedContext } from '../helpers/sse.ts';

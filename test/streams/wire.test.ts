@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocol } from '../../src/chat/accumulator.ts';
-import { createStream } from '../../src/streams/stream.ts';
+import { chatProtocolFor } from '../../src/chat/schema.ts';
+import { createStream } from '../../src/streams/open-stream.ts';
 import { chunk, encode, readAll, readStream, watchedContext, wholeAnswer } from '../helpers/sse.ts';
 
 const closers: (() => void)[] = [];
@@ -38,7 +38,7 @@ async function serve(answer: (response: ServerResponse) => void) {
   const open = async (watched = watchedContext()) => {
     const { signal } = watched.context.controller;
     const response = await fetch(`http://127.0.0.1:${port}/`, { signal });
-    return createStream(response, watched.context, chatProtocol);
+    return createStream(response, watched.context, chatProtocolFor(1));
   };
   return { open, closed, sockets };
 }

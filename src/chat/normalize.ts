@@ -1,0 +1,168 @@
+import type { JsonObject } from '../types.ts';
+import { fill, isObject, normalizeItems, objectsOf, toNumber } from '../answers/objects.ts';
+
+/** Fills in place what providers leave out of a completion, and renames what they spell differently. */
+export function normalizeCompletion(value: JsonObject): void {
+  normalizeHead(value, 'chat.completion');
+  fill(value, { usage: undefined });
+  normalizeItems(value, 'choices', normalizeChoice);
+}
+
+/**
+ * The same for one chunk of a streamed completion.
+ *
+ * What takes the other chunks to know (the id, the index of a tool call) is filled in by whoever
+ * follows the stream.
+ */
+export function normalizeChunk(value: JsonObject): void {
+  const choices = normalizeItems(value, 'choices', normalizeChunkChoice);
+  // Some providers put the usage into the choice.
+  if (!isObject(value['usage'])) value['usage'] = choices[0]?.['usage'] ?? value['usage'];
+  normalizeHead(value, 'chat.completion.chunk');
+}
+
+/** Fills the fields that a completion and its chunks share, and the counts of the usage. */
+function normalizeHead(value: JsonObject, object: string): void {
+  fill(value, { id: '', model: '', system_fingerprint: undefined });
+  value['object'] ||= object;
+  toNumber(value, 'created');
+  const { usage: counts } = value;
+  if (!isObject(counts)) return;
+  fill(counts, { prompt_tokens: 0, completion_tokens: 0 });
+  counts['total_tokens'] ??= Number(counts['prompt_tokens']) + Number(counts['completion_tokens']);
+  for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
+    if (counts[key] === null) counts[key] = undefined;
+    const details = counts[key];
+    if (!isObject(details)) continue;
+    for (const count in details) if (details[count] === null) details[count] = undefined;
+  }
+}
+
+/**
+ * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
+ * are kept as `content_parts`, as they can also hold images and the like.
+ */
+function normalizeContent(owner: JsonObject): void {
+  const { content } = owner;
+  if (!Array.isArray(content)) return;
+  const { text, thoughts } = textsOf(content);
+  owner['content_parts'] = content;
+  owner['content'] = text;
+  if (thoughts !== null) owner['reasoning_content'] ??= thoughts;
+}
+
+/** What content in typed parts says, and what was thought before; `null` where there is nothing. */
+export function textsOf(content: readonly unknown[]): {
+  readonly text: string | null;
+  readonly thoughts: string | null;
+} {
+  const parts = objectsOf(content);
+  return {
+    text: joinTexts(parts.map(({ text }) => text)),
+    thoughts: joinTexts(parts.map(thinkingOf)),
+  };
+}
+
+/** Thinking comes as text or as a list of text parts. */
+function thinkingOf({ thinking }: JsonObject): unknown {
+  if (typeof thinking === 'string') return thinking;
+  return joinTexts(objectsOf(thinking).map(({ text }) => text));
+}
+
+function joinTexts(values: readonly unknown[]): string | null {
+  const texts = values.filter((value) => typeof value === 'string');
+  return texts.length === 0 ? null : texts.join('');
+}
+
+/** The arguments of a function that takes none, as JSON text. */
+export const noArguments = '{}';
+
+/** Makes the arguments of a function text. */
+function normalizeFunction(call: unknown): void {
+  if (isObject(call) && isObject(call['arguments'])) {
+    call['arguments'] = JSON.stringify(call['arguments']);
+  }
+}
+
+/** The same for a whole call: for a function without arguments, many models write nothing. */
+function normalizeWholeFunction(call: unknown): void {
+  normalizeFunction(call);
+  if (!isObject(call)) return;
+  const { arguments: text } = call;
+  if (typeof text !== 'string' || text.trim() === '') call['arguments'] = noArguments;
+}
+
+function normalizeToolCall(call: JsonObject): void {
+  call['id'] ??= '';
+  if (call['type'] !== 'function' && call['type'] !== 'custom') {
+    call['type'] = isObject(call['custom']) ? 'custom' : 'function';
+  }
+  normalizeWholeFunction(call['function']);
+}
+
+function normalizeMessage(value: JsonObject): void {
+  normalizeContent(value);
+  normalizeWholeFunction(value['function_call']);
+  fill(value, {
+    role: 'assistant',
+    content: null,
+    refusal: null,
+    annotations: undefined,
+    tool_calls: undefined,
+  });
+  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizeToolCall);
+}
+
+function normalizeChoice(value: JsonObject, position: number): void {
+  fill(value, { index: position, finish_reason: '', logprobs: null });
+  if (!isObject(value['message'])) value['message'] = {};
+  if (isObject(value['message'])) normalizeMessage(value['message']);
+}
+
+/** Whether a reason says that the provider failed. */
+export const isErrorReason = (reason: unknown): boolean =>
+  typeof reason === 'string' && reason.toLowerCase() === 'error';
+
+/** Whether a reason says that an answer is whole. An error is none, wherever providers put it. */
+export function isFinishReason(reason: unknown): boolean {
+  return typeof reason === 'string' && reason !== '' && !isErrorReason(reason);
+}
+
+/** Later pieces say less than the first: what is empty there means nothing. */
+function normalizePiece(piece: JsonObject): void {
+  normalizeIndex(piece);
+  fill(piece, { id: undefined, function: undefined, custom: undefined });
+  if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
+  const called = piece['function'];
+  if (!isObject(called)) return;
+  fill(called, { name: undefined, arguments: undefined });
+  normalizeFunction(called);
+}
+
+function normalizeDelta(value: JsonObject): void {
+  normalizeContent(value);
+  fill(value, {
+    role: undefined,
+    tool_calls: undefined,
+    audio: undefined,
+    function_call: undefined,
+  });
+  if (value['role'] === '') value['role'] = undefined;
+  normalizeFunction(value['function_call']);
+  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizePiece);
+}
+
+/** An index as text is the same as the number. */
+function normalizeIndex(value: JsonObject): void {
+  const { index } = value;
+  if (typeof index === 'string' && /^\d+$/.test(index)) value['index'] = Number(index);
+}
+
+function normalizeChunkChoice(value: JsonObject, position: number): void {
+  fill(value, { index: position, finish_reason: null });
+  normalizeIndex(value);
+  // Some providers put the whole message into the only chunk.
+  const { delta: piece, message: whole } = value;
+  if (isObject(piece)) normalizeDelta(piece);
+  else normalizeDelta((value['delta'] = isObject(whole) ? whole : {}));
+}
