@@ -46,28 +46,28 @@ export default {
       'src/(errors|answers|http)/',
       middle,
       resources,
-      'src/(gateway|index)\\.ts$',
+      'src/(gateway|index|stream)\\.ts$',
       entries,
     ]),
     never(
       'answers-and-errors',
       'What an answer and an error are knows no request.',
       'src/(errors/|answers/|check\\.ts$)',
-      ['src/http/', middle, resources, 'src/(gateway|index)\\.ts$', entries],
+      ['src/http/', middle, resources, 'src/(gateway|index|stream)\\.ts$', entries],
     ),
     never('http', 'Sending a request knows no resource, no stream and no form.', 'src/http/', [
       middle,
       resources,
-      'src/(gateway|index)\\.ts$',
+      'src/(gateway|index|stream)\\.ts$',
       entries,
     ]),
     never('middle', 'Structured output, streams and uploads know no resource.', middle, [
       resources,
-      'src/(gateway|index)\\.ts$',
+      'src/(gateway|index|stream)\\.ts$',
       entries,
     ]),
     never('resources', 'A resource is handed what it needs by the gateway.', resources, [
-      'src/(gateway|index)\\.ts$',
+      'src/(gateway|index|stream)\\.ts$',
       entries,
     ]),
     {
@@ -84,6 +84,12 @@ export default {
       from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli)/' },
       to: { path: `^${entries}`, pathNot: '^src/$1/' },
     },
+    never('stream', 'Who only reads streams loads no client.', 'src/stream\\.ts$', [
+      'src/(uploads|embeddings|models|videos)/',
+      'src/http/(?!promise)',
+      'src/(gateway|index)\\.ts$',
+      entries,
+    ]),
     never('ai-sdk', 'The AI SDK is served with what users have too.', 'src/ai-sdk/', [
       'src/(?!ai-sdk/|index\\.ts$)',
     ]),

@@ -14,6 +14,7 @@ export default defineConfig({
     'ai-sdk/index': `${declarations}/ai-sdk/index.d.ts`,
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,
+    stream: `${declarations}/stream.d.ts`,
     'testing/index': `${declarations}/testing/index.d.ts`,
     'testing/msw': `${declarations}/testing/msw.d.ts`,
   },

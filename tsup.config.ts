@@ -67,6 +67,7 @@ export default defineConfig({
     'ai-sdk/index': 'src/ai-sdk/index.ts',
     'helpers/zod': 'src/helpers/zod.ts',
     'node/index': 'src/node/index.ts',
+    stream: 'src/stream.ts',
     'testing/index': 'src/testing/index.ts',
     'testing/msw': 'src/testing/msw.ts',
     'cli/main': 'src/cli/main.ts',

@@ -2,7 +2,9 @@
 // with the same events.
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream';
-import { ChatCompletionStream, Gateway } from 'model-gateway';
+import { Gateway } from 'model-gateway';
+// All that the page needs of the package.
+import { ChatCompletionStream } from 'model-gateway/stream';
 
 const client = new Gateway();
 

@@ -38,6 +38,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   // Of its types alone: see below.
   './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
   './node': [/^node:/, /^#form-data$/],
+  './stream': [],
   './testing': [],
   './testing/msw': [/^msw$/],
   './helpers/zod': [/^zod/],
@@ -59,6 +60,14 @@ describe('entry points', () => {
     const { packages } = await reach(join(root, 'dist', 'ai-sdk', 'index.js'));
 
     expect([...packages]).toEqual(['#form-data']);
+  });
+
+  test('the entry for streams gives the classes of the main one', async () => {
+    const main = new Map(Object.entries(await import('model-gateway')));
+    const reader = Object.entries(await import('model-gateway/stream'));
+
+    expect(reader.length).toBeGreaterThan(10);
+    expect(reader.filter(([name, value]) => main.get(name) !== value)).toEqual([]);
   });
 
   test('the main entry point exports these names', async () => {
