@@ -29,6 +29,16 @@ export const gates: readonly Gate[] = [
     },
   },
   {
+    metric: 'stream',
+    atMost: 12,
+    reason: 'A page whose server makes the call should not pay for a client.',
+  },
+  {
+    metric: 'error',
+    atMost: 6,
+    reason: 'Who only tells errors apart should not pay for a client.',
+  },
+  {
     metric: 'page',
     atMost: 30,
     reason: 'A person waits for all of it before the first word of an answer.',

@@ -27,6 +27,20 @@ const programs: Partial<Record<Column, string>> = {
   '@runwayml/sdk': "export * from '@runwayml/sdk'; export { default } from '@runwayml/sdk';",
 };
 
+/** What a program takes that uses only a part of this client. */
+const parts = [
+  {
+    id: 'stream',
+    label: 'Reader of streams alone, gzip',
+    program: "export * from '../dist/stream.js';",
+  },
+  {
+    id: 'error',
+    label: 'GatewayError alone, gzip',
+    program: "export { GatewayError } from '../dist/index.js';",
+  },
+] as const;
+
 interface Sizes {
   /** Everything that was written. */
   readonly minified: number;
@@ -110,6 +124,12 @@ async function measure({ columns }: Effort): Promise<PartResult> {
     gzip[column] = own.gzip / 1024;
     initial[column] = own.initialGzip / 1024;
   }
+  const partly = await Promise.all(
+    parts.map(async ({ id, label, program }) => {
+      const { gzip: bytes } = await bundle(program);
+      return { id, label, unit: 'KiB', values: { 'model-gateway': bytes / 1024 } } as const;
+    }),
+  );
   return {
     metrics: [
       { id: 'bundle', label: 'Browser bundle, gzip', unit: 'KiB', values: gzip },
@@ -119,6 +139,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
         unit: 'KiB',
         values: initial,
       },
+      ...partly,
     ],
     raw: { bytes: sizes, minifiedBytesByRoom: await breakdown() },
   };

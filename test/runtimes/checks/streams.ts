@@ -7,6 +7,7 @@ import {
   type ChatCompletionChunk,
   type Gateway,
 } from 'model-gateway';
+import * as reader from 'model-gateway/stream';
 import { assert, equal, includes, rejects } from '../harness/assert.ts';
 import type { Check } from '../harness/check.ts';
 import { fresh, type Remote } from '../harness/emulator.ts';
@@ -140,6 +141,26 @@ export const streamChecks: readonly Check[] = [
       equal(text, expected, 'text of the events');
       equal(completion.choices[0]?.message.content, expected, 'text of the completion');
       equal([completion.choices[0]?.finish_reason, received.verdict], ['stop', 'complete'], 'end');
+    },
+  },
+  {
+    name: 'model-gateway/stream reads what a server passes on, with the classes of the client',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const expected = await textOf(await open(client));
+      const relay = async (): Promise<ReadableStream<Uint8Array>> => {
+        const { body } = await fetch(`${world.control}/relay`);
+        assert(body !== null, 'There is no body');
+        return body;
+      };
+      equal(reader.ChatCompletionStream === ChatCompletionStream, true, 'one class');
+      const whole = reader.ChatCompletionStream.fromReadableStream(await relay());
+      equal(await whole.finalContent(), expected, 'text of the helper');
+      const chunks = reader.Stream.fromReadableStream<ChatCompletionChunk>(await relay());
+      equal(await textOf(chunks), expected, 'text of the chunks');
+      await remote.fail({ type: 'cut-events', after: 5 });
+      const cut = reader.ChatCompletionStream.fromReadableStream(await relay());
+      await rejects(cut.finalContent(), reader.StreamTruncatedError);
     },
   },
   {
