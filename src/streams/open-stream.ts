@@ -2,7 +2,7 @@ import { parseLines } from '../answers/objects.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
 import { peek, type Answer, brokenOff, readText } from '../http/response-body.ts';
 import { notAnswer, notJSON, readJSON, kindOfText, typeOf } from '../http/response.ts';
-import { truncated } from './errors.ts';
+import { timedOut, truncated } from './errors.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { serverEvents } from './sse.ts';
 import { readStream, type StreamForm, type StreamReading } from './stream-reader.ts';
@@ -11,7 +11,10 @@ import { watchTimeouts } from './timeouts.ts';
 import { toEvents } from './verdict.ts';
 
 /** What a gateway sends. */
-const events: StreamForm = { format: serverEvents, watch: watchTimeouts };
+const events: StreamForm = {
+  format: serverEvents,
+  limits: { watch: watchTimeouts, failure: timedOut },
+};
 
 function streamOf<Item>(reading: StreamReading<Item>): Stream<Item> {
   return new Stream(reading, reading);

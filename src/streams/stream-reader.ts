@@ -4,7 +4,7 @@ import {
   describeEnding,
   readingFailure,
   type StreamVerdict,
-  timedOut,
+  type timedOut,
   truncated,
   userAborted,
 } from './errors.ts';
@@ -123,10 +123,10 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
   }
 }
 
-/** What the bytes of a stream are, and whether it has time limits. */
+/** What the bytes of a stream are, and who watches its time limits, if it has any. */
 export interface StreamForm {
   readonly format: EventFormat;
-  readonly watch?: typeof watchTimeouts;
+  readonly limits?: { readonly watch: typeof watchTimeouts; readonly failure: typeof timedOut };
 }
 
 /** The end of a body comes right behind its terminator, unless the server forgets to close. */
@@ -143,7 +143,7 @@ export function readStream<Item>(
   source: ReadableStream<Uint8Array> | readonly unknown[],
   context: StreamContext,
   protocol: StreamProtocol<Item>,
-  { format, watch }: StreamForm,
+  { format, limits }: StreamForm,
 ): StreamReading<Item> {
   const { controller, signal, error: base, maxBytes = Infinity, onTruncated } = context;
   const items = new ChunkQueue<Item>();
@@ -157,7 +157,7 @@ export function readStream<Item>(
   });
   const { progress } = answer;
   const events = format(answer, context.maxEventBytes);
-  const timeouts = watch?.(context, context.startedAt, onPassed);
+  const timeouts = limits?.watch(context, context.startedAt, onPassed);
   const body = 'getReader' in source ? source.getReader() : undefined;
 
   /** Reads from the network until an item has come for everybody who waits. Never rejects. */
@@ -247,7 +247,7 @@ export function readStream<Item>(
     else if (answer.isFinished()) leave();
     else {
       if (limit === 'unread') context.warn?.('A stream was not read by anybody; it is closed now');
-      leave(timedOut(base, progress, limit, timeout));
+      leave(limits?.failure(base, progress, limit, timeout));
     }
   }
 
