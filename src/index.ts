@@ -95,7 +95,13 @@ export type {
   ImageReferenceObject,
 } from './images/edit.ts';
 export type { Images } from './images/images.ts';
-export type { Models, ModelsPage, ModelsPagePromise } from './models/models.ts';
+export type {
+  Model,
+  ModelEndpointType,
+  Models,
+  ModelsPage,
+  ModelsPagePromise,
+} from './models/models.ts';
 export type { Speech } from './audio/speech.ts';
 export type { Translations } from './audio/translations.ts';
 export type { VideoDownloadOptions, Videos } from './videos/videos.ts';
@@ -136,7 +142,6 @@ export type * from './embeddings/types.ts';
 export type * from './generate/types.ts';
 export type * from './generate/params.ts';
 export type * from './images/types.ts';
-export type * from './models/types.ts';
 export type * from './structured/types.ts';
 export type * from './uploads/types.ts';
 export type * from './videos/types.ts';

@@ -32,7 +32,7 @@ import type {
 import type { ImageEditParams } from './images/edit.ts';
 import type { ImageGenerateParams } from './images/types.ts';
 import type { Image, ImagesResponse } from './images/types.ts';
-import type { Model } from './models/types.ts';
+import type { Model } from './models/models.ts';
 
 // The types by the names that code for `openai` uses. They are exported and not declared again as
 // `type X = Types.X`: once the declarations are bundled, such an alias would name itself.

@@ -3,8 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
-import { imagesSchema } from './schema.ts';
-import { imageEditProtocol, imageGenProtocol, imagesOf } from './protocol.ts';
+import { imagesSchema, imageEditProtocol, imageGenProtocol, imagesOf } from './schema.ts';
 import type { Stream } from '../streams/stream.ts';
 import { checkInteger, checkModel, checkNumber, checkParams, checkText, check } from '../check.ts';
 import {

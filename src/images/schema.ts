@@ -5,6 +5,8 @@ import type {
   ImageTokenDetails,
   ImageUsage,
   ImagesResponse,
+  ImageEditStreamEvent,
+  ImageGenStreamEvent,
 } from './types.ts';
 import { isEmptyAnswer } from '../answers/error-body.ts';
 import {
@@ -15,11 +17,12 @@ import {
   objectsOf,
   toNumber,
 } from '../answers/objects.ts';
-import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
+import { type FieldsOf, numeric, type ResponseSchema, readValue } from '../answers/reader.ts';
+import { type StreamProtocol, typedProtocol } from '../streams/protocol.ts';
 
 const details: FieldsOf<ImageTokenDetails> = { image_tokens: 'number', text_tokens: 'number' };
 
-const usage: FieldsOf<ImageUsage> = {
+const usageFields: FieldsOf<ImageUsage> = {
   input_tokens: 'number',
   output_tokens: 'number',
   total_tokens: 'number',
@@ -73,7 +76,7 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
       { b64_json: 'string', url: 'string', revised_prompt: 'string' } satisfies FieldsOf<Image>,
     ],
     ...settings,
-    usage,
+    usage: usageFields,
   } satisfies FieldsOf<ImagesResponse>,
   answer: { name: 'image', isIn: areImages },
   normalize(value) {
@@ -112,7 +115,7 @@ export function eventSchema(prefix: 'image_generation' | 'image_edit') {
       created_at: numeric,
       partial_image_index: 'number',
       ...settings,
-      usage,
+      usage: usageFields,
     } satisfies FieldsOf<ImageEventFields>,
     normalize(event: JsonObject): void {
       event['type'] = typeOf(event, prefix);
@@ -121,4 +124,61 @@ export function eventSchema(prefix: 'image_generation' | 'image_edit') {
       normalizeUsage(event);
     },
   };
+}
+
+/** How a stream of so many new images is read. */
+export function imageGenProtocol(expected: number): StreamProtocol<ImageGenStreamEvent> {
+  return imageProtocol(eventSchema('image_generation'), 'image_generation.completed', expected);
+}
+
+/** How a stream of so many edited images is read. */
+export function imageEditProtocol(expected: number): StreamProtocol<ImageEditStreamEvent> {
+  return imageProtocol(eventSchema('image_edit'), 'image_edit.completed', expected);
+}
+
+function imageProtocol<Item extends ImageGenStreamEvent | ImageEditStreamEvent>(
+  schema: ResponseSchema<Item>,
+  endType: Item['type'],
+  expected: number,
+): StreamProtocol<Item> {
+  const fromAnswer = (answer: unknown): JsonObject[] => toEvents(answer, endType);
+  return typedProtocol({ schema, endType, expected, fromAnswer });
+}
+
+/** Makes one event per image of a whole answer. The last one carries the usage. */
+function toEvents(answer: unknown, type: string): JsonObject[] {
+  if (!isObject(answer)) return [];
+  const { data, created, background, output_format, quality, size, usage } = answer;
+  const images = objectsOf(data).filter(isImage);
+  return images.map((image, index) => ({
+    created_at: created,
+    background,
+    output_format,
+    quality,
+    size,
+    ...image,
+    ...contentOf(image),
+    type,
+    usage: index === images.length - 1 ? usage : undefined,
+  }));
+}
+
+/** Events hold bytes, so what is inside a data URL is taken out of it. */
+function contentOf({ b64_json: encoded, url }: JsonObject): JsonObject {
+  if (typeof encoded === 'string' && encoded !== '') return { b64_json: encoded, url: undefined };
+  const [, inline] = typeof url === 'string' ? (/^data:[^,]*;base64,(.*)$/s.exec(url) ?? []) : [];
+  return inline === undefined ? {} : { b64_json: inline, url: undefined };
+}
+
+/** Makes an answer of the images of an event stream that came in place of one. */
+export function imagesOf(events: unknown): ImagesResponse {
+  const images = objectsOf(events);
+  const { created_at: created, usage, ...last } = images.at(-1) ?? {};
+  const answer: JsonObject = { created, usage };
+  answer['data'] = images.map(({ b64_json: encoded, url }) => ({ b64_json: encoded, url }));
+  for (const key of ['background', 'output_format', 'quality', 'size']) {
+    if (last[key] !== '') answer[key] = last[key];
+  }
+  // What differs was reported of the events.
+  return readValue(answer, imagesSchema, { validation: 'off', onIssue: () => {} });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
-import { imageGenProtocol } from '../../src/images/protocol.ts';
+import { imageGenProtocol } from '../../src/images/schema.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,

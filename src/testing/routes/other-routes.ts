@@ -12,7 +12,7 @@ export function isApiPath(path: string): boolean {
   return apiPaths.test(path);
 }
 
-/** Answers a path of the API that is not in the interface document. */
+/** Answers a path of the API that is not documented. */
 export function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
   const { pathname } = new URL(request.url);
   if (routed.test(pathname)) authenticate(request, apiKey);

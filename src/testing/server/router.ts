@@ -24,7 +24,7 @@ function isOperation(name: string): name is Operation {
   return name in endpoints;
 }
 
-/** Every operation of the interface document. */
+/** Every operation that is documented. */
 export const operations: readonly Operation[] = Object.keys(endpoints).filter((name) =>
   isOperation(name),
 );
