@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { Command } from 'commander';
 import {
   VideoWaitError,
@@ -6,6 +7,7 @@ import {
   type VideoTask,
   type VideoTaskLike,
   type VideoTaskRef,
+  type VideoWaitState,
 } from '../index.ts';
 import { downloadVideo, fileLedger } from '../node/index.ts';
 import { command, define, type Run } from './command.ts';
@@ -23,40 +25,59 @@ function resumeLine(task: VideoTaskLike, { options }: Run<OutOptions>): string {
   return `model-gateway video wait ${nameOf(task)}${out}`;
 }
 
-/** Waits for a task with a line of progress, and writes its file. */
+/** A new task is not looked at sooner, in milliseconds. */
+const firstPause = 5_000;
+
+/** Waits for a task, with a line that tells how far it is and when it is looked at again. */
+async function waitFor(
+  client: Gateway,
+  task: VideoTaskLike,
+  isNew: boolean,
+  { terminal, signal, options: { timeout = 1_800_000 } }: Run<OutOptions>,
+): Promise<VideoTask> {
+  const started = Date.now();
+  let next = started + (isNew ? firstPause : 0);
+  let told = 'submitted';
+  const show = (): void => {
+    const now = Date.now();
+    const again = Math.max(0, Math.round((next - now) / 1_000));
+    terminal.progress(`${told}, ${duration(now - started)}, next look in ${again} s`);
+  };
+  const timer = setInterval(show, 1_000);
+  try {
+    for (let state: VideoWaitState | undefined; ;) {
+      show();
+      const pause = Math.min(next, started + timeout) - Date.now();
+      // An abort is told by the step.
+      await setTimeout(Math.max(0, pause), undefined, { signal }).catch(() => {});
+      const step = await client.videos.step(task, state, { signal, timeout });
+      state = step.state;
+      const { status = 'submitted', progress } = state;
+      told = `${status}${progress === undefined ? '' : ` ${Math.round(progress)} %`}`;
+      if ('video' in step.next) return step.next.video;
+      if ('error' in step.next) throw step.next.error;
+      next = Date.now() + step.next.delayMs;
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Waits for a task, and writes its file. */
 async function finish(
   client: Gateway,
   task: VideoTaskLike,
   targets: Targets,
   run: Run<OutOptions>,
+  isNew = false,
 ): Promise<void> {
-  const { terminal, signal, options, json } = run;
-  const started = Date.now();
-  let told = 'submitted';
-  const show = (): void => {
-    terminal.progress(`${told}, ${duration(Date.now() - started)}`);
-  };
-  const timer = setInterval(show, 1_000);
-  timer.unref();
-  let video: VideoTask;
-  try {
-    video = await client.videos.wait(task, {
-      signal,
-      ...(options.timeout === undefined ? {} : { timeout: options.timeout }),
-      onUpdate({ status, progress, polls }) {
-        const percent = progress === undefined ? '' : ` ${Math.round(progress)} %`;
-        told = `${status}${percent}, asked ${polls} times`;
-        show();
-      },
-    });
-  } catch (error) {
+  const { terminal, signal, json } = run;
+  const video = await waitFor(client, task, isNew, run).catch((error: unknown) => {
     if (VideoWaitError.isInstance(error)) {
       terminal.note(`The task goes on. To wait for it again: ${resumeLine(task, run)}`);
     }
     throw error;
-  } finally {
-    clearInterval(timer);
-  }
+  });
   terminal.progress('Downloading…');
   const path = await targets.path(0, 'mp4');
   const file = await downloadVideo(client, video.ref, {
@@ -125,7 +146,7 @@ function createCommand(): Command {
       else terminal.line(task.id);
       return;
     }
-    await finish(client, task.ref, targets, run);
+    await finish(client, task.ref, targets, run, true);
   });
 }
 
