@@ -59,7 +59,7 @@ function normalizeImage(image: JsonObject): void {
 }
 
 /** Whether there is a picture in it, in whatever form. */
-export function isImage(image: JsonObject): boolean {
+function isImage(image: JsonObject): boolean {
   return holdsSomething({ ...image, revised_prompt: undefined, error: undefined });
 }
 
@@ -106,7 +106,7 @@ interface ImageEventFields extends ImageEventBase {
 }
 
 /** An event of a stream of images. */
-export function eventSchema(prefix: 'image_generation' | 'image_edit') {
+function eventSchema(prefix: 'image_generation' | 'image_edit') {
   return {
     fields: {
       type: 'any',
