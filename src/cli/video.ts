@@ -88,6 +88,11 @@ async function finish(
       const part = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
       terminal.progress(`Downloading ${Math.round(received / 1_000)}${part} kB`);
     },
+  }).catch((error: unknown) => {
+    terminal.note(
+      `The video is there. To write it again: model-gateway video download ${video.id}`,
+    );
+    throw error;
   });
   terminal.endProgress();
   if (json) terminal.json({ id: video.id, path: file.path, bytes: file.bytes });

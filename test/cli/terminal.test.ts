@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 import { Machine } from './run.ts';
 
@@ -116,4 +116,46 @@ test('the doctor prints a line for each check', async () => {
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toMatch(/ok .* connection[\s\S]*ok .* key[\s\S]*ok .* models/);
+});
+
+describe('a person sees words and paths, and no JSON', () => {
+  test.each<[string, string[], RegExp]>([
+    [
+      'edit',
+      ['edit', '-m', 'm-image', '--image', 'a.png', '-y', '-o', 'b.png', 'snow'],
+      /b\.png\r\n$/,
+    ],
+    ['speak', ['speak', '-m', 'm-speech', '-o', 'a.mp3', 'hello there'], /a\.mp3\r\n$/],
+    ['translate', ['translate', '-m', 'm-translate', 'hello.mp3'], /^hello there\r\n$/],
+    ['embed', ['embed', '-m', 'm-embed', 'a cat'], /^\[.*, …\] \d+ numbers: a cat\r\n$/],
+    ['models', ['models', 'image'], /^m-image /m],
+    ['get', ['get', '/v1/models'], /"object": "list"/],
+    ['post', ['post', '-y', '/v1/embeddings', '{"model":"m-embed","input":"a"}'], /may be charged/],
+    ['video status', ['video', 'status', 'TASK'], /^task_\S+ completed 100 %\r\n$/],
+    ['video wait', ['video', 'wait', 'TASK', '-o', 'w.mp4'], /w\.mp4\r\n$/],
+    ['video download', ['video', 'download', 'TASK', '-o', 'd.mp4'], /d\.mp4\r\n$/],
+    ['video list', ['video', 'list'], /^task_\S+ .* m-video {2}completed\r\n$/],
+  ])('%s', async (_, words, expected) => {
+    await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
+    await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'hello.mp3']);
+    const made = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
+    const { id } = JSON.parse(made.stdout);
+    emulator.clock.advance(60_000);
+    const run = machine.open(words.map((word) => word.replace('TASK', id)));
+
+    expect(await run.end()).toBe(0);
+    // Lines of progress are written over.
+    expect(run.screen.replaceAll('\r\u001B[K', '')).toMatch(expected);
+  });
+
+  test('emulator', async () => {
+    const run = machine.open(['emulator', '--port', '0']);
+    await run.shows(/GATEWAY_BASE_URL=http:\S+\s+GATEWAY_API_KEY=sk-emulator[\s\S]*__emulator/);
+    const url = /GATEWAY_BASE_URL=(\S+)/.exec(run.screen)?.[1] ?? '';
+    await new Machine({ url, key: 'sk-emulator' }).run(['models']);
+    await run.shows(/200 GET \/v1\/models/);
+    run.type('\u0003');
+
+    expect(await run.end()).toBe(0);
+  });
 });
