@@ -7,6 +7,7 @@
  * `check`, for what callers give, stands on `errors` alone.
  *
  * Types count like code. A resource room never imports another one: what two share goes down a floor.
+ * `stream` gives what reads a stream that a server sends on, and nothing of the client.
  * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; `ai-sdk`
  * builds on what users see of it.
  */

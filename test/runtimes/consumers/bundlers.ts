@@ -12,6 +12,16 @@ const page = `import { Gateway } from 'model-gateway';
 globalThis.gateway = new Gateway({ apiKey: () => fetch('/key').then((r) => r.text()), baseURL: location.origin });
 `;
 
+/** A page's code that reads what its server sends on. */
+const reader = `import { ChatCompletionStream } from 'model-gateway/stream';
+const { body } = await fetch('/chat', { method: 'POST' });
+const stream = ChatCompletionStream.fromReadableStream(body);
+stream.on('content', (delta) => document.body.append(delta));
+`;
+
+/** How much such a page may load, in KiB of gzip; the bench has the gate, and bundlers differ a little. */
+const maxReader = 12.5;
+
 /** A program for Node's side that says what holds. */
 const program = `import { Gateway } from 'model-gateway';
 import { createEmulator } from 'model-gateway/testing';
@@ -22,8 +32,10 @@ client.models.list().then(({ data }) => console.log('consumer: ' + (data.length 
 
 function writeSources(project: Project): void {
   project.write('bundled/page.js', page);
+  project.write('bundled/reader.js', reader);
   project.write('bundled/program.js', program);
   project.write('bundled/index.html', '<script type="module" src="./page.js"></script>');
+  project.write('bundled/reader/index.html', '<script type="module" src="../reader.js"></script>');
 }
 
 /** What may not be in code for a page. */
@@ -42,10 +54,47 @@ function checkPage(code: string): string {
   return `${(code.length / 1024).toFixed(1)} KiB, ${(gzipSync(code).length / 1024).toFixed(1)} KiB gzip`;
 }
 
+function checkReader(code: string): string {
+  if (gzipSync(code).length > maxReader * 1024) throw new Error(checkPage(code));
+  return checkPage(code);
+}
+
 /** A logger of Vite's that keeps what it warns of. */
 function collectingLogger(warnings: string[]): Logger {
   const keep = (message: string): void => void warnings.push(message);
   return { ...createLogger('silent'), warn: keep, warnOnce: keep, error: keep };
+}
+
+async function bundleWithEsbuild(project: Project, entry: string): Promise<string> {
+  const { outputFiles, warnings } = await buildWithEsbuild({
+    entryPoints: [join(project.folder, `bundled/${entry}.js`)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'silent',
+  });
+  if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join('\n'));
+  return outputFiles[0]?.text ?? '';
+}
+
+/** @param folder - Where the page is. @param out - Where its code goes. */
+async function bundleWithVite(project: Project, folder: string, out: string): Promise<string> {
+  const warnings: string[] = [];
+  await buildWithVite({
+    root: join(project.folder, folder),
+    configFile: false,
+    logLevel: 'warn',
+    customLogger: collectingLogger(warnings),
+    build: { outDir: join(project.folder, out), emptyOutDir: true, target: 'es2022' },
+  });
+  if (warnings.length > 0) throw new Error(warnings.join('\n'));
+  const assets = join(project.folder, out, 'assets');
+  return readdirSync(assets)
+    .map((name) => readFileSync(join(assets, name), 'utf8'))
+    .join('\n');
 }
 
 async function runWebpack(project: Project, entry: string, target: string): Promise<void> {
@@ -82,18 +131,14 @@ export const bundlerCases: readonly Case[] = [
     name: 'esbuild: a page',
     async run(project) {
       writeSources(project);
-      const { outputFiles, warnings } = await buildWithEsbuild({
-        entryPoints: [join(project.folder, 'bundled/page.js')],
-        bundle: true,
-        minify: true,
-        write: false,
-        format: 'esm',
-        platform: 'browser',
-        target: 'es2022',
-        logLevel: 'silent',
-      });
-      if (warnings.length > 0) throw new Error(warnings.map(({ text }) => text).join('\n'));
-      return checkPage(outputFiles[0]?.text ?? '');
+      return checkPage(await bundleWithEsbuild(project, 'page'));
+    },
+  },
+  {
+    name: 'esbuild: a page that reads a stream',
+    async run(project) {
+      writeSources(project);
+      return checkReader(await bundleWithEsbuild(project, 'reader'));
     },
   },
   {
@@ -119,18 +164,14 @@ export const bundlerCases: readonly Case[] = [
     name: 'Vite: a page',
     async run(project) {
       writeSources(project);
-      const warnings: string[] = [];
-      await buildWithVite({
-        root: join(project.folder, 'bundled'),
-        configFile: false,
-        logLevel: 'warn',
-        customLogger: collectingLogger(warnings),
-        build: { outDir: join(project.folder, 'vite'), emptyOutDir: true, target: 'es2022' },
-      });
-      if (warnings.length > 0) throw new Error(warnings.join('\n'));
-      const assets = join(project.folder, 'vite/assets');
-      const files = readdirSync(assets).map((name) => readFileSync(join(assets, name), 'utf8'));
-      return checkPage(files.join('\n'));
+      return checkPage(await bundleWithVite(project, 'bundled', 'vite'));
+    },
+  },
+  {
+    name: 'Vite: a page that reads a stream',
+    async run(project) {
+      writeSources(project);
+      return checkReader(await bundleWithVite(project, 'bundled/reader', 'vite-reader'));
     },
   },
   {
@@ -161,6 +202,14 @@ export const bundlerCases: readonly Case[] = [
       writeSources(project);
       await runWebpack(project, 'page', 'web');
       return checkPage(readFileSync(join(project.folder, 'webpack/page.mjs'), 'utf8'));
+    },
+  },
+  {
+    name: 'webpack: a page that reads a stream',
+    async run(project) {
+      writeSources(project);
+      await runWebpack(project, 'reader', 'web');
+      return checkReader(readFileSync(join(project.folder, 'webpack/reader.mjs'), 'utf8'));
     },
   },
   {
