@@ -14,12 +14,12 @@ import {
 } from './errors/api-errors.ts';
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
-import { resolveSettings } from './http/settings.ts';
+import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
 import { rawBody } from './uploads/raw-body.ts';
 import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
-import type { GatewayOptions, RequestOptions as CallOptions } from './options.ts';
+import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -37,6 +37,17 @@ import type {
   ImagesNames,
   ModelsNames,
 } from './openai-names.ts';
+
+/** The options that a client tells, and that can be set. */
+const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
+  apiKey: ({ credential }) => credential.reveal(),
+  baseURL: ({ base }) => base.root,
+  maxRetries: ({ call }) => call.maxRetries,
+  timeout: ({ call }) => call.timeout,
+  logLevel: ({ log }) => log.level,
+  organization: ({ account }) => account['openai-organization'],
+  project: ({ account }) => account['openai-project'],
+};
 
 /**
  * A client for one gateway and one key.
@@ -83,12 +94,45 @@ export class Gateway {
   /** Which models the key can use. */
   readonly models: Models;
 
-  readonly #options: GatewayOptions;
+  /**
+   * The key, or the function that gives it. A copy of the client, what is printed of it and its JSON do
+   * not hold it. Like those below it can be set: calls made afterwards go by it, those under way and
+   * waits for videos keep what they began with. `undefined` sets the default.
+   *
+   * @throws `InvalidInputError` when it is set to what cannot work
+   */
+  declare apiKey: ApiKey;
+  /** The root of the gateway, without `/v1` and without a trailing slash, also when it is set with one. */
+  declare baseURL: string;
+  /** How often a failed attempt may be repeated. */
+  declare maxRetries: number;
+  /** How long one attempt may take, in milliseconds. */
+  declare timeout: number;
+  /** What is logged. */
+  declare logLevel: LogLevel;
+  /** What the header `openai-organization` says, or `null` when it is not sent. */
+  declare organization: string | null;
+  /** What the header `openai-project` says, or `null` when it is not sent. */
+  declare project: string | null;
+
+  #options: GatewayOptions;
   readonly #transport: Transport;
 
   constructor(options: GatewayOptions = {}) {
     this.#options = { ...options };
     this.#transport = new Transport(resolveSettings(options));
+    for (const [name, read] of Object.entries(readable)) {
+      // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
+      Object.defineProperty(this, name, {
+        enumerable: name !== 'apiKey',
+        get: () => read(this.#transport.client),
+        set: (value: unknown) => {
+          const changed = { ...this.#options, [name]: value };
+          this.#transport.client = changeSettings(this.#transport.client, changed);
+          this.#options = changed;
+        },
+      });
+    }
     this.chat = new Chat(this.#transport);
     this.generate = new Generate(this.#transport);
     this.embeddings = new Embeddings(this.#transport);
@@ -96,11 +140,6 @@ export class Gateway {
     this.audio = new Audio(this.#transport);
     this.videos = new Videos(this.#transport);
     this.models = new Models(this.#transport);
-  }
-
-  /** The root of the gateway, without `/v1` and without a trailing slash. */
-  get baseURL(): string {
-    return this.#transport.baseURL;
   }
 
   /**

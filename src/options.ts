@@ -148,6 +148,17 @@ export interface GatewayOptions extends SharedOptions {
    * @defaultValue the environment variable `GATEWAY_BASE_URL`
    */
   baseURL?: string | URL | null | undefined;
+  /**
+   * Sent as the header `openai-organization`, for gateways that hand it on to OpenAI. `null` or `""` for
+   * none. The environment variables of OpenAI are not read.
+   * @defaultValue null
+   */
+  organization?: string | null | undefined;
+  /**
+   * Sent as the header `openai-project`, for gateways that hand it on to OpenAI. `null` or `""` for none.
+   * @defaultValue null
+   */
+  project?: string | null | undefined;
   /** Headers for every request. `null` removes one that this client sets. */
   defaultHeaders?: HeaderValues | undefined;
   /** Query parameters for every request. */

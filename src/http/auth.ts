@@ -22,6 +22,8 @@ export interface Credential {
   readonly canRefresh: boolean;
   /** Puts the key on a request: at once, unless a function gives it. */
   authorize(headers: Headers): void | Promise<void>;
+  /** The key, or the function that gives it. */
+  reveal(): ApiKey;
 }
 
 const put = (headers: Headers, key: unknown): void =>
@@ -30,7 +32,7 @@ const put = (headers: Headers, key: unknown): void =>
 export function credentialOf(apiKey: ApiKey): Credential {
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
-    return { canRefresh: false, authorize: (headers) => put(headers, key) };
+    return { canRefresh: false, authorize: (headers) => put(headers, key), reveal: () => key };
   }
   const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
@@ -43,7 +45,7 @@ export function credentialOf(apiKey: ApiKey): Credential {
     }
     put(headers, key);
   };
-  return { canRefresh: true, authorize };
+  return { canRefresh: true, authorize, reveal: () => apiKey };
 }
 
 /** A header name (RFC 9110, 5.1). */

@@ -223,6 +223,7 @@ export class LogicalCall {
     // The promised length is of the bytes as they travel, and only of these it can be told that they are
     // all there.
     if (spec.download !== undefined) headers.set('accept-encoding', 'identity');
+    applyHeaders(headers, client.account, 'organization');
     applyHeaders(headers, client.headers, 'defaultHeaders');
     applyHeaders(headers, spec.options?.headers, 'headers');
     this.redaction.remember(headers, this.url);

@@ -29,16 +29,16 @@ export type LogDetails = Readonly<Record<string, string | number | boolean | und
 /** Writes log lines at or above the chosen level. */
 class Log {
   readonly #logger: Logger;
-  readonly #rank: number;
+  level: LogLevel;
 
   constructor(logger: Logger, level: LogLevel) {
     this.#logger = logger;
-    this.#rank = levels.indexOf(level);
+    this.level = level;
   }
 
   /** Whether lines of `level` are written; ask before building details on a hot path. */
   enabled(level: Exclude<LogLevel, 'off'>): boolean {
-    return this.#rank >= levels.indexOf(level);
+    return levels.indexOf(this.level) >= levels.indexOf(level);
   }
 
   write(level: Exclude<LogLevel, 'off'>, message: string, details: LogDetails): void {
@@ -195,6 +195,14 @@ function checkHeaders(options: GatewayOptions, log: Log): void {
   }
 }
 
+/** An id that OpenAI gives to whom it bills, or `null`. */
+function accountOf(options: GatewayOptions, field: 'organization' | 'project'): string | null {
+  const value: unknown = options[field] || null;
+  check(value === null || typeof value === 'string', field, 'must be an id, as text.');
+  applyHeaders(new Headers(), { [`openai-${field}`]: value }, field);
+  return value;
+}
+
 function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   checkObject('defaultQuery', defaultQuery);
   buildQuery(defaultQuery);
@@ -217,6 +225,10 @@ export function resolveSettings(options: GatewayOptions) {
   return {
     base: resolveBaseURL(options),
     credential: resolveCredential(options),
+    account: {
+      'openai-organization': accountOf(options, 'organization'),
+      'openai-project': accountOf(options, 'project'),
+    },
     headers: options.defaultHeaders,
     query: options.defaultQuery,
     fetch: options.fetch ?? globalFetch,
@@ -227,4 +239,14 @@ export function resolveSettings(options: GatewayOptions) {
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
   };
+}
+
+/** The settings of a client whose options have changed; what it has learned of its gateway stays. */
+export function changeSettings(
+  { log, drift, budget }: ClientSettings,
+  options: GatewayOptions,
+): ClientSettings {
+  const changed = resolveSettings(options);
+  log.level = changed.log.level;
+  return { ...changed, log, drift, budget };
 }

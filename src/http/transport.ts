@@ -10,20 +10,26 @@ import { buildQuery } from './url.ts';
 
 /** All that a resource knows of HTTP. */
 export class Transport {
-  readonly #client: ClientSettings;
+  /** What the next call goes by. A call that is under way keeps what it began with. */
+  client: ClientSettings;
 
   constructor(client: ClientSettings) {
-    this.#client = client;
+    this.client = client;
+  }
+
+  /** The same as it is now, for work of several calls that must all go to one gateway. */
+  snapshot(): Transport {
+    return new Transport(this.client);
   }
 
   /** The root of the gateway. */
   get baseURL(): string {
-    return this.#client.base.root;
+    return this.client.base.root;
   }
 
   /** How this client's video submissions travel. */
   get bodyFormat(): 'form' | 'json' {
-    return this.#client.bodyFormat;
+    return this.client.bodyFormat;
   }
 
   /**
@@ -33,7 +39,7 @@ export class Transport {
    */
   checkOptions(options: RequestOptions): void {
     checkRequestOptions(options);
-    mergeCallSettings(this.#client.call, options);
+    mergeCallSettings(this.client.call, options);
     applyHeaders(new Headers(), options.headers, 'headers');
     buildQuery(options.query);
   }
@@ -49,7 +55,7 @@ export class Transport {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    const client = this.#client;
+    const client = this.client;
     return new GatewayPromise(
       LogicalCall.run(
         () => new LogicalCall(specOf(operation, request, format.kind, options), client),
@@ -65,7 +71,7 @@ export class Transport {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
   ): Promise<OpenAnswer<T>> {
-    const client = this.#client;
+    const client = this.client;
     return LogicalCall.run(
       () => new LogicalCall(specOf(operation, request, format.kind, options), client),
       format,
@@ -74,7 +80,7 @@ export class Transport {
 
   /** Calls a route that is not documented; gives parsed JSON, or text when it is not JSON. */
   raw(makeSpec: (client: ClientSettings) => CallSpec): GatewayPromise<unknown> {
-    const client = this.#client;
+    const client = this.client;
     return new GatewayPromise(
       LogicalCall.run(() => new LogicalCall(makeSpec(client), client), anyAnswer),
     );

@@ -53,12 +53,17 @@ export interface VideoDownloadOptions extends RequestOptions {
  * be repeated at will, from any process that has the task's id or handle.
  */
 export class Videos {
-  readonly #transport: Transport;
+  readonly #live: Transport;
   #downloads = new DownloadLine();
 
   /** @internal */
   constructor(transport: Transport) {
-    this.#transport = transport;
+    this.#live = transport;
+  }
+
+  /** A task lives at one gateway: its waits and its handle keep to the one that the client had. */
+  get #transport(): Transport {
+    return this.#live.snapshot();
   }
 
   /**

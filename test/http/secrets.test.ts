@@ -44,6 +44,8 @@ function keysAndValuesOf(value: unknown, levels: number): string {
   if (value instanceof Headers) return JSON.stringify([...value]);
   const parts: string[] = [];
   for (const key of [...Reflect.ownKeys(value), ...gettersOf(value)]) {
+    // Whoever asks a client for its key by name gets it; nothing that is enumerable leads there.
+    if (key === 'apiKey' && value instanceof Gateway) continue;
     let inner: unknown;
     try {
       inner = Reflect.get(value, key);
@@ -219,6 +221,46 @@ function carelessError(request: Request): Error {
 }
 
 const messages = [{ role: 'user' as const, content: 'hi' }];
+
+const spread = (client: object): object => ({ ...client });
+
+const copyOf = (client: object): object => {
+  const prototype: unknown = Object.getPrototypeOf(client);
+  return Object.assign(Object.create(prototype instanceof Object ? prototype : null), client);
+};
+
+describe('a client tells its key to those who ask for it by name, and to nobody else', () => {
+  const made: readonly (readonly [string, (client: Gateway) => unknown])[] = [
+    ['itself', (client) => client],
+    ['a spread copy', spread],
+    ['a copy with its prototype', copyOf],
+    ['a proxy', (client) => new Proxy(client, {})],
+    ['a copy of a proxy', (client) => spread(new Proxy(client, {}))],
+    ['a structured clone', (client) => structuredClone(client)],
+    ['its entries', (client) => Object.entries(client)],
+    ['a client with other options', (client) => client.withOptions({ timeout: 1 })],
+  ];
+
+  test.each(made)('%s shows no key', (_, make) => {
+    const client = new Gateway({ apiKey: 'sk-first', baseURL: 'https://gateway.test' });
+    client.apiKey = canary;
+    const thing = make(client);
+
+    expect(client.apiKey).toBe(canary);
+    expect(shown(thing)).not.toContain(canary);
+    expect(Object.keys(Object(thing))).not.toContain('apiKey');
+    expect(
+      inspect(thing, { depth: Infinity, showHidden: true, showProxy: true, customInspect: false }),
+    ).not.toContain(canary);
+  });
+
+  test.each(made.slice(1, 4))('%s has no key of its own, and its base URL', (name, make) => {
+    const thing: unknown = make(idle);
+
+    expect(thing).toHaveProperty('baseURL', 'https://gateway.test');
+    expect(Object(thing).apiKey).toBe(name === 'a proxy' ? canary : undefined);
+  });
+});
 
 test('a client shows its base URL', () => {
   expect(inspect(idle)).toBe("Gateway { baseURL: 'https://gateway.test' }");
