@@ -41,6 +41,7 @@ export {
   type StreamVerdict,
 } from './streams/errors.ts';
 export {
+  LedgerError,
   VideoFailedError,
   VideoSubmitAnswerError,
   VideoSubmitUnknownError,
@@ -112,6 +113,7 @@ export {
   memoryLedger,
   type SubmitClaim,
   type SubmitEnd,
+  type SubmitEntry,
   type SubmitLedger,
 } from './videos/ledger.ts';
 export type { PlainSchemaOptions, SchemaOptions } from './structured/schema.ts';

@@ -216,8 +216,18 @@ export const unknownAdvice =
 export class VideoSubmitUnknownError extends APIError {
   static override readonly kind: string = 'VideoSubmitUnknownError';
 
-  constructor(message: string, init: Omit<APIErrorInit, 'outcome'>) {
+  /**
+   * Whether somebody else is submitting the call at this moment, as its ledger says: try again with
+   * the same `callId` later, and the ledger will know the task. When `false`, waiting does not help.
+   */
+  readonly isUnderWay: boolean;
+
+  constructor(
+    message: string,
+    init: Omit<APIErrorInit, 'outcome'> & { readonly isUnderWay?: boolean | undefined },
+  ) {
     super(message, { ...init, outcome: 'unknown' });
+    this.isUnderWay = init.isUnderWay ?? false;
   }
 }
 

@@ -4,17 +4,19 @@ import { isObject, parseJSON } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import {
   checkCallId,
+  checkClaimId,
   checkEnd,
+  isSameTask,
   type SubmitClaim,
   type SubmitEnd,
+  type SubmitEntry,
   type SubmitLedger,
 } from '../videos/ledger.ts';
-
 import { parseVideoTaskRef } from '../videos/ref.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
 import { createFile, replaceFile, syncFolder } from './durable.ts';
 import { codeOf } from './file-error.ts';
-import { isAlive, isThisProcess, shortHash, thisProcess, type Owner } from './owner.ts';
+import { isAlive, shortHash, thisProcess, type Owner } from './owner.ts';
 
 /** One claim of a call, as it is on disk. */
 interface Entry {
@@ -28,9 +30,11 @@ interface Entry {
   readonly end?: SubmitEnd | undefined;
 }
 
-/** Where an entry is: a claim that takes another one over has a higher number. */
+/** An entry, and where it is. */
 interface Found {
+  /** A claim that takes another one over has a higher number. 0 is a task that came without a claim. */
   readonly number: number;
+  readonly path: string;
   readonly entry: Entry;
 }
 
@@ -38,11 +42,12 @@ interface Found {
 const leftoverAge = 3_600_000;
 
 /**
- * A ledger of submissions in a folder: one small JSON file for each call id.
+ * A ledger of submissions in a folder: one small JSON file for each call id, and a folder for calls that
+ * were claimed more than once.
  *
  * It survives `kill -9` and power failures at any point, and any number of processes may use the same
  * folder: of those that claim the same call, one gets it. The files hold call ids and handles, no keys
- * and no prompts. A file of a call that is over may be deleted; its call id counts as new then.
+ * and no prompts. What there is of a call that is over may be deleted; its call id counts as new then.
  *
  * @param folder - Is created when it does not exist. It should be on a local disk.
  *
@@ -58,7 +63,7 @@ export function fileLedger(folder: string): SubmitLedger {
 
 class FileLedger implements SubmitLedger {
   readonly #folder: string;
-  #swept: Promise<void> | undefined;
+  #older: Promise<ReadonlyMap<string, readonly number[]>> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -68,52 +73,78 @@ class FileLedger implements SubmitLedger {
     checkCallId(callId);
     // Each time: somebody may have removed it.
     await makeFolder(this.#folder);
-    this.#swept ??= removeLeftovers(this.#folder).catch((error: unknown) => {
-      this.#swept = undefined;
-      throw error;
-    });
-    await this.#swept;
     const claimedAt = new Date().toISOString();
     const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
     for (;;) {
       const found = await this.#find(callId);
-      const latest = found.findLast((claim) => !isGivenBack(claim));
-      const isReplaced = latest !== undefined && claimIdOf(latest) === replaces;
-      const known = found.find(({ entry: { ref } }) => ref !== undefined);
-      if (known !== undefined) return describe(known);
-      if (latest !== undefined && !isReplaced) return describe(latest);
-      const path = this.#path(callId, (found.at(-1)?.number ?? 0) + 1);
+      const known = describe(found);
+      if (known !== undefined && ('ref' in known || known.claimId !== replaces)) {
+        const { refs: _, ...claim } = known;
+        return claim;
+      }
+      const number = (found.at(-1)?.number ?? 0) + 1;
+      const path = this.#path(callId, number);
+      await makeFolder(dirname(path));
       const isCreated = await createFile(path, JSON.stringify(entry));
       if (isCreated && !(await this.#hasRival(callId, path, found))) {
         // Only now: as long as there was no later file, they were what others had to begin after.
-        for (const { number } of found.filter(isGivenBack)) {
-          await rm(this.#path(callId, number), { force: true });
-        }
-        return { status: 'claimed' };
+        for (const claim of found.filter(isGivenBack)) await rm(claim.path, { force: true });
+        return { status: 'claimed', claimId: claimIdOf({ number, path, entry }) };
       }
       if (isCreated) await rm(path, { force: true });
       // Somebody else was quicker; the next look tells who.
     }
   }
 
-  async accept(callId: string, given: VideoTaskRef): Promise<void> {
+  async accept(callId: string, given: VideoTaskRef, claimId?: string): Promise<void> {
     checkCallId(callId);
+    checkClaimId(claimId);
     const ref = parseVideoTaskRef(given);
-    const found = await this.#find(callId);
     await makeFolder(this.#folder);
-    const claim = ownOf(found) ?? { number: 1, entry: unreadable(callId) };
-    await this.#write(claim, { ref, end: undefined });
+    const found = await this.#find(callId);
+    if (claimId === undefined) {
+      const claims = found.filter(({ number }) => number > 0);
+      const first = claims.find(hasTask) ?? claims.at(-1);
+      if (first !== undefined && hasTask(first) && !isSameTask(first.entry.ref, ref)) {
+        await this.#keep(first.entry, first.entry.ref);
+      }
+      const path = this.#path(callId, 1);
+      await write(first ?? { number: 1, path, entry: unreadable(callId) }, { ref, end: undefined });
+      return;
+    }
+    const tasks = tasksOf(found);
+    if (tasks.some(({ entry }) => isSameTask(entry.ref, ref))) return;
+    const own = found.find((claim) => claimIdOf(claim) === claimId);
+    // Nobody else writes to the file of a claim, so of two that come at once both are kept.
+    if (own !== undefined && tasks.length === 0) await write(own, { ref, end: undefined });
+    else await this.#keep(found.at(-1)?.entry ?? unreadable(callId), ref);
   }
 
-  async finish(callId: string, end: SubmitEnd): Promise<void> {
+  async finish(callId: string, end: SubmitEnd, claimId?: string): Promise<void> {
     checkCallId(callId);
     checkEnd(end);
+    checkClaimId(claimId);
     const found = await this.#find(callId);
-    const isDone = end === 'completed' || end === 'failed';
-    const claim = ownOf(isDone ? found.filter(({ entry }) => entry.ref !== undefined) : found);
-    if (claim === undefined) return;
-    if (end === 'not_submitted' && claim.entry.ref !== undefined) return;
-    await this.#write(claim, { end });
+    const current = found.at(-1);
+    if (current === undefined || (claimId ?? claimIdOf(current)) !== claimIdOf(current)) return;
+    const [task] = tasksOf(found);
+    if (end === 'completed' || end === 'failed') {
+      if (task !== undefined) await write(task, { end });
+    } else if (task === undefined) await write(current, { end });
+  }
+
+  async entry(callId: string): Promise<SubmitEntry | undefined> {
+    checkCallId(callId);
+    return describe(await this.#find(callId));
+  }
+
+  /** Keeps a task beside the one that the ledger gives to all who ask. */
+  async #keep(entry: Entry, ref: VideoTaskRef): Promise<void> {
+    const folder = join(this.#folder, nameOf(entry.callId));
+    await makeFolder(folder);
+    const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
+    // One that is there already is of the same task.
+    await createFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
   }
 
   /**
@@ -124,33 +155,47 @@ class FileLedger implements SubmitLedger {
   async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
     const known = new Set(before.map(claimIdOf));
     const others = (await this.#find(callId)).filter((claim) => !isGivenBack(claim));
-    return others.some(
-      (claim) => this.#path(callId, claim.number) !== own && !known.has(claimIdOf(claim)),
-    );
+    return others.some((claim) => claim.path !== own && !known.has(claimIdOf(claim)));
   }
 
-  #write({ number, entry }: Found, change: Partial<Entry>): Promise<void> {
-    const path = this.#path(entry.callId, number);
-    return replaceFile(path, JSON.stringify({ ...entry, ...change }));
-  }
-
-  /** Every claim of a call, oldest first. Not by counting up: somebody may have deleted one. */
+  /**
+   * Every claim of a call, oldest first. All of them are found by name, however many calls there are,
+   * and not by counting up: somebody may have deleted one.
+   */
   async #find(callId: string): Promise<Found[]> {
-    const prefix = `${nameOf(callId)}.`;
+    const name = nameOf(callId);
+    this.#older ??= openFolder(this.#folder).catch((error: unknown) => {
+      this.#older = undefined;
+      throw error;
+    });
+    const older = (await this.#older).get(name) ?? [];
     const found: Found[] = [];
-    for (const name of await namesIn(this.#folder)) {
-      const [, digits] = /^(\d+)\.json$/.exec(name.slice(prefix.length)) ?? [];
-      if (digits === undefined || !name.startsWith(prefix)) continue;
-      const number = Number(digits);
-      const entry = await readEntry(this.#path(callId, number), callId);
-      if (entry !== undefined) found.push({ number, entry });
+    const read = async (number: number, path: string): Promise<void> => {
+      const entry = await readEntry(path, callId);
+      if (entry !== undefined) found.push({ number, path, entry });
+    };
+    for (const number of [1, ...older]) {
+      await read(number, join(this.#folder, `${name}.${number}.json`));
+    }
+    // After the first claim, which is only removed when there is a later one.
+    for (const fileName of await namesIn(join(this.#folder, name))) {
+      const [, digits, random] =
+        /^(\d+)(?:\.[\da-f]{12})?\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
+      const path = join(this.#folder, name, fileName);
+      if (random !== undefined) await removeLeftover(path);
+      else if (digits !== undefined) await read(Number(digits), path);
     }
     return found.toSorted((one, other) => one.number - other.number);
   }
 
   #path(callId: string, number: number): string {
-    return join(this.#folder, `${nameOf(callId)}.${number}.json`);
+    const name = nameOf(callId);
+    return join(this.#folder, number === 1 ? `${name}.1.json` : join(name, `${number}.json`));
   }
+}
+
+function write({ path, entry }: Found, change: Partial<Entry>): Promise<void> {
+  return replaceFile(path, JSON.stringify({ ...entry, ...change }));
 }
 
 /** The name of a call in file names. Half a surrogate pair has no bytes of its own. */
@@ -163,27 +208,45 @@ function claimIdOf({ number, entry: { claimedAt, owner } }: Found): string {
   return shortHash(JSON.stringify([number, claimedAt, owner]));
 }
 
-/** What an entry says to somebody who wants to submit. */
-function describe(found: Found): SubmitClaim {
-  const { inputHash, ref, end, owner, claimedAt } = found.entry;
-  if (ref !== undefined) {
-    return { status: end === undefined ? 'accepted' : 'finished', inputHash, ref };
+/** A claim that has led to a task. */
+type FoundTask = Found & { readonly entry: { readonly ref: VideoTaskRef } };
+
+function hasTask(found: Found): found is FoundTask {
+  return found.entry.ref !== undefined;
+}
+
+/** The tasks of a call, those of its claims first. */
+function tasksOf(found: readonly Found[]): FoundTask[] {
+  const tasks = found.filter(hasTask);
+  const ofClaims = tasks.filter(({ number }) => number > 0);
+  return [...ofClaims, ...tasks.filter(({ number }) => number === 0)];
+}
+
+/** What the files of a call say; `undefined` when nobody has claimed it, or all claims were given back. */
+function describe(found: readonly Found[]): SubmitEntry | undefined {
+  const current = found.at(-1);
+  if (current === undefined || found.every(isGivenBack)) return undefined;
+  const { inputHash, end, owner, claimedAt } = current.entry;
+  const tasks = tasksOf(found);
+  const [task] = tasks;
+  if (task !== undefined) {
+    const refs = tasks
+      .map(({ entry: { ref } }) => ref)
+      .filter((ref, index, all) => all.findIndex((other) => isSameTask(ref, other)) === index);
+    const isOver = task.entry.end === 'completed' || task.entry.end === 'failed';
+    const status = isOver ? 'finished' : 'accepted';
+    return { status, inputHash: task.entry.inputHash, ref: task.entry.ref, refs };
   }
-  const claim = { inputHash, claimId: claimIdOf(found) };
+  const claim = { inputHash, claimId: claimIdOf(current), refs: [] };
   return end === undefined
     ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
-    : { status: 'unknown', ...claim, isAlive: false };
+    : // One that was given back leaves the doubt about those before it.
+      { status: 'unknown', ...claim, isAlive: false };
 }
 
 /** Whether a claim was given back, because it provably made no task. */
 function isGivenBack({ entry: { ref, end } }: Found): boolean {
   return ref === undefined && end === 'not_submitted';
-}
-
-/** Of several claims the one of this process; otherwise the last one, with which it goes on. */
-function ownOf(found: readonly Found[]): Found | undefined {
-  const claims = found.filter((claim) => !isGivenBack(claim));
-  return claims.findLast(({ entry }) => isThisProcess(entry.owner)) ?? claims.at(-1);
 }
 
 /** What stands for a file that cannot be read: somebody has claimed the call, and no more is known. */
@@ -229,14 +292,28 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-async function removeLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+/**
+ * Looks through a folder once: removes what killed processes have left behind, and finds the later
+ * claims of calls that an earlier version has put beside the first.
+ *
+ * @returns The numbers of those claims by the names of the calls.
+ */
+async function openFolder(folder: string): Promise<Map<string, number[]>> {
+  const older = new Map<string, number[]>();
+  for (const fileName of await namesIn(folder)) {
     // The folder may hold files of others.
-    if (!/^[\da-f]{32}\.\d+\.json\.[\da-f]{12}\.tmp$/.test(name)) continue;
-    const path = join(folder, name);
-    const changed = await stat(path).catch(() => undefined);
-    if (changed !== undefined && Date.now() - changed.mtimeMs > leftoverAge) {
-      await rm(path, { force: true });
-    }
+    const [, name = '', digits, random] =
+      /^([\da-f]{32})\.(\d+)\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
+    if (digits === undefined) continue;
+    if (random !== undefined) await removeLeftover(join(folder, fileName));
+    else if (digits !== '1') older.set(name, [...(older.get(name) ?? []), Number(digits)]);
+  }
+  return older;
+}
+
+async function removeLeftover(path: string): Promise<void> {
+  const changed = await stat(path).catch(() => undefined);
+  if (changed !== undefined && Date.now() - changed.mtimeMs > leftoverAge) {
+    await rm(path, { force: true });
   }
 }

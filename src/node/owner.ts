@@ -50,7 +50,7 @@ export function thisProcess(): Owner {
   return known;
 }
 
-export function isThisProcess({ host, pid, start }: Owner): boolean {
+function isThisProcess({ host, pid, start }: Owner): boolean {
   const own = thisProcess();
   return host === own.host && pid === own.pid && start === own.start;
 }

@@ -5,6 +5,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import {
   callbackError,
+  LedgerError,
   stoppedError,
   summarize,
   VideoSubmitUnknownError,
@@ -23,10 +24,8 @@ export type SubmitEnd =
   /** It was sent, and nobody knows whether it was accepted. */
   | 'unknown';
 
-/** What a ledger says to somebody who wants to submit. */
-export type SubmitClaim =
-  /** Nobody has submitted this call, and nobody else will: go ahead. */
-  | { readonly status: 'claimed' }
+/** A call that nobody may submit again as it is. */
+type KnownCall =
   | {
       /** `submitting`: claimed, and never said how it ended. `unknown`: said that it is not known. */
       readonly status: 'submitting' | 'unknown';
@@ -42,13 +41,37 @@ export type SubmitClaim =
       readonly ref: VideoTaskRef;
     };
 
+/** What a ledger says to somebody who wants to submit. */
+export type SubmitClaim =
+  | {
+      /** Nobody has submitted this call, and nobody else will: go ahead. */
+      readonly status: 'claimed';
+      /** The claim, to be named when it has led to something. Each is another one. */
+      readonly claimId: string;
+    }
+  | KnownCall;
+
+/** What a ledger knows of a call. */
+export type SubmitEntry = KnownCall & {
+  /**
+   * Every task that was made of the call: more than one when it was submitted again though nobody knew
+   * what had become of it. Each is paid for. The first is the one that the ledger gives to all who ask.
+   */
+  readonly refs: readonly VideoTaskRef[];
+};
+
 /**
  * Remembers which submissions were made, so that a crash between sending one and learning its task
  * id cannot lead to a second one.
  *
- * Each method must have taken effect, durably, when its promise is fulfilled. In a database, `claim`
- * is an insert that fails when the row exists. One that hangs holds its call up until `signal` is
- * aborted; `accept` is then given five seconds more, and `finish` never more than that.
+ * Each method must have taken effect, durably, when its promise is fulfilled, and should have changed
+ * nothing when it is rejected. In a database, `claim` is an insert that fails when the row exists. One
+ * that hangs holds its call up until `signal` is aborted; `accept` is then given five seconds more, and
+ * `finish` never more than that.
+ *
+ * A process may sleep through anything, and then say how a claim ended that another one has taken over.
+ * So `accept` and `finish` name the claim they speak for. Without one, it is a person who speaks, or
+ * somebody who was given the task by the ledger: that counts for the call as it is.
  */
 export interface SubmitLedger {
   /**
@@ -58,10 +81,19 @@ export interface SubmitLedger {
    * @param replaces - The claim that may be taken over, if it is still the current one.
    */
   claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim>;
-  /** The gateway has accepted the call as this task. */
-  accept(callId: string, ref: VideoTaskRef): Promise<void>;
-  /** The call has ended. */
-  finish(callId: string, end: SubmitEnd): Promise<void>;
+  /**
+   * The gateway has accepted the call as this task, which is paid for. So it is kept whoever says it,
+   * also beside the task of another claim. One that comes without a claim goes before the others.
+   */
+  accept(callId: string, ref: VideoTaskRef, claimId?: string): Promise<void>;
+  /**
+   * The call has ended. This changes nothing when the claim is no longer the current one. Nor do
+   * `not_submitted` and `unknown` once there is a task, and `not_submitted` does not free a call of
+   * which an earlier claim is in doubt.
+   */
+  finish(callId: string, end: SubmitEnd, claimId?: string): Promise<void>;
+  /** Reads what is known of a call, without a claim; `undefined` when it may be submitted. */
+  entry(callId: string): Promise<SubmitEntry | undefined>;
 }
 
 /** Checks the id of a call that a ledger is asked about. */
@@ -77,42 +109,88 @@ export function checkEnd(end: unknown): void {
   checkWord('end', end, ends);
 }
 
+/** Checks that a claim is named by text, where one is named. */
+export function checkClaimId(claimId: unknown): void {
+  const isGood = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
+  check(isGood, 'claimId', 'must be the text that claim() gave.');
+}
+
+/** Whether two handles are of the same task. */
+export function isSameTask(one: VideoTaskRef, other: VideoTaskRef): boolean {
+  return one.id === other.id && one.baseURL === other.baseURL;
+}
+
+/** A call, as a ledger in memory knows it. */
+interface MemoryCall {
+  readonly inputHash: string;
+  readonly claimId: string;
+  status: 'submitting' | 'unknown';
+  /** Whether a claim before this one may have made a task. */
+  readonly isDoubtful: boolean;
+  tasks: readonly { readonly ref: VideoTaskRef; readonly isOver: boolean }[];
+}
+
+function entryOf({ inputHash, claimId, status, tasks }: MemoryCall): SubmitEntry {
+  const refs = tasks.map(({ ref }) => ref);
+  const [first] = tasks;
+  if (first !== undefined) {
+    return { status: first.isOver ? 'finished' : 'accepted', inputHash, ref: first.ref, refs };
+  }
+  // Whoever claimed it runs in this process, so it runs until it says how it ended.
+  return { status, inputHash, claimId, isAlive: status === 'submitting', refs };
+}
+
 /**
  * A ledger of submissions that lasts as long as the process: it keeps a job that is tried again in
  * the same process from being submitted twice. `fileLedger` of `model-gateway/node` survives crashes.
  */
 export function memoryLedger(): SubmitLedger {
-  const calls = new Map<string, Exclude<SubmitClaim, { status: 'claimed' }>>();
-  /** Calls that were submitted before, nobody knows how. */
-  const doubtful = new Set<string>();
+  const calls = new Map<string, MemoryCall>();
   let claims = 0;
+  const enter = (callId: string, inputHash: string, before?: MemoryCall): MemoryCall => {
+    claims += 1;
+    const isDoubtful = before !== undefined;
+    const claimId = `${claims}`;
+    const call: MemoryCall = { inputHash, claimId, status: 'submitting', isDoubtful, tasks: [] };
+    calls.set(callId, call);
+    return call;
+  };
   return {
     async claim(callId, inputHash, replaces) {
       checkCallId(callId);
       const found = calls.get(callId);
-      if (found !== undefined) {
-        if (!('claimId' in found) || found.claimId !== replaces) return found;
-        doubtful.add(callId);
+      if (found !== undefined && (found.tasks.length > 0 || found.claimId !== replaces)) {
+        const { refs: _, ...known } = entryOf(found);
+        return known;
       }
-      claims += 1;
-      // Whoever claimed it runs in this process, so it runs until it says how it ended.
-      calls.set(callId, { status: 'submitting', inputHash, claimId: `${claims}`, isAlive: true });
-      return { status: 'claimed' };
+      return { status: 'claimed', claimId: enter(callId, inputHash, found).claimId };
     },
-    async accept(callId, given) {
+    async accept(callId, given, claimId) {
       checkCallId(callId);
-      const ref = parseVideoTaskRef(given);
-      const { inputHash = '' } = calls.get(callId) ?? {};
-      calls.set(callId, { status: 'accepted', inputHash, ref });
+      checkClaimId(claimId);
+      const task = { ref: parseVideoTaskRef(given), isOver: false };
+      const call = calls.get(callId) ?? enter(callId, '');
+      const others = call.tasks.filter(({ ref }) => !isSameTask(ref, task.ref));
+      if (claimId === undefined) call.tasks = [task, ...others];
+      else if (others.length === call.tasks.length) call.tasks = [...others, task];
     },
-    async finish(callId, end) {
+    async finish(callId, end, claimId) {
       checkCallId(callId);
       checkEnd(end);
-      const found = calls.get(callId);
-      if (found === undefined) return;
-      if ('ref' in found) calls.set(callId, { ...found, status: 'finished' });
-      else if (end === 'not_submitted' && !doubtful.has(callId)) calls.delete(callId);
-      else calls.set(callId, { ...found, status: 'unknown', isAlive: false });
+      checkClaimId(claimId);
+      const call = calls.get(callId);
+      if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
+      const [first, ...others] = call.tasks;
+      if (end === 'completed' || end === 'failed') {
+        if (first !== undefined) call.tasks = [{ ...first, isOver: true }, ...others];
+      } else if (first !== undefined) return;
+      else if (end === 'not_submitted' && !call.isDoubtful) calls.delete(callId);
+      else call.status = 'unknown';
+    },
+    async entry(callId) {
+      checkCallId(callId);
+      const call = calls.get(callId);
+      return call && entryOf(call);
     },
   };
 }
@@ -155,6 +233,8 @@ export class LedgerCall {
   readonly #ledger: SubmitLedger;
   readonly #callId: string;
   readonly #signal: Signal;
+  /** The claim of this submission. Whoever goes on with a task that was made before has none. */
+  #claimId: string | undefined;
 
   constructor(ledger: SubmitLedger, callId: string, signal: Signal) {
     this.#ledger = ledger;
@@ -175,25 +255,33 @@ export class LedgerCall {
     const callId = this.#callId;
     const digest = await digestOf(content);
     let found = await this.#ask(digest);
-    if (found.status === 'claimed') return undefined;
+    if (this.#take(found)) return undefined;
     const isSame = found.inputHash === '' || found.inputHash === digest;
     check(isSame, 'callId', 'belongs to another submission; give each its own.');
     const isDone = acceptedIn(found) !== undefined;
     if (!isDone && 'claimId' in found && found.isAlive !== true && onUnknown === 'resubmit') {
       found = await this.#ask(digest, found.claimId);
-      if (found.status === 'claimed') return undefined;
+      if (this.#take(found)) return undefined;
     }
     const known = acceptedIn(found);
     if (known !== undefined) return known;
-    const problem =
-      'isAlive' in found && found.isAlive === true
-        ? 'is being submitted at this moment'
-        : 'was submitted before, and it is not known whether that made a task';
+    const isUnderWay = 'isAlive' in found && found.isAlive === true;
+    const problem = isUnderWay
+      ? 'is being submitted at this moment'
+      : 'was submitted before, and it is not known whether that made a task';
     throw new VideoSubmitUnknownError(`Call ${callId} ${problem}.`, {
       callId,
+      isUnderWay,
       evidence: { phase: 'sent', attempts: [] },
       advice: `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
     });
+  }
+
+  /** Whether the call may be submitted now. */
+  #take(found: SubmitClaim): found is Extract<SubmitClaim, { status: 'claimed' }> {
+    if (found.status !== 'claimed') return false;
+    this.#claimId = found.claimId;
+    return true;
   }
 
   /** Asks the ledger for the call. Nothing is sent before its answer has come. */
@@ -207,12 +295,12 @@ export class LedgerCall {
     } catch (cause) {
       if (InvalidInputError.isInstance(cause)) throw cause;
       if (signal?.aborted !== true) {
-        const problem = 'failed to claim the call; nothing was submitted.';
-        throw new InvalidInputError('ledger', problem, { cause });
+        const problem = `The ledger failed to claim call ${callId}.`;
+        throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });
       }
       // A claim that comes too late is given back: nobody will submit.
       asked
-        .then(({ status }) => (status === 'claimed' ? this.finish('not_submitted') : undefined))
+        .then((late) => (this.#take(late) ? this.finish('not_submitted') : undefined))
         .catch(() => {});
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
         outcome: 'not_sent',
@@ -223,13 +311,18 @@ export class LedgerCall {
     const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'];
     const problem = `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`;
     check(isObject(found) && words.includes(found.status), 'ledger', problem);
+    const claimId: unknown = found.status === 'claimed' ? found.claimId : 'none';
+    const isNamed = typeof claimId === 'string' && claimId !== '';
+    const unnamed =
+      'gave a claim without an id; claim() must give { status: "claimed", claimId }, with text that no other claim has.';
+    check(isNamed, 'ledger', unnamed);
     return found;
   }
 
   /** Enters the task that the call has made. */
   async accept(ref: VideoTaskRef): Promise<void> {
     try {
-      const enter = () => this.#ledger.accept(this.#callId, ref);
+      const enter = () => this.#ledger.accept(this.#callId, ref, this.#claimId);
       await handOver('ledger.accept', ref, enter, this.#signal);
     } catch (error) {
       // One that hangs may still be entering it, and is not to be talked over.
@@ -240,7 +333,7 @@ export class LedgerCall {
 
   /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
   async finish(end: SubmitEnd): Promise<void> {
-    const told = (async () => this.#ledger.finish(this.#callId, end))();
+    const told = (async () => this.#ledger.finish(this.#callId, end, this.#claimId))();
     // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
     // not submitted again, and one that stays accepted is only read.
     const over = AbortSignal.abort();

@@ -169,7 +169,7 @@ function ledgerCallOf({
 }: VideoSubmitOptions): LedgerCall | undefined {
   checkWord('onUnknown', onUnknown, ['fail', 'resubmit']);
   if (ledger === undefined) return undefined;
-  for (const method of ['claim', 'accept', 'finish'] as const) {
+  for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
     const hasMethod = typeof ledger?.[method] === 'function';
     check(hasMethod, 'ledger', `has no method ${method}(); give a SubmitLedger.`);
   }

@@ -111,7 +111,8 @@ test('what is stored', async () => {
   const folder = await temporaryFolder();
   await fill(fileLedger(folder));
 
-  const names = (await readdir(folder)).toSorted();
+  const found = await readdir(folder, { recursive: true });
+  const names = found.filter((name) => name.endsWith('.json')).toSorted();
   const files = await inSequence(names, async (name) => {
     const text = await readFile(join(folder, name), 'utf8');
     return `${name}\n  ${mask(text)}\n`;

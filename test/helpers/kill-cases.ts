@@ -74,7 +74,9 @@ export function runWorker(
 
 /** Whether any entry of a ledger has a handle. */
 async function isKnown(ledger: string): Promise<boolean> {
-  const names = (await readdir(ledger)).filter((name) => name.endsWith('.json'));
+  const names = (await readdir(ledger, { recursive: true })).filter((name) =>
+    name.endsWith('.json'),
+  );
   const entries = await Promise.all(names.map((name) => readFile(join(ledger, name), 'utf8')));
   return entries.some((text) => {
     const entry: unknown = JSON.parse(text);

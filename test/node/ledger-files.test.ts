@@ -8,13 +8,13 @@ import fsPromises, {
   writeFile,
 } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { fileLedger } from '../../src/node/index.ts';
 import { makeRef } from '../../src/videos/ref.ts';
 import { memoryLedger } from '../../src/videos/ledger.ts';
-import type { SubmitLedger } from '../../src/videos/ledger.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
@@ -22,15 +22,17 @@ import { countRequests, emulatedVideos, failureOf, order } from '../helpers/vide
 
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
 
-async function claimIdIn(ledger: SubmitLedger, callId = 'job'): Promise<string> {
-  const found = await ledger.claim(callId, 'hash');
+async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
+  const found = await asked;
   return 'claimId' in found ? found.claimId : '';
 }
 
+const claimIdIn = (ledger: SubmitLedger): Promise<string> => claimIdOf(ledger.claim('job', 'hash'));
+
 /** Passes the latest claim off as one of a process on another machine. */
 async function moveAway(folder: string, number: number): Promise<void> {
-  const name = (await readdir(folder)).find((found) => found.endsWith(`.${number}.json`)) ?? '';
-  const path = join(folder, name);
+  const names = await readdir(folder, { recursive: true });
+  const path = join(folder, names.find((name) => name.endsWith(`${sep}${number}.json`)) ?? '');
   const entry = JSON.parse(await readFile(path, 'utf8'));
   await writeFile(path, JSON.stringify({ ...entry, owner: { ...entry.owner, host: 'elsewhere' } }));
 }
@@ -73,12 +75,12 @@ describe('claims that were taken over', () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     // A machine whose state nobody can see has claimed it, and somebody takes the risk.
-    await ledger.claim('job', 'hash');
-    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    const first = await claimIdOf(ledger.claim('job', 'hash'));
+    await ledger.claim('job', 'hash', first);
     await moveAway(folder, 2);
 
     // The first is refused after all; the second is still under way.
-    await ledger.finish('job', 'not_submitted');
+    await ledger.finish('job', 'not_submitted', first);
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
     await ledger.accept('job', ref);
@@ -88,11 +90,11 @@ describe('claims that were taken over', () => {
   test('a task that the first one enters late is found, though a later claim is open', async () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
-    await ledger.claim('job', 'hash');
-    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    const first = await claimIdOf(ledger.claim('job', 'hash'));
+    await ledger.claim('job', 'hash', first);
     await moveAway(folder, 2);
 
-    await ledger.accept('job', ref);
+    await ledger.accept('job', ref, first);
 
     expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
     expect(await readdir(folder)).toHaveLength(2);
@@ -113,7 +115,7 @@ describe('claims that were taken over', () => {
     const ledger = fileLedger(folder);
     for (let attempt = 0; attempt < 100; attempt += 1) {
       // eslint-disable-next-line no-await-in-loop -- one after the other
-      expect(await ledger.claim('job', 'hash')).toEqual({ status: 'claimed' });
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
       // eslint-disable-next-line no-await-in-loop
       await ledger.finish('job', 'not_submitted');
     }
@@ -156,6 +158,91 @@ describe('claims that were taken over', () => {
   });
 });
 
+/** Puts the later claims of a call where they were before calls had folders. */
+async function flatten(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true });
+  for (const name of names.filter((found) => /[/\\]\d+\.json$/.test(found))) {
+    // eslint-disable-next-line no-await-in-loop -- one after the other
+    await fsPromises.rename(join(folder, name), join(folder, name.replace(/[/\\]/, '.')));
+  }
+}
+
+describe('a folder with many calls', () => {
+  test('is listed once, and not at each claim', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    const { readdir: list } = fsPromises;
+    const listed: unknown[] = [];
+    const counted = (...parameters: unknown[]): Promise<unknown> => {
+      listed.push(parameters[0]);
+      return Reflect.apply(list, fsPromises, parameters);
+    };
+    replaceOnDisk(Object.fromEntries([['readdir', counted]]));
+
+    for (let number = 0; number < 5; number += 1) {
+      const callId = `job-${number}`;
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      const claimId = await claimIdOf(ledger.claim(callId, 'hash'));
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.accept(callId, ref, claimId);
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish(callId, 'completed', claimId);
+    }
+
+    expect(listed.filter((path) => path === folder)).toHaveLength(1);
+  });
+
+  test('of an older version keeps a task of a later claim, whose first file is gone', async () => {
+    const folder = await temporaryFolder();
+    const before = fileLedger(folder);
+    await before.finish('job', 'not_submitted', await claimIdOf(before.claim('job', 'hash')));
+    await before.accept('job', ref, await claimIdOf(before.claim('job', 'hash')));
+    await flatten(folder);
+    expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^[\da-f]{32}\.2\.json$/));
+
+    const ledger = fileLedger(folder);
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+  });
+
+  test('of an older version keeps a doubt, and lets one worker take it over', async () => {
+    const folder = await temporaryFolder();
+    const before = fileLedger(folder);
+    const first = await claimIdOf(before.claim('job', 'hash'));
+    await before.claim('job', 'hash', first);
+    await before.finish('job', 'unknown');
+    await flatten(folder);
+
+    const ledgers = Array.from({ length: 8 }, () => fileLedger(folder));
+    const known = await claimIdIn(fileLedger(folder));
+    const claims = await Promise.all(ledgers.map((ledger) => ledger.claim('job', 'hash', known)));
+
+    expect(claims.filter(({ status }) => status === 'claimed')).toHaveLength(1);
+    expect(await fileLedger(folder).entry('job')).toMatchObject({ status: 'submitting' });
+  });
+
+  test('is rid of what killed processes left in the folder of a call', async () => {
+    const folder = await temporaryFolder();
+    const ledger = fileLedger(folder);
+    await ledger.claim('job', 'hash', await claimIdIn(ledger));
+    const [name = ''] = (await readdir(folder)).filter((found) => !found.endsWith('.json'));
+    const files = ['2.json.0123456789ab.tmp', '2.json.ba9876543210.tmp', 'notes.tmp'];
+    const past = new Date(Date.now() - 2 * 3_600_000);
+    await mkdir(join(folder, name), { recursive: true });
+    for (const file of files) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      await writeFile(join(folder, name, file), '');
+      // eslint-disable-next-line no-await-in-loop
+      if (file !== files[1]) await utimes(join(folder, name, file), past, past);
+    }
+
+    await ledger.entry('job');
+
+    const left = await readdir(join(folder, name));
+    expect(left.filter((file) => file.endsWith('.tmp')).toSorted()).toEqual(files.slice(1));
+  });
+});
+
 describe('where a runtime does not say which processes run', () => {
   test('a claim of another process is not taken for that of a dead one', async () => {
     const folder = await temporaryFolder();
@@ -176,7 +263,7 @@ describe('where a runtime does not say which processes run', () => {
 });
 
 /** What a ledger says of a claim whose process has the id of another one now. */
-async function claimOf(owner: object, claimedAt: Date, error?: Error) {
+async function movedClaim(owner: object, claimedAt: Date, error?: Error) {
   const folder = await temporaryFolder();
   const ledger = fileLedger(folder);
   await ledger.claim('job', 'hash');
@@ -198,7 +285,7 @@ describe('a process id that was given to another process', () => {
 
   test.skipIf(process.platform !== 'linux')('of another user, is seen by its start', async () => {
     const error = diskError('EPERM', 'kill');
-    const claim = await claimOf({ pid: process.ppid, start: '1' }, now, error);
+    const claim = await movedClaim({ pid: process.ppid, start: '1' }, now, error);
 
     expect(claim).toMatchObject({ isAlive: false });
   });
@@ -207,8 +294,8 @@ describe('a process id that was given to another process', () => {
     ['another process', { pid: process.ppid, start: '' }],
     ['this process', { start: '' }],
   ])('is not believed for ever where no start is known: %s', async (_, owner) => {
-    expect(await claimOf(owner, now)).toMatchObject({ isAlive: true });
-    expect(await claimOf(owner, earlier)).toMatchObject({ isAlive: undefined });
+    expect(await movedClaim(owner, now)).toMatchObject({ isAlive: true });
+    expect(await movedClaim(owner, earlier)).toMatchObject({ isAlive: undefined });
   });
 });
 
@@ -221,7 +308,7 @@ describe('a disk that is full', () => {
 
     const error = await failureOf(videos.create(order, options));
 
-    expect(error).toMatchObject({ field: 'ledger', cause: { code: 'ENOSPC' } });
+    expect(error).toMatchObject({ name: 'LedgerError', cause: { code: 'ENOSPC' } });
     expect(emulator.requests).toHaveLength(0);
     expect(await readdir(folder)).toEqual([]);
   });
@@ -294,9 +381,9 @@ describe('a folder with other things in it', () => {
   test('call ids that only differ in what no file can hold are different calls', async () => {
     const ledger = fileLedger(await temporaryFolder());
 
-    expect(await ledger.claim('\uD800', 'hash')).toEqual({ status: 'claimed' });
-    expect(await ledger.claim('\uD801', 'hash')).toEqual({ status: 'claimed' });
-    expect(await ledger.claim('\uFFFD', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('\uD800', 'hash')).toMatchObject({ status: 'claimed' });
+    expect(await ledger.claim('\uD801', 'hash')).toMatchObject({ status: 'claimed' });
+    expect(await ledger.claim('\uFFFD', 'hash')).toMatchObject({ status: 'claimed' });
   });
 });
 
@@ -306,7 +393,7 @@ test('a folder that was removed is made again', async () => {
   await ledger.claim('job', 'hash');
   await rm(folder, { recursive: true });
 
-  expect(await ledger.claim('other', 'hash')).toEqual({ status: 'claimed' });
+  expect(await ledger.claim('other', 'hash')).toMatchObject({ status: 'claimed' });
   await rm(folder, { recursive: true });
   await ledger.finish('other', 'unknown');
   await ledger.accept('other', ref);
@@ -345,6 +432,21 @@ test('a new folder is on the disk before a call is claimed in it, with the folde
   await fileLedger(folder).claim('job', 'hash');
 
   expect(opened.slice(0, 2).toSorted()).toEqual([parent, join(parent, 'var')]);
+});
+
+test('two workers that enter their tasks at the same time both have them kept', async () => {
+  const folder = await temporaryFolder();
+  const first = await claimIdOf(fileLedger(folder).claim('job', 'hash'));
+  const second = await claimIdOf(fileLedger(folder).claim('job', 'hash', first));
+  const other = { ...ref, id: 'task_2' };
+
+  await Promise.all([
+    fileLedger(folder).accept('job', ref, first),
+    fileLedger(folder).accept('job', other, second),
+  ]);
+
+  const entry = await fileLedger(folder).entry('job');
+  expect(entry?.refs.map(({ id }) => id).toSorted()).toEqual(['task_1', 'task_2']);
 });
 
 describe.each<[string, () => Promise<SubmitLedger>]>([

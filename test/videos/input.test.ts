@@ -100,7 +100,7 @@ describe('bad options are refused before anything is sent', () => {
     await failureOf(videos.create(order, options));
     await failureOf(videos.createAndWait(order, options));
 
-    expect(await own.claim('a', '')).toEqual({ status: 'claimed' });
+    expect(await own.claim('a', '')).toMatchObject({ status: 'claimed' });
   });
 
   test.each(everyMethod)('%s() takes null for no options', async (method) => {
@@ -196,6 +196,6 @@ test('parameters that cannot be written as JSON are refused before they are clai
 
   expect(InvalidInputError.isInstance(error)).toBe(true);
   expect(error).toMatchObject({ field: 'body' });
-  expect(await own.claim('a', '')).toEqual({ status: 'claimed' });
+  expect(await own.claim('a', '')).toMatchObject({ status: 'claimed' });
   expect(emulator.requests).toHaveLength(0);
 });

@@ -89,7 +89,7 @@ describe.each(['create', 'createAndWait'] as const)(
       await error;
       await vi.advanceTimersByTimeAsync(1_000);
 
-      expect(await ledger.claim('job', '')).toEqual({ status: 'claimed' });
+      expect(await ledger.claim('job', '')).toMatchObject({ status: 'claimed' });
       expect(emulator.requests).toHaveLength(0);
     });
 

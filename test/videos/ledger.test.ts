@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import {
+  LedgerError,
   VideoSubmitAnswerError,
   VideoSubmitUnknownError,
   VideoWaitError,
@@ -40,14 +41,15 @@ function watchedLedger(overrides: Partial<SubmitLedger> = {}) {
       told.push(`claim: ${claim.status}`);
       return claim;
     },
-    async accept(callId, ref) {
+    async accept(...parameters) {
       told.push('accept');
-      await ledger.accept(callId, ref);
+      await ledger.accept(...parameters);
     },
-    async finish(callId, end) {
-      told.push(end);
-      await ledger.finish(callId, end);
+    async finish(...parameters) {
+      told.push(parameters[1]);
+      await ledger.finish(...parameters);
     },
+    entry: (callId) => ledger.entry(callId),
   };
   return { ledger: watched, told };
 }
@@ -273,7 +275,7 @@ describe('videos.create() with a ledger', () => {
     const error = await failureOf(videos.create(order, { ledger, callId: 'a' }));
 
     expect(VideoSubmitUnknownError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ callId: 'a', outcome: 'unknown' });
+    expect(error).toMatchObject({ callId: 'a', outcome: 'unknown', isUnderWay: false });
     expect(String(error)).toMatch(/was submitted before.*may pay twice.*onUnknown: "resubmit"/);
     expect(told).toEqual(['claim: claimed', 'unknown', 'claim: unknown']);
     expect(countRequests(emulator).posts).toBe(1);
@@ -306,6 +308,7 @@ describe('videos.create() with a ledger', () => {
     expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected']);
     const error: unknown =
       first.status === 'rejected' ? first.reason : Reflect.get(second, 'reason');
+    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: true });
     expect(String(error)).toContain('is being submitted at this moment');
     expect(countRequests(emulator).posts).toBe(1);
   });
@@ -317,8 +320,10 @@ describe('videos.create() with a ledger', () => {
 
     const error = await failureOf(videos.create(order, { ledger, callId: 'a' }));
 
-    expect(InvalidInputError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ field: 'ledger', outcome: 'not_sent', cause });
+    expect(LedgerError.isInstance(error)).toBe(true);
+    expect(InvalidInputError.isInstance(error)).toBe(false);
+    expect(error).toMatchObject({ callId: 'a', outcome: 'not_sent', cause });
+    expect(String(error)).toContain('safe to send it again');
     expect(emulator.requests).toHaveLength(0);
   });
 
@@ -394,7 +399,7 @@ describe('what is the same submission', () => {
     );
 
     expect(error).toMatchObject({ name: 'InvalidInputError', field: 'input_reference' });
-    expect(await ledger.claim('a', '')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('a', '')).toMatchObject({ status: 'claimed' });
     expect(requests).toHaveLength(0);
   });
 

@@ -20,7 +20,7 @@ describe.each(makers)('%s', (_, make) => {
   test('a call goes from claimed to accepted to finished', async () => {
     const ledger = await make();
 
-    expect(await ledger.claim('job', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
     expect(await ledger.claim('job', 'hash')).toEqual({
       status: 'submitting',
       inputHash: 'hash',
@@ -42,7 +42,7 @@ describe.each(makers)('%s', (_, make) => {
 
     for (const callId of ['a', 'A', '../a', 'a/b', 'ä', ' ', 'x'.repeat(5_000)]) {
       // eslint-disable-next-line no-await-in-loop -- one after the other
-      expect(await ledger.claim(callId, 'hash')).toEqual({ status: 'claimed' });
+      expect(await ledger.claim(callId, 'hash')).toMatchObject({ status: 'claimed' });
     }
   });
 
@@ -60,7 +60,7 @@ describe.each(makers)('%s', (_, make) => {
 
     await ledger.finish('job', 'not_submitted');
 
-    expect(await ledger.claim('job', 'other')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('job', 'other')).toMatchObject({ status: 'claimed' });
   });
 
   test('a call of unknown fate stays claimed, and says that nobody works at it', async () => {
@@ -125,7 +125,7 @@ describe.each(makers)('%s', (_, make) => {
 
     await ledger.finish('job', 'not_submitted');
 
-    expect(await ledger.claim('job', 'hash')).toEqual({ status: 'claimed' });
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
   });
 });
 

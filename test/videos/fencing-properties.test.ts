@@ -1,0 +1,98 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fileLedger } from '../../src/node/index.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
+import { makeRef } from '../../src/videos/ref.ts';
+import type { SubmitLedger } from '../../src/videos/ledger.ts';
+import type { VideoTaskRef } from '../../src/videos/types.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+/** What happens next: a worker asks for the call, or one that has submitted it says how that ended. */
+type Step =
+  | { readonly act: 'claim' | 'take over' }
+  | { readonly act: 'accepted' | 'refused' | 'unknown' | 'completed'; readonly worker: number };
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ act: fc.constantFrom('claim' as const, 'take over' as const) }),
+    fc.record({
+      act: fc.constantFrom(
+        'accepted' as const,
+        'refused' as const,
+        'unknown' as const,
+        'completed' as const,
+      ),
+      worker: fc.nat(5),
+    }),
+  ),
+  { minLength: 3, maxLength: 14 },
+);
+
+interface Worker {
+  readonly claimId: string;
+  readonly ref: VideoTaskRef;
+  /** What truly became of its submission. */
+  fate: 'open' | 'accepted' | 'refused' | 'unknown';
+}
+
+/** Workers that submit one call under a ledger, and never say what is not so. */
+class Fleet {
+  readonly workers: Worker[] = [];
+  readonly #ledger: SubmitLedger;
+
+  constructor(ledger: SubmitLedger) {
+    this.#ledger = ledger;
+  }
+
+  /** @returns What the ledger knows then, without the order of tasks that came later. */
+  async do(step: Step): Promise<unknown> {
+    if ('worker' in step) await this.#tell(step.act, this.workers.at(step.worker));
+    else await this.#claim(step.act === 'take over');
+    const entry = await this.#ledger.entry('job');
+    const ids = entry?.refs.map(({ id }) => id) ?? [];
+    const accepted = this.workers.filter(({ fate }) => fate === 'accepted');
+    expect(ids.toSorted()).toEqual(accepted.map(({ ref }) => ref.id).toSorted());
+    return { ...entry, claimId: undefined, refs: [ids[0], ids.slice(1).toSorted()] };
+  }
+
+  async #claim(takesOver: boolean): Promise<void> {
+    const entry = await this.#ledger.entry('job');
+    const current = entry !== undefined && 'claimId' in entry ? entry.claimId : undefined;
+    const claim = await this.#ledger.claim('job', 'hash', takesOver ? current : undefined);
+    if (claim.status !== 'claimed') return;
+    // Nobody may submit what may be paid for already, unless they take the risk.
+    const isSafe = this.workers.every(({ fate }) => fate === 'refused');
+    expect(isSafe || (takesOver && current !== undefined)).toBe(true);
+    expect(this.workers.map(({ claimId }) => claimId)).not.toContain(claim.claimId);
+    const id = `task_${this.workers.length}`;
+    const ref = makeRef({ id, baseURL: 'https://gateway.test', createdAt: 5 });
+    this.workers.push({ claimId: claim.claimId, ref, fate: 'open' });
+  }
+
+  async #tell(act: Exclude<Step['act'], 'claim' | 'take over'>, worker?: Worker): Promise<void> {
+    if (worker === undefined) return;
+    const { claimId, ref, fate } = worker;
+    if (act === 'completed') {
+      if (fate === 'accepted') await this.#ledger.finish('job', 'completed', claimId);
+      return;
+    }
+    if (fate !== 'open') return;
+    worker.fate = act;
+    if (act === 'accepted') await this.#ledger.accept('job', ref, claimId);
+    else await this.#ledger.finish('job', act === 'refused' ? 'not_submitted' : act, claimId);
+  }
+}
+
+test('whatever workers say, and however late, no call is free that may be paid for, and no task is lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (given) => {
+      const inMemory = new Fleet(memoryLedger());
+      const ofFiles = new Fleet(fileLedger(await temporaryFolder()));
+      for (const step of [{ act: 'claim' } as const, ...given]) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        expect(await inMemory.do(step)).toEqual(await ofFiles.do(step));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,308 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fileLedger } from '../../src/node/index.ts';
+import { memoryLedger } from '../../src/videos/ledger.ts';
+import { makeRef } from '../../src/videos/ref.ts';
+import type { SubmitClaim, SubmitEnd, SubmitLedger } from '../../src/videos/ledger.ts';
+import type { VideoTaskRef } from '../../src/videos/types.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { untyped } from '../helpers/untyped.ts';
+import {
+  answeredVideos,
+  countRequests,
+  emulatedVideos,
+  failureOf,
+  order,
+} from '../helpers/videos.ts';
+
+const makers: [string, () => Promise<SubmitLedger>][] = [
+  ['memoryLedger()', async () => memoryLedger()],
+  ['fileLedger()', async () => fileLedger(join(await temporaryFolder(), 'ledger'))],
+];
+
+const ends: readonly SubmitEnd[] = ['completed', 'failed', 'not_submitted', 'unknown'];
+
+function task(id: string): VideoTaskRef {
+  return makeRef({ id, baseURL: 'https://gateway.test', createdAt: 5, callId: 'job' });
+}
+
+async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
+  const found = await asked;
+  return 'claimId' in found ? found.claimId : '';
+}
+
+/** Worker A claims a call, and worker B takes it over. */
+async function takenOver(ledger: SubmitLedger) {
+  const a = await claimIdOf(ledger.claim('job', 'hash'));
+  const b = await claimIdOf(ledger.claim('job', 'hash', a));
+  expect(b).not.toBe(a);
+  return { a, b };
+}
+
+const refusal = () => Response.json({ error: { message: 'No', code: 'x' } }, { status: 402 });
+const page = () => new Response('<html></html>', { status: 502 });
+const made = (id: string) => () => Response.json({ id, status: 'queued' });
+
+/** How far worker B may have come when worker A speaks. */
+const states: [string, (ledger: SubmitLedger, b: string) => Promise<void>][] = [
+  ['is submitting', async () => {}],
+  ['does not know', (ledger, b) => ledger.finish('job', 'unknown', b)],
+  ['made no task', (ledger, b) => ledger.finish('job', 'not_submitted', b)],
+  ['has a task', (ledger, b) => ledger.accept('job', task('b'), b)],
+  [
+    'has ended',
+    async (ledger, b) => {
+      await ledger.accept('job', task('b'), b);
+      await ledger.finish('job', 'completed', b);
+    },
+  ],
+];
+
+describe.each(makers)('a claim of %s that was taken over', (_, make) => {
+  describe.each(states)('by a worker that %s', (__, bring) => {
+    test.each(ends)('is not ended by a late word: %s', async (end) => {
+      const ledger = await make();
+      const { a, b } = await takenOver(ledger);
+      await bring(ledger, b);
+      const before = await ledger.entry('job');
+
+      await ledger.finish('job', end, a);
+
+      expect(before).toBeDefined();
+      expect(await ledger.entry('job')).toEqual(before);
+      expect(await ledger.claim('job', 'hash', a)).not.toMatchObject({ status: 'claimed' });
+    });
+
+    test('gives its task all the same, beside that of the other', async () => {
+      const ledger = await make();
+      const { a, b } = await takenOver(ledger);
+      await bring(ledger, b);
+      const { status, refs = [] } = (await ledger.entry('job')) ?? {};
+
+      await ledger.accept('job', task('a'), a);
+      await ledger.accept('job', task('a'), a);
+      const entry = await ledger.entry('job');
+
+      expect(entry?.status).toBe(refs.length > 0 ? status : 'accepted');
+      expect(entry?.refs).toEqual([...refs, task('a')]);
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ ref: entry?.refs[0] });
+    });
+  });
+
+  test('has its task kept when the other is refused, and when it comes after the other', async () => {
+    const ledger = await make();
+    const { a, b } = await takenOver(ledger);
+
+    await ledger.accept('job', task('a'), a);
+    await ledger.finish('job', 'not_submitted', b);
+    await ledger.finish('job', 'unknown', b);
+
+    expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [task('a')] });
+    await ledger.accept('job', task('b'), b);
+    expect((await ledger.entry('job'))?.refs).toEqual([task('a'), task('b')]);
+  });
+});
+
+describe.each(makers)('%s', (_, make) => {
+  test('has no entry of a call that may be submitted', async () => {
+    const ledger = await make();
+    expect(await ledger.entry('job')).toBeUndefined();
+
+    const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+    expect(await ledger.entry('job')).toEqual({
+      status: 'submitting',
+      inputHash: 'hash',
+      claimId,
+      isAlive: true,
+      refs: [],
+    });
+    await ledger.finish('job', 'not_submitted', claimId);
+
+    expect(await ledger.entry('job')).toBeUndefined();
+  });
+
+  test('gives each claim another id, also when the one before was given back', async () => {
+    const ledger = await make();
+    const ids = new Set<string>();
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      // eslint-disable-next-line no-await-in-loop -- one after the other
+      const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+      ids.add(claimId);
+      // eslint-disable-next-line no-await-in-loop
+      await ledger.finish('job', 'not_submitted', claimId);
+    }
+
+    expect(ids.size).toBe(5);
+  });
+
+  test('keeps a task whose claim was given back, whoever has the call now', async () => {
+    const ledger = await make();
+    const first = await claimIdOf(ledger.claim('job', 'hash'));
+    await ledger.finish('job', 'not_submitted', first);
+    const second = await claimIdOf(ledger.claim('job', 'hash'));
+
+    await ledger.accept('job', task('a'), first);
+    await ledger.accept('job', task('b'), second);
+
+    expect((await ledger.entry('job'))?.refs).toEqual([task('a'), task('b')]);
+  });
+
+  test('keeps a task of a claim of which it knows nothing', async () => {
+    const ledger = await make();
+
+    await ledger.accept('job', task('a'), 'gone');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref: task('a') });
+  });
+
+  test('puts a task that is entered by hand before the others, and keeps those', async () => {
+    const ledger = await make();
+    await ledger.accept('job', task('a'), await claimIdOf(ledger.claim('job', 'hash')));
+
+    await ledger.accept('job', task('b'));
+    await ledger.accept('job', task('c'));
+
+    const entry = await ledger.entry('job');
+    expect(entry).toMatchObject({ status: 'accepted', ref: task('c') });
+    expect(entry?.refs.map(({ id }) => id).toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('lets a person decide: an end without a claim counts for the call as it is', async () => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+
+    await ledger.finish('job', 'not_submitted');
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+  });
+
+  test.each(['', 7, null, {}])('refuses the claim id %j', async (claimId) => {
+    const ledger = await make();
+    await ledger.claim('job', 'hash');
+    const bad = untyped<string>(claimId);
+
+    const errors = [
+      await failureOf(ledger.accept('job', task('a'), bad)),
+      await failureOf(ledger.finish('job', 'not_submitted', bad)),
+    ];
+
+    for (const error of errors) expect(error).toMatchObject({ field: 'claimId' });
+    expect(await ledger.entry('job')).toMatchObject({ status: 'submitting' });
+  });
+
+  test('of eight workers on one call one submits, and the others are told so', async () => {
+    const { emulator, videos } = emulatedVideos();
+    emulator.fail({
+      operation: 'videos.create',
+      fault: { type: 'slow', milliseconds: 100 },
+    });
+    const options = { ledger: await make(), callId: 'job', onUnknown: 'resubmit' } as const;
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, () => videos.create(order, options)),
+    );
+
+    const errors = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason] : [],
+    );
+    expect(errors).toHaveLength(7);
+    for (const error of errors) expect(error).toMatchObject({ isUnderWay: true });
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+
+  test('of eight workers that take a call over one submits', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const ledger = await make();
+    await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', '')));
+    emulator.fail({
+      operation: 'videos.create',
+      fault: { type: 'slow', milliseconds: 100 },
+    });
+
+    await Promise.allSettled(
+      Array.from({ length: 8 }, () =>
+        videos.create(order, { ledger, callId: 'job', onUnknown: 'resubmit' }),
+      ),
+    );
+
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+
+  /** Worker A hangs in its submission until it is told how that ends; worker B takes the call over. */
+  async function twoWorkers(endOfA: () => Response, endOfB: () => Response) {
+    const ledger = await make();
+    const events = new EventTarget();
+    const whenTold = (name: string) =>
+      new Promise((resolve) => {
+        events.addEventListener(name, resolve, { once: true });
+      });
+    const sentByA = whenTold('sent by A');
+    const released = whenTold('released');
+    const first = answeredVideos(async () => {
+      events.dispatchEvent(new Event('sent by A'));
+      await released;
+      return endOfA();
+    });
+    const second = answeredVideos(endOfB);
+    const a = first.videos.create(order, { ledger, callId: 'job' }).then(
+      ({ ref }) => ref,
+      (error: unknown) => error,
+    );
+    await sentByA;
+    // As when its lease has run out: nobody knows what has become of it.
+    await ledger.finish('job', 'unknown');
+    const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;
+    const b = await second.videos.create(order, options).then(
+      ({ ref }) => ref,
+      (error: unknown) => error,
+    );
+    events.dispatchEvent(new Event('released'));
+    return { ledger, a: await a, b, posts: first.requests.length + second.requests.length };
+  }
+
+  test('does not free a call that is in doubt when the late worker was refused', async () => {
+    const { ledger, posts } = await twoWorkers(refusal, page);
+    const { requests, videos } = answeredVideos(made('c'));
+
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+    expect(posts).toBe(2);
+    expect(requests).toHaveLength(0);
+  });
+
+  test('keeps both tasks of two workers', async () => {
+    const { ledger, a, b, posts } = await twoWorkers(made('a'), made('b'));
+
+    expect(await ledger.entry('job')).toMatchObject({ status: 'accepted' });
+    expect((await ledger.entry('job'))?.refs).toEqual([b, a]);
+    expect(posts).toBe(2);
+  });
+});
+
+describe('a ledger of an older version', () => {
+  test('without entry() is refused before anything is claimed', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const old = memoryLedger();
+    const ledger = { ...old, entry: untyped<SubmitLedger['entry']>(undefined) };
+
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
+    expect(String(error)).toContain('has no method entry()');
+    expect(await old.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test.each([undefined, null, '', 7])('that claims under the id %j submits nothing', async (id) => {
+    const { emulator, videos } = emulatedVideos();
+    const claim = async () => untyped<SubmitClaim>({ status: 'claimed', claimId: id });
+    const ledger = { ...memoryLedger(), claim };
+
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'ledger' });
+    expect(String(error)).toContain('{ status: "claimed", claimId }');
+    expect(emulator.requests).toHaveLength(0);
+  });
+});
