@@ -273,7 +273,9 @@ export class LedgerCall {
       callId,
       isUnderWay,
       evidence: { phase: 'sent', attempts: [] },
-      advice: `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
+      advice: isUnderWay
+        ? 'Try again later with the same callId: the ledger will know the task by then.'
+        : `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
     });
   }
 

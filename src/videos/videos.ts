@@ -85,6 +85,7 @@ export class Videos {
    * @throws `InvalidInputError` before anything is sent, when model or prompt are missing or the
    * reference is no usable file or text
    * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   * @throws `LedgerError` when the `ledger` cannot be asked; nothing is sent
    *
    * @example
    * const task = await gateway.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
@@ -191,6 +192,7 @@ export class Videos {
    * @param task - The original: its id, its handle or the task.
    * @throws `InvalidInputError` when the prompt is blank
    * @throws `VideoSubmitUnknownError` when it is not known whether the task was created
+   * @throws `LedgerError` when the `ledger` cannot be asked; nothing is sent
    */
   remix(
     task: VideoTaskLike,

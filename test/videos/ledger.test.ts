@@ -309,7 +309,8 @@ describe('videos.create() with a ledger', () => {
     const error: unknown =
       first.status === 'rejected' ? first.reason : Reflect.get(second, 'reason');
     expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: true });
-    expect(String(error)).toContain('is being submitted at this moment');
+    expect(String(error)).toContain('is being submitted at this moment. Try again later');
+    expect(String(error)).not.toContain('resubmit');
     expect(countRequests(emulator).posts).toBe(1);
   });
 
