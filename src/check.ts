@@ -128,7 +128,8 @@ export function checkRequestOptions(options: RequestOptions | undefined): void {
   const { signal, callId = '-' } = options;
   checkSignal(signal);
   checkText('callId', callId, 'the id of your job');
-  for (const field of ['headers', 'query', 'extraBody', 'fetchOptions'] as const) {
+  if (!Array.isArray(options.headers)) checkObject('headers', options.headers);
+  for (const field of ['query', 'extraBody', 'fetchOptions'] as const) {
     checkObject(field, options[field]);
   }
 }

@@ -143,13 +143,13 @@ export class Gateway {
   }
 
   /**
-   * A client with the same options, except for those given. The original stays as it is. When their
-   * gateway limits downloads, those of both wait in one line.
+   * A client of the same class with the same options, except for those given. The original stays as it
+   * is. When their gateway limits downloads, those of both wait in one line.
    *
    * @throws `InvalidInputError` when an option cannot work
    */
-  withOptions(options: GatewayOptions): Gateway {
-    const copy = new Gateway({ ...this.#options, ...options });
+  withOptions(options: GatewayOptions): this {
+    const copy: this = Reflect.construct(this.constructor, [{ ...this.#options, ...options }]);
     copy.videos.joinLineOf(this.videos);
     return copy;
   }
@@ -159,7 +159,7 @@ export class Gateway {
    * free and is repeated when it fails.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @returns Parsed JSON, or text when the answer is not JSON.
+   * @returns Parsed JSON, or text when the answer is not JSON, or `null` of a 204.
    */
   get(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('GET', path, options);
@@ -172,10 +172,25 @@ export class Gateway {
    * @param path - Below `baseURL`, for example `/v1/some/route`.
    * @param options - `body` is sent as JSON, or as it is when it is a form, search parameters, bytes, a
    *   `Blob` or a stream. Streams are never sent twice.
-   * @returns Parsed JSON, or text when the answer is not JSON.
+   * @returns Parsed JSON, or text when the answer is not JSON, or `null` of a 204.
    */
   post(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('POST', path, options);
+  }
+
+  /** The same as `post()`, for `PUT`. It may be repeated, and is when it fails. */
+  put(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
+    return this.request('PUT', path, options);
+  }
+
+  /** The same as `post()`, for `PATCH`. */
+  patch(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
+    return this.request('PATCH', path, options);
+  }
+
+  /** The same as `post()`, for `DELETE`. It may be repeated, and is when it fails. */
+  delete(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
+    return this.request('DELETE', path, options);
   }
 
   /**

@@ -28,8 +28,14 @@ export interface FetchOptions {
   readonly [option: string]: unknown;
 }
 
-/** Header values; `null` removes a header that an outer level set. */
-export type HeaderValues = Headers | Readonly<Record<string, string | null | undefined>>;
+/**
+ * Header values, also as a list of pairs, of which the last of a name counts; `null` removes a header that
+ * an outer level set.
+ */
+export type HeaderValues =
+  | Headers
+  | Readonly<Record<string, string | null | undefined>>
+  | readonly (readonly [name: string, value: string | null | undefined])[];
 
 /** Query parameters; lists repeat the name, `null` removes one that an outer level set. */
 export type QueryValues = Readonly<

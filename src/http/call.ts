@@ -150,7 +150,7 @@ export class LogicalCall {
         const open: OpenAnswer<T> & Answer = {
           ...answer,
           parse: () => call.#read(open, format),
-          raw: () => handOut(call, open),
+          raw: () => (open.response = handOut(call, open)),
         };
         return open;
       }

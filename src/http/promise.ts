@@ -7,7 +7,7 @@ export interface OpenAnswer<T> {
   requestId: string | undefined;
   /** Reads the body. Called at most once. */
   parse(): Promise<T>;
-  /** Hands the body over unread. */
+  /** Hands the body over unread; when it stays so, it can still be parsed. */
   raw(): Response;
 }
 
@@ -23,7 +23,8 @@ export interface WithResponse<T> {
 }
 
 function handedOut(): Promise<never> {
-  const problem = 'was handed out by asResponse(), so its body cannot be parsed here as well.';
+  const problem =
+    'was handed out by asResponse() and read there, so its body cannot be parsed here as well.';
   return Promise.reject(new InvalidInputError('response', problem));
 }
 
@@ -50,7 +51,7 @@ export class GatewayPromise<T> extends Promise<T> {
 
   /**
    * The raw `Response`, as soon as its headers have come and its status is a success. The body is
-   * not read and not checked; read it or cancel it.
+   * not read and not checked; read it, cancel it, or await the promise to have it parsed.
    *
    * @throws the same errors as awaiting the promise, up to the headers
    */
@@ -87,7 +88,8 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   #data(): Promise<T> {
-    this.#parsed ??= this.#raw === undefined ? this.#parse() : handedOut();
+    const isTaken = this.#raw?.bodyUsed === true || this.#raw?.body?.locked === true;
+    this.#parsed ??= isTaken ? handedOut() : this.#parse();
     return this.#parsed;
   }
 

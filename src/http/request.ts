@@ -232,15 +232,24 @@ export function undocumentedSpec(
   };
 }
 
+/** Header values, whatever form they were given in. */
+export function pairsOf(
+  values: HeaderValues | null | undefined,
+): Iterable<readonly [name: string, value: string | null | undefined]> {
+  if (values instanceof Headers || Array.isArray(values)) return values;
+  return Object.entries(values ?? {});
+}
+
 /** Adds a level of headers; `null` removes a header, `undefined` leaves it. */
 export function applyHeaders(
   headers: Headers,
   values: HeaderValues | null | undefined,
   field: string,
 ): void {
-  const entries: Iterable<[string, string | null | undefined]> =
-    values instanceof Headers ? values : Object.entries(values ?? {});
-  for (const [name, value] of entries) {
+  for (const pair of pairsOf(values)) {
+    const isPair = Array.isArray(pair) && pair.length === 2;
+    check(isPair, field, 'must be an object, Headers, or a list of pairs.');
+    const [name, value] = pair;
     if (value === undefined) continue;
     try {
       if (value === null) headers.delete(name);

@@ -219,7 +219,7 @@ export const anyAnswer: AnswerFormat<unknown> = {
     const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
     const isBroken = isLabelled && looksLikeJSON && value === undefined;
     if (isBroken || isPage(text)) throw notJSON(text, answer);
-    if (value === undefined) return { value: text };
+    if (value === undefined) return { value: answer.response.status === 204 ? null : text };
     throwIfError(value, answer, text);
     attachRequestId(value, answer.requestId);
     return { value };

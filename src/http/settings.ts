@@ -184,7 +184,7 @@ function resolveLog(options: GatewayOptions): Log {
 const conflictingAuthHeaders = ['x-api-key', 'x-goog-api-key', 'mj-api-secret'];
 
 function checkHeaders(options: GatewayOptions, log: Log): void {
-  checkObject('defaultHeaders', options.defaultHeaders);
+  if (!Array.isArray(options.defaultHeaders)) checkObject('defaultHeaders', options.defaultHeaders);
   const headers = new Headers();
   applyHeaders(headers, options.defaultHeaders, 'defaultHeaders');
   for (const header of conflictingAuthHeaders) {

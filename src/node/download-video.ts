@@ -11,6 +11,7 @@ import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/videos.ts';
 import { isCompleted, ownTask } from '../videos/ref.ts';
 import { delay } from '../http/abort.ts';
+import { pairsOf } from '../http/request.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
@@ -263,11 +264,9 @@ class Download {
 
   #request(known: Resumable | undefined): Promise<Response> {
     const { to: _to, resume: _resume, onProgress: _onProgress, ...request } = this.#options;
-    const given = request.headers;
-    const headers = { ...(given instanceof Headers ? Object.fromEntries(given) : given) };
+    const headers = [...pairsOf(request.headers)];
     if (known !== undefined) {
-      headers['range'] = `bytes=${this.#part.file.size}-`;
-      headers['if-range'] = known.validator;
+      headers.push(['range', `bytes=${this.#part.file.size}-`], ['if-range', known.validator]);
     }
     return this.#client.videos.downloadContent(this.#task, { ...request, headers });
   }

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { BadRequestError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
-import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import {
   apiErrorOf,
@@ -13,6 +13,7 @@ import {
   film,
   html,
   list,
+  messages,
   models,
   named,
   remix,
@@ -244,13 +245,75 @@ describe('asResponse() and withResponse()', () => {
 
   test('a body that was handed out is not parsed as well, and not fetched again', async () => {
     const { client, requests } = scripted([json(models)]);
-    const promise = list(client);
+    for (const use of [
+      (response: Response) => response.text(),
+      (response: Response) => response.body?.getReader(),
+      (response: Response) => response.body?.cancel(),
+    ]) {
+      const promise = list(client);
+      await use(await promise.asResponse());
+
+      expect(await failureOf(promise)).toBeInstanceOf(InvalidInputError);
+    }
+    expect(requests).toHaveLength(3);
+  });
+
+  test('after asResponse() the promise still gives the parsed answer, of the same request', async () => {
+    const { client, requests } = scripted([json(completion)]);
+    const promise = chat(client);
+
+    const response = await promise.asResponse();
+    const { id, choices } = await promise;
+
+    expect(response.status).toBe(200);
+    expect(id).toBe('chatcmpl-1');
+    expect(choices).toHaveLength(1);
+    expect((await promise.withResponse()).response).toBe(response);
+    expect(requests).toHaveLength(1);
+  });
+
+  test('after asResponse() the promise still gives a stream, a file and a page', async () => {
+    const chunk = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
+    const { client } = scripted([
+      eventStream(chunk, '[DONE]'),
+      text('ID3', { headers: { 'content-type': 'audio/mpeg' } }),
+      json({ ...models, data: [{ id: 'm' }] }),
+    ]);
+
+    const streaming = client.chat.completions.create({
+      model: 'm',
+      messages: [...messages],
+      stream: true,
+    });
+    expect((await streaming.asResponse()).headers.get('content-type')).toContain('event-stream');
+    expect(await collect(await streaming)).toHaveLength(1);
+    const speaking = client.audio.speech.create({ model: 'm', input: 'hi' });
+    await speaking.asResponse();
+    expect(await (await speaking).text()).toBe('ID3');
+    const listing = list(client);
+    await listing.asResponse();
+    expect((await listing).data).toMatchObject([{ id: 'm' }]);
+  });
+
+  test('after asResponse() a body that breaks off fails the promise, and nothing is charged twice', async () => {
+    const { client, requests } = scripted([() => cutResponse('{"data":[')]);
+    const promise = draw(client);
     await promise.asResponse();
 
-    const failure = await failureOf(promise);
-
-    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(await apiErrorOf(promise)).toMatchObject({ outcome: 'unknown' });
     expect(requests).toHaveLength(1);
+  });
+
+  test('after asResponse() the signal of the call still ends it', async () => {
+    const controller = new AbortController();
+    const { client } = scripted([() => new Response(new ReadableStream())]);
+    const promise = client.get('/api/x', { signal: controller.signal });
+    await promise.asResponse();
+
+    const failure = failureOf(promise);
+    controller.abort();
+
+    expect(await failure).toHaveProperty('name', 'APIUserAbortError');
   });
 
   test('a promise can be awaited any number of times and sends once', async () => {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { failureOf, json, scripted } from '../helpers/clients.ts';
+import { failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { settled } from '../helpers/failures.ts';
 import { chat, completion, error, film, models } from '../helpers/transport.ts';
 
@@ -214,4 +214,65 @@ test.each(['organization', 'project'])('%s is an id that a header can carry', (n
       Reflect.construct(Gateway, [{ ...base, [name]: value }]);
     }).toThrow(InvalidInputError);
   }
+});
+
+test('withOptions() keeps the class', async () => {
+  class Mine extends Gateway {
+    readonly mine = true;
+  }
+  const { client } = scripted([json(models)]);
+  const copy = new Mine({ ...base, fetch: async () => Promise.resolve(Response.json(models)) })
+    .withOptions({ timeout: 1_000 })
+    .withOptions({ maxRetries: 0 });
+
+  expect(copy).toBeInstanceOf(Mine);
+  expect(copy.mine).toBe(true);
+  expect(copy).toMatchObject({ timeout: 1_000, maxRetries: 0 });
+  expect((await copy.models.list()).data).toEqual([]);
+  expect(client.withOptions({}).constructor).toBe(Gateway);
+  expect(Gateway.name).toBe('Gateway');
+});
+
+test('headers are given as a list of pairs too', async () => {
+  const { client, requests } = scripted([json(models)], {
+    defaultHeaders: [
+      ['x-a', '1'],
+      ['X-B', '2'],
+      ['x-c', undefined],
+    ],
+  });
+
+  await client.models.list({
+    headers: [
+      ['x-b', null],
+      ['x-d', '3'],
+      ['x-d', '4'],
+    ],
+  });
+
+  const sent = requests[0]?.headers;
+  expect(['x-a', 'x-b', 'x-c', 'x-d'].map((name) => sent?.get(name))).toEqual([
+    '1',
+    null,
+    null,
+    '4',
+  ]);
+  for (const pairs of [['x-a: 1'], [1], [[]], [['bad name', 'x']]]) {
+    expect(() => {
+      Reflect.construct(Gateway, [{ ...base, defaultHeaders: pairs }]);
+    }).toThrow(/^defaultHeaders/);
+    const failure = await failureOf(misuse(client.models, 'list', { headers: pairs }));
+    expect(failure).toMatchObject({ field: 'headers', outcome: 'not_sent' });
+  }
+});
+
+test('put(), patch() and delete() are request() with their method', async () => {
+  const { client, requests } = scripted([json({ ok: true })]);
+
+  for (const name of ['put', 'patch', 'delete'] as const) {
+    expect(await client[name]('/v1/x', { body: { a: 1 } })).toEqual({ ok: true });
+  }
+
+  expect(requests.map(({ method }) => method)).toEqual(['PUT', 'PATCH', 'DELETE']);
+  expect(await requests[2]?.json()).toEqual({ a: 1 });
 });

@@ -90,7 +90,7 @@ describe('options of the client', () => {
     ['logger', ['console', 1, {}, { error() {} }]],
     ['fetch', ['fetch', {}, null]],
     ['fetchOptions', ['x', 1]],
-    ['defaultHeaders', ['x: y', 1, [['a', 'b']]]],
+    ['defaultHeaders', ['x: y', 1, [['a b', 'c']], ['a'], [1]]],
     ['defaultHeaders', [{ 'bad name': 'x' }, { 'x-a': 'line\nbreak' }]],
     ['defaultQuery', ['a=1', 1]],
     ['onDrift', ['log', {}]],

@@ -299,7 +299,7 @@ describe('undocumented routes', () => {
       [text('[Music] la la'), '[Music] la la'],
       [text('plain'), 'plain'],
       [text(''), ''],
-      [text(null, { status: 204 }), ''],
+      [text(null, { status: 204 }), null],
     ] as const) {
       const { client } = scripted([answer]);
       expect(await client.get('/api/x')).toEqual(expected);
