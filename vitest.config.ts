@@ -4,7 +4,7 @@ export default defineConfig({
   define: { __VERSION__: '"0.0.0-test"' },
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/helpers/load-ky.ts'],
+    setupFiles: ['test/helpers/load-parts.ts'],
     typecheck: { include: ['test/**/*.test-d.ts'] },
     // Property tests and real sockets take their time on a busy machine.
     testTimeout: 30_000,

@@ -105,7 +105,7 @@ export type {
 } from './models/models.ts';
 export type { Speech } from './audio/speech.ts';
 export type { Translations } from './audio/translations.ts';
-export type { VideoDownloadOptions, Videos } from './videos/videos.ts';
+export type { Videos } from './videos/videos.ts';
 export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
 export { ChatCompletionRunner } from './chat/runner.ts';
 export { Stream } from './streams/stream.ts';
@@ -126,6 +126,7 @@ export {
 export { parseVideoTaskRef } from './videos/ref.ts';
 export type {
   VideoCreateAndWaitOptions,
+  VideoDownloadOptions,
   VideoSubmitOptions,
   VideoUpdate,
   VideoWaitAllOptions,

@@ -2,7 +2,7 @@ import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts'
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { vectorsSchema } from './schema.ts';
+import { embeddingsSchema, type VectorForm, vectorsSchema } from './schema.ts';
 import type { EmbeddingsCreateManyParams, EmbeddingUsage, ManyEmbeddings } from './types.ts';
 import { check, checkInteger } from '../check.ts';
 
@@ -61,6 +61,9 @@ export class PartialEmbeddingsError extends GatewayError {
     this.failed = init.failed;
   }
 }
+
+/** How the vectors of one request are read. */
+export const vectorsIn = (form: VectorForm) => jsonAnswer({ schema: embeddingsSchema(form) });
 
 /**
  * Embeds any number of inputs, with as many requests as that takes.

@@ -1,9 +1,8 @@
+import { type AnswerFormat, lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
+import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
-import { embeddingsSchema } from './schema.ts';
-import type { ResponseSchema } from '../answers/reader.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
@@ -11,12 +10,15 @@ import type {
   EmbeddingsCreateManyParams,
   ManyEmbeddings,
 } from './types.ts';
-import { embedMany, type EmbeddingsCreateManyOptions } from './create-many.ts';
+import type { EmbeddingsCreateManyOptions } from './create-many.ts';
 import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
+
+/** What reads vectors: a page that embeds nothing does not load it. */
+const loadEmbeddings = later('embeddings', () => import('./create-many.ts'));
 
 /** Turns texts into vectors. Billed by use. */
 export class Embeddings {
@@ -57,7 +59,7 @@ export class Embeddings {
     return this.#transport.call(
       'embeddings.create',
       () => ({ json: embeddingBody('embeddings.create', params) }),
-      jsonAnswer({ schema: schemaFor(params, options) }),
+      answerTo(params, options),
       options,
     );
   }
@@ -91,7 +93,7 @@ export class Embeddings {
         const json = embeddingBody('embeddings.createForEngine', params);
         return { params: { model: json.model }, json };
       },
-      jsonAnswer({ schema: schemaFor(params, options) }),
+      answerTo(params, options),
       options,
     );
   }
@@ -123,18 +125,19 @@ export class Embeddings {
   ): Promise<ManyEmbeddings> {
     // All inputs are looked at before the first is paid for.
     const body = embeddingBody('embeddings.createMany', params);
+    const { embedMany } = await loadEmbeddings();
     return embedMany(this.#transport, body, options);
   }
 }
 
 /** What was asked for decides what the caller gets; what came decides how it is read. */
-function schemaFor(
+function answerTo(
   params: EmbeddingCreateParams,
   options: RequestOptions | undefined,
-): ResponseSchema<AnyResponse> {
+): AnswerFormat<AnyResponse, 'json'> {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
-  const format = encoding_format ?? 'float';
-  return embeddingsSchema({ inputs: countInputs(input), dimensions, format });
+  const form = { inputs: countInputs(input), dimensions, format: encoding_format ?? 'float' };
+  return lateAnswer('json', loadEmbeddings, ({ vectorsIn }) => vectorsIn(form));
 }
 
 /** The body of a request for embeddings, checked. */

@@ -1,25 +1,22 @@
+import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
+import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
-import { generateContentSchema } from './schema.ts';
-import { jsonAnswer } from '../http/response.ts';
-import { collectAs, eventAnswer } from '../streams/open-stream.ts';
-import { generateProtocol } from './accumulator.ts';
 import type { Stream } from '../streams/stream.ts';
-import type { GenerateContentParams } from './params.ts';
-import type { GenerateContentResponse } from './types.ts';
 import { generateBody } from './body.ts';
-import {
-  type GenerateToolRun,
-  runTools,
-  type GenerateToolRunOptions,
-  type GenerateToolRunParams,
+import type { GenerateContentParams } from './params.ts';
+import type {
+  GenerateToolRun,
+  GenerateToolRunOptions,
+  GenerateToolRunParams,
 } from './run-tools.ts';
+import type { GenerateContentResponse } from './types.ts';
 
-const generateAnswer = jsonAnswer({
-  schema: generateContentSchema,
-  fromEvents: collectAs(generateProtocol),
-});
+/** What reads answers, and runs tools: a page that generates nothing does not load it. */
+const loadGenerate = later('content generation', () => import('./operations.ts'));
+const generateAnswer = lateAnswer('json', loadGenerate, ({ wholeAnswer }) => wholeAnswer);
+const generateEvents = lateAnswer('events', loadGenerate, ({ streamedAnswer }) => streamedAnswer);
 
 /** Content generation in Gemini's format: `POST /v1beta/models/{model}:generateContent`. */
 export class Generate {
@@ -81,7 +78,7 @@ export class Generate {
         json: generateBody(params, 'generate.contentStream'),
         params: { model: params.model },
       }),
-      eventAnswer(generateProtocol),
+      generateEvents,
       options,
     );
   }
@@ -105,10 +102,11 @@ export class Generate {
    * });
    * console.log(response.text);
    */
-  runTools(
+  async runTools(
     params: GenerateToolRunParams,
     options?: GenerateToolRunOptions,
   ): Promise<GenerateToolRun> {
+    const { runTools } = await loadGenerate();
     return runTools(params, options, (asked, request) => this.content(asked, request));
   }
 }

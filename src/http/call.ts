@@ -38,6 +38,8 @@ import { buildQuery, buildURL, displayURL } from './url.ts';
 /** How a success answer becomes what the caller gets. */
 export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
   readonly kind: Kind;
+  /** Loads what reads the body, before anything is sent. */
+  load?(): Promise<unknown>;
   /**
    * Reads the body.
    *
@@ -45,6 +47,19 @@ export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
    * @throws `ReadFailure` when it is no answer; a read that costs nothing is then repeated
    */
   read(call: LogicalCall, answer: Answer): Promise<{ readonly value: T; readonly stays?: boolean }>;
+}
+
+/** An answer that is read by a part of this package which is loaded before the request is sent. */
+export function lateAnswer<Part, T, Kind extends ResponseKind>(
+  kind: Kind,
+  load: () => Promise<Part>,
+  formatOf: (part: Part) => AnswerFormat<T, Kind>,
+): AnswerFormat<T, Kind> {
+  return {
+    kind,
+    load,
+    read: async (call, answer) => formatOf(await load()).read(call, answer),
+  };
 }
 
 /** The id of one logical call, over all its attempts. It only has to be unique in logs. */
@@ -125,6 +140,7 @@ export class LogicalCall {
     const { scope } = call;
     try {
       const body = (call.#body ??= await call.#prepareBody());
+      if (format.load !== undefined) await call.#beforeSending(format.load());
       for (;;) {
         const rules = call.#rules;
         // An attempt that follows a wait that was stopped says so, and sends nothing.
@@ -169,9 +185,23 @@ export class LogicalCall {
       const takesForms = !isNode || this.client.fetch === globalFetch;
       return await form.encode(extra, takesForms, this.scope.controller.signal);
     } catch (cause) {
-      if (this.scope.stopped === undefined) throw cause;
-      throw this.#makeError(this.#neverSent(cause));
+      throw this.#unsent(cause);
     }
+  }
+
+  /** Waits for what is needed before the request, unless the call is stopped meanwhile. */
+  async #beforeSending(ready: Promise<unknown>): Promise<void> {
+    try {
+      await untilAborted(ready, this.scope.controller.signal);
+    } catch (cause) {
+      throw this.#unsent(cause);
+    }
+  }
+
+  /** What to throw for a failure before anything was sent: that the call was stopped, if it was. */
+  #unsent(cause: unknown): unknown {
+    if (this.scope.stopped === undefined) return cause;
+    return this.#makeError(this.#neverSent(cause));
   }
 
   /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */

@@ -44,6 +44,18 @@ export class GatewayPromise<T> extends Promise<T> {
     this.#answer = answer;
   }
 
+  /**
+   * A promise of a call that can begin only when something is there.
+   *
+   * @internal
+   */
+  static when<Needed, T>(
+    needed: Promise<Needed>,
+    start: (needed: Needed) => GatewayPromise<T>,
+  ): GatewayPromise<T> {
+    return new GatewayPromise(needed.then((value) => start(value).#answer));
+  }
+
   /** `then` must give plain promises: a derived promise has no response of its own. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;

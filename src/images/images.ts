@@ -1,9 +1,8 @@
+import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
+import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
-import { jsonAnswer } from '../http/response.ts';
-import { collectAs, eventAnswer } from '../streams/open-stream.ts';
-import { imagesSchema, imageEditProtocol, imageGenProtocol, imagesOf } from './schema.ts';
 import type { Stream } from '../streams/stream.ts';
 import { checkInteger, checkModel, checkNumber, checkParams, checkText, check } from '../check.ts';
 import {
@@ -21,11 +20,9 @@ import type {
   ImagesResponse,
 } from './types.ts';
 
-const collectEvents = collectAs(imageGenProtocol(1));
-const imagesAnswer = jsonAnswer({
-  schema: imagesSchema,
-  fromEvents: async (call, answer) => imagesOf(await collectEvents(call, answer)),
-});
+/** What reads answers: a page that makes no images does not load it. */
+const loadImages = later('images', () => import('./answers.ts'));
+const imagesAnswer = lateAnswer('json', loadImages, ({ wholeAnswer }) => wholeAnswer);
 
 /** Makes and edits images. Consumes credit. */
 export class Images {
@@ -80,11 +77,12 @@ export class Images {
       checkImage('generate', params, 'a description of the image');
       return { json: params };
     };
+    const expected = params?.n ?? 1;
     return params?.stream === true
       ? this.#transport.call(
           'images.generate',
           request,
-          eventAnswer(imageGenProtocol(params.n ?? 1)),
+          lateAnswer('events', loadImages, ({ generateEvents }) => generateEvents(expected)),
           options,
         )
       : this.#transport.call('images.generate', request, imagesAnswer, options);
@@ -130,11 +128,12 @@ export class Images {
       checkImage('edit', params, 'what to change');
       return editRequest(params, options);
     };
+    const expected = params?.n ?? 1;
     return params?.stream === true
       ? this.#transport.call(
           'images.edit',
           request,
-          eventAnswer(imageEditProtocol(params.n ?? 1)),
+          lateAnswer('events', loadImages, ({ editEvents }) => editEvents(expected)),
           options,
         )
       : this.#transport.call('images.edit', request, imagesAnswer, options);

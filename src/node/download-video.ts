@@ -8,7 +8,7 @@ import {
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
 import type { Gateway } from '../gateway.ts';
-import type { VideoDownloadOptions } from '../videos/videos.ts';
+import type { VideoDownloadOptions } from '../videos/wait-options.ts';
 import { isCompleted, ownTask } from '../videos/ref.ts';
 import { delay } from '../http/abort.ts';
 import { pairsOf } from '../http/request.ts';

@@ -1,33 +1,18 @@
-import { checkObject, checkText } from '../check.ts';
-import { ContentNotReadyError } from '../errors/api-errors.ts';
+import { isObject } from '../answers/objects.ts';
 import { GatewayPromise } from '../http/promise.ts';
-import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
+import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
-import { Download, DownloadLine } from './downloads.ts';
-import { failedError } from './errors.ts';
-import { stepTask, submitAndWait, waitAll, waitFor, watch } from './loops.ts';
-import {
-  checkTaskId,
-  checkVendorPrefix,
-  isCompleted,
-  makeRef,
-  type NamedTask,
-  ownTask,
-} from './ref.ts';
-import { readStatusWord } from './status.ts';
-import { readTask } from './step.ts';
-import { creationFields, remixFields, submit, type Submission } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
   VideoTask,
   VideoTaskLike,
-  VideoTaskRef,
   VideoVendorParams,
 } from './types.ts';
 import type {
   VideoCreateAndWaitOptions,
+  VideoDownloadOptions,
   VideoSubmitOptions,
   VideoWaitAllOptions,
   VideoWaitOptions,
@@ -37,13 +22,19 @@ import type {
   VideoWatchEvent,
 } from './wait-options.ts';
 
-/** Options of a download. */
-export interface VideoDownloadOptions extends RequestOptions {
-  /**
-   * Which asset to download. Most gateways ignore it and give the video.
-   * @defaultValue the video
-   */
-  variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
+/** Everything of videos but the methods: a page that makes no videos does not load it. */
+const loadVideos = later('videos', () => import('./operations.ts'));
+
+type Operations = Awaited<ReturnType<typeof loadVideos>>;
+
+/** What the caller gave, as it was at the call. */
+function copyOf<Given extends object | null | undefined>(given: Given): Given {
+  if (!isObject(given)) return given;
+  const copy = { ...given };
+  for (const [name, value] of Object.entries(copy)) {
+    if (Array.isArray(value)) Reflect.set(copy, name, [...value]);
+  }
+  return copy;
 }
 
 /**
@@ -54,7 +45,8 @@ export interface VideoDownloadOptions extends RequestOptions {
  */
 export class Videos {
   readonly #live: Transport;
-  #downloads = new DownloadLine();
+  /** What clients have in common whose downloads wait in one line. */
+  #queue: object = {};
 
   /** @internal */
   constructor(transport: Transport) {
@@ -72,7 +64,7 @@ export class Videos {
    * @internal
    */
   joinLineOf(other: Videos): void {
-    if (other.#transport.baseURL === this.#transport.baseURL) this.#downloads = other.#downloads;
+    if (other.#transport.baseURL === this.#transport.baseURL) this.#queue = other.#queue;
   }
 
   /**
@@ -92,7 +84,8 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    return submit(this.#transport, this.#creation(params), options);
+    const [given, own] = [copyOf(params), copyOf(options)];
+    return this.#call((videos, transport) => videos.create(transport, given, own));
   }
 
   /**
@@ -103,7 +96,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.#read(() => ownTask(this.#transport, task), options);
+    return this.#call((videos, transport) => videos.retrieve(transport, task, options));
   }
 
   /**
@@ -120,11 +113,7 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return this.#read(() => {
-      const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
-      const id = checkTaskId('taskId', params.taskId);
-      return { id, route: { type: 'vendor', vendorPrefix }, ref: undefined };
-    }, options);
+    return this.#call((videos, transport) => videos.retrieveFromVendor(transport, params, options));
   }
 
   /**
@@ -156,30 +145,8 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    const { variant, ...own } = options ?? {};
-    const { baseURL } = this.#transport;
-    return this.#transport.call(
-      'videos.downloadContent',
-      () => {
-        for (const given of [options, more]) {
-          checkObject('options', given);
-          this.#transport.checkOptions(given ?? {});
-        }
-        if (variant !== undefined && variant !== null) {
-          checkText(
-            'variant',
-            variant,
-            'the name of an asset such as "thumbnail", or leave it out',
-          );
-        }
-        const { id, route, ref } = ownTask(this.#transport, task);
-        const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
-        const explain = (error: Error): Error | undefined => explainDownload(error, known);
-        const download = new Download(this.#downloads, isCompleted(task), explain);
-        return { params: { task_id: id }, download };
-      },
-      fileAnswer(),
-      { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
+    return this.#call((videos, transport) =>
+      videos.download(transport, this.#queue, task, options, more),
     );
   }
 
@@ -199,7 +166,8 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    return submit(this.#transport, this.#remixing(task, params), options);
+    const [given, own] = [copyOf(params), copyOf(options)];
+    return this.#call((videos, transport) => videos.remix(transport, task, given, own));
   }
 
   /**
@@ -226,8 +194,10 @@ export class Videos {
    * const ref = parseVideoTaskRef(JSON.parse(row.ref));
    * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
-  wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return waitFor(this.#transport, task, options);
+  async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
+    const transport = this.#transport;
+    const videos = await loadVideos();
+    return videos.waitFor(transport, task, options);
   }
 
   /**
@@ -248,7 +218,8 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    return watch(this.#transport, task, options);
+    const transport = this.#transport;
+    return whenLoaded((videos) => videos.watch(transport, task, options));
   }
 
   /**
@@ -271,7 +242,8 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    return waitAll(this.#transport, tasks, options);
+    const transport = this.#transport;
+    return whenLoaded((videos) => videos.waitAll(transport, tasks, options));
   }
 
   /**
@@ -293,12 +265,14 @@ export class Videos {
    * else if ('video' in next) await save(next.video);
    * else throw next.error;
    */
-  step(
+  async step(
     task: VideoTaskLike,
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    return stepTask(this.#transport, task, state, options);
+    const transport = this.#transport;
+    const videos = await loadVideos();
+    return videos.stepTask(transport, task, state, options);
   }
 
   /**
@@ -314,55 +288,55 @@ export class Videos {
    *   { onSubmitted: (ref) => database.save(ref) },
    * );
    */
-  createAndWait(
+  async createAndWait(
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return submitAndWait(this.#transport, this.#creation(params), options);
+    const [given, own] = [copyOf(params), copyOf(options)];
+    const transport = this.#transport;
+    const videos = await loadVideos();
+    return videos.submitAndWait(transport, videos.creation(given), own);
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
-  remixAndWait(
+  async remixAndWait(
     task: VideoTaskLike,
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return submitAndWait(this.#transport, this.#remixing(task, params), options);
+    const [given, own] = [copyOf(params), copyOf(options)];
+    const transport = this.#transport;
+    const videos = await loadVideos();
+    return videos.submitAndWait(transport, videos.remixing(transport, task, given), own);
   }
 
-  /** Reads the status of a task once. What is wrong with its name rejects the promise. */
-  #read(name: () => NamedTask, options: RequestOptions | undefined): GatewayPromise<VideoTask> {
-    try {
-      return readTask(this.#transport, name(), options);
-    } catch (error) {
-      return new GatewayPromise(Promise.reject(error));
-    }
-  }
-
-  #creation(params: VideoCreateParams): Submission {
-    return {
-      operation: 'videos.create',
-      read: () => ({ fields: creationFields(params), model: params.model }),
-    };
-  }
-
-  #remixing(task: VideoTaskLike, params: VideoRemixParams): Submission {
-    return {
-      operation: 'videos.remix',
-      read: () => {
-        const fields = remixFields(params);
-        const { id, ref } = ownTask(this.#transport, task);
-        return { fields, remixOf: id, model: ref?.model };
-      },
-    };
+  #call<T>(
+    start: (videos: Operations, transport: Transport) => GatewayPromise<T>,
+  ): GatewayPromise<T> {
+    const transport = this.#transport;
+    return GatewayPromise.when(loadVideos(), (videos) => start(videos, transport));
   }
 }
 
-/** The error of the task, when the answer to a download says that it failed. */
-function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
-  if (!ContentNotReadyError.isInstance(error)) return undefined;
-  const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
-  if (readStatusWord(word).status !== 'failed') return undefined;
-  const message = 'The download does not say why; videos.retrieve() may.';
-  return failedError(ref, { message }, error.error, error);
+/** A generator of what is loaded at its first event. */
+function whenLoaded<Event>(
+  start: (videos: Operations) => AsyncGenerator<Event, void, undefined>,
+): AsyncGenerator<Event, void, undefined> {
+  let events: AsyncGenerator<Event, void, undefined> | undefined;
+  let isLeft = false;
+  const run = async function* (): AsyncGenerator<Event, void, undefined> {
+    const videos = await loadVideos();
+    if (isLeft) return;
+    events = start(videos);
+    yield* events;
+  };
+  const outer = run();
+  const end = outer.return.bind(outer);
+  // By itself, a generator that waits hears of its end only when it has an event.
+  outer.return = (value) => {
+    isLeft = true;
+    void events?.return(undefined);
+    return end(value);
+  };
+  return outer;
 }

@@ -291,3 +291,12 @@ export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?:
     request,
   };
 }
+
+/** Options of a download. */
+export interface VideoDownloadOptions extends RequestOptions {
+  /**
+   * Which asset to download. Most gateways ignore it and give the video.
+   * @defaultValue the video
+   */
+  variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
+}

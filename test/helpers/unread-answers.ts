@@ -17,6 +17,13 @@ const json = client.withOptions({ fetch: silent('application/json') });
 const events = client.withOptions({ fetch: silent('text/event-stream') });
 const sound = client.withOptions({ fetch: () => Promise.resolve(new Response('ID3')) });
 
+/** Opens a stream that stays silent. It is held, so that it is not collected, and closed, before the end. */
+async function openStream(options: object) {
+  const stream = await events.chat.completions.create(asStream, options);
+  Reflect.set(globalThis, 'held', stream);
+  return stream;
+}
+
 const calls: Readonly<Record<string, () => unknown>> = {
   'a call': () => void client.chat.completions.create(ask),
   'a call with a limit for all of it': () => void client.chat.completions.create(ask, long),
@@ -25,12 +32,12 @@ const calls: Readonly<Record<string, () => unknown>> = {
   'an answer': async () => void (await client.chat.completions.create(ask, long).asResponse()),
   'a silent answer': async () => void (await json.chat.completions.create(ask, long).asResponse()),
   'a file': async () => void (await sound.audio.speech.create({ model: 'm', input: 'hi' }, long)),
-  'a silent stream': async () => void (await events.chat.completions.create(asStream, long)),
+  'a silent stream': async () => void (await openStream(long)),
   'a body that somebody waits for': () => json.chat.completions.create(ask, short),
   'an answer that somebody waits for': async () =>
     (await json.chat.completions.create(ask, short).asResponse()).text(),
   'a stream that somebody waits for': async () =>
-    (await events.chat.completions.create(asStream, short))[Symbol.asyncIterator]().next(),
+    (await openStream(short))[Symbol.asyncIterator]().next(),
 };
 
 const call = calls[process.env['CALL'] ?? ''];

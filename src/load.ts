@@ -1,0 +1,26 @@
+import { APIConnectionError } from './errors/api-errors.ts';
+
+const advice =
+  'Nothing was sent. Check the connection; if the page was deployed anew since it was loaded, reload it.';
+
+/**
+ * A part of this package that a page loads when it first uses it.
+ *
+ * Whatever reads the answer to a request that costs something is loaded before that is sent: a part that
+ * does not come then costs nothing. A failure is not remembered, as the network may be back.
+ *
+ * @param name - What the part is for, for the message.
+ * @throws `APIConnectionError` when the part cannot be loaded
+ */
+export function later<Part>(name: string, load: () => Promise<Part>): () => Promise<Part> {
+  let part: Promise<Part> | undefined;
+  return () => {
+    part ??= load().catch((cause: unknown) => {
+      part = undefined;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `The part of model-gateway for ${name} could not be loaded: ${reason.replace(/\.$/, '')}.`;
+      throw new APIConnectionError(message, { outcome: 'not_sent', advice, cause });
+    });
+    return part;
+  };
+}

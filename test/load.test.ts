@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { APIConnectionError } from '../src/errors/api-errors.ts';
+import { later } from '../src/load.ts';
+
+/** What browsers say of a chunk that they cannot get. */
+const offline = new TypeError('Failed to fetch dynamically imported module: /assets/part.js');
+
+describe('a part that is loaded later', () => {
+  test('is loaded once', async () => {
+    const load = vi.fn(() => Promise.resolve({ name: 'part' }));
+    const part = later('videos', load);
+
+    expect(await Promise.all([part(), part()])).toEqual([{ name: 'part' }, { name: 'part' }]);
+    expect(load).toHaveBeenCalledTimes(1);
+  });
+
+  test('names itself and the fix when it does not come', async () => {
+    const part = later('videos', () => Promise.reject(offline));
+
+    const error = await part().catch((caught: unknown) => caught);
+
+    expect(error).toBeInstanceOf(APIConnectionError);
+    expect(error).toMatchObject({
+      name: 'APIConnectionError',
+      outcome: 'not_sent',
+      cause: offline,
+    });
+    expect(error).toHaveProperty(
+      'message',
+      'The part of model-gateway for videos could not be loaded: Failed to fetch dynamically imported module: /assets/part.js. Nothing was sent. Check the connection; if the page was deployed anew since it was loaded, reload it.',
+    );
+  });
+
+  test('is asked for again after a failure', async () => {
+    const load = vi.fn(() => Promise.resolve('part')).mockRejectedValueOnce(offline);
+    const part = later('videos', load);
+
+    await expect(part()).rejects.toThrow('could not be loaded');
+    expect(await part()).toBe('part');
+  });
+});
+
+/** A client whose parts do not come, and its `fetch`. */
+async function cutOff() {
+  const parts = [
+    '../src/videos/operations.ts',
+    '../src/images/answers.ts',
+    '../src/generate/operations.ts',
+    '../src/embeddings/create-many.ts',
+  ];
+  for (const part of parts) {
+    vi.doMock(part, () => {
+      throw offline;
+    });
+  }
+  const { Gateway } = await import('../src/gateway.ts');
+  const fetch = vi.fn(() => Promise.resolve(new Response('{}')));
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test', fetch });
+  return { gateway, fetch };
+}
+
+describe('a call whose part does not come', () => {
+  beforeEach(() => {
+    vi.resetModules();
+  });
+
+  type Cut = Awaited<ReturnType<typeof cutOff>>['gateway'];
+  const order = { model: 'm', prompt: 'A paper boat' };
+
+  const calls: Record<string, (gateway: Cut) => PromiseLike<unknown>> = {
+    'videos.create': ({ videos }) => videos.create(order),
+    'videos.remix': ({ videos }) => videos.remix('task', order),
+    'videos.createAndWait': ({ videos }) => videos.createAndWait(order),
+    'videos.remixAndWait': ({ videos }) => videos.remixAndWait('task', order),
+    'videos.wait': ({ videos }) => videos.wait('task'),
+    'videos.step': ({ videos }) => videos.step('task'),
+    'videos.watch': ({ videos }) => videos.watch('task').next(),
+    'videos.waitAll': ({ videos }) => videos.waitAll(['task']).next(),
+    'videos.downloadContent': ({ videos }) => videos.downloadContent('task'),
+    'images.generate': ({ images }) => images.generate(order),
+    'images.generate, streamed': ({ images }) => images.generate({ ...order, stream: true }),
+    'images.edit': ({ images }) => images.edit({ ...order, image: 'https://example.com/a.png' }),
+    'generate.content': ({ generate }) => generate.content({ model: 'm', contents: 'Hi' }),
+    'generate.contentStream': ({ generate }) =>
+      generate.contentStream({ model: 'm', contents: 'Hi' }),
+    'generate.runTools': ({ generate }) =>
+      generate.runTools({ model: 'm', contents: 'Hi', functions: [] }),
+    'embeddings.create': ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' }),
+    'embeddings.createMany': ({ embeddings }) =>
+      embeddings.createMany({ model: 'm', input: ['Hi'] }),
+  };
+
+  test.each(Object.entries(calls))('%s sends nothing', async (_, call) => {
+    const { gateway, fetch } = await cutOff();
+
+    const error = await Promise.resolve(call(gateway)).catch((caught: unknown) => caught);
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', outcome: 'not_sent' });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('bad input is still what is complained of', async () => {
+    const { gateway } = await cutOff();
+
+    await expect(gateway.images.generate({ prompt: '' })).rejects.toMatchObject({
+      name: 'InvalidInputError',
+      field: 'prompt',
+    });
+  });
+});
