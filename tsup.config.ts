@@ -33,6 +33,31 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/**
+ * Everything in files that load nothing later. Service workers may not use `import()`, and test runners
+ * that turn modules into CommonJS do not all turn it.
+ */
+const nothingLater: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'nothing-later',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const [, part] = /\bimport\('(\.[^']+)'\)/.exec(source) ?? [];
+      if (part === undefined && !/\bimport\('/.test(source)) return undefined;
+      const contents = source
+        .replace(/\bimport\('\.[^']+'\)/, 'Promise.resolve(part)')
+        .replace("(await import('ky'))", "require('ky')")
+        .replace(
+          "import('form-data')",
+          "Promise.resolve().then(() => ({ default: require('form-data') }))",
+        );
+      if (/\bimport\('/.test(contents)) throw new Error(`${path} loads more than one part.`);
+      const own = part === undefined ? '' : `import * as part from '${part}';\n`;
+      return { contents: own + contents, loader: 'ts', resolveDir: dirname(path) };
+    });
+  },
+};
+
 const shims: Readonly<Record<string, string>> = {
   'mime-types': 'module.exports = { lookup: () => false };',
   'es-set-tostringtag':
@@ -47,7 +72,9 @@ const shims: Readonly<Record<string, string>> = {
 const formDataWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'form-data-within',
   setup(build) {
-    build.onResolve({ filter: /^form-data$/ }, () => ({ path: '#form-data', external: true }));
+    build.onResolve({ filter: /^form-data$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: '#form-data', external: true } : undefined,
+    );
     build.onResolve({ filter: /^[^.]/ }, ({ path, importer }) => {
       if (!importer.includes('node_modules')) return undefined;
       if (path in shims || isBuiltin(path)) return { path, namespace: 'form-data' };
@@ -59,19 +86,7 @@ const formDataWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-export default defineConfig({
-  entry: {
-    'form-data': 'node_modules/form-data/lib/form_data.js',
-    'no-form-data': 'src/uploads/no-form-data.ts',
-    index: 'src/index.ts',
-    'ai-sdk/index': 'src/ai-sdk/index.ts',
-    'helpers/zod': 'src/helpers/zod.ts',
-    'node/index': 'src/node/index.ts',
-    stream: 'src/stream.ts',
-    'testing/index': 'src/testing/index.ts',
-    'testing/msw': 'src/testing/msw.ts',
-    'cli/main': 'src/cli/main.ts',
-  },
+const common = {
   format: 'esm',
   target: 'es2022',
   // The core runs in browsers and workers too, so nothing Node-specific may be injected.
@@ -82,14 +97,56 @@ export default defineConfig({
   // call (src/http/send.ts), which bundling makes 13 ms cheaper too. Users get no second copy and no
   // version conflict, and what runs is what was tested; the price is that a fix of theirs needs a release
   // of ours. The helpers for zod take the user's own, because schemas are the user's.
-  noExternal: bundled,
+  noExternal: [...bundled, 'form-data'],
   // Deno and workers know Node's modules by their full names only.
   removeNodeProtocol: false,
-  esbuildPlugins: [kyWithin, formDataWithin],
   splitting: true,
   treeshake: true,
-  clean: true,
   dts: false,
-  onSuccess: writeLicences,
   define: { __VERSION__: JSON.stringify(packageJson.version) },
-});
+  // What is installed is downloaded and scanned everywhere; names stay, for whoever reads a stack.
+  esbuildOptions(options) {
+    options.minifyWhitespace = true;
+    options.minifySyntax = true;
+  },
+} satisfies Options;
+
+export default defineConfig([
+  {
+    ...common,
+    entry: {
+      'no-form-data': 'src/uploads/no-form-data.ts',
+      index: 'src/index.ts',
+      // Apart from the index, so that bundlers can leave out what only that exports.
+      gateway: 'src/gateway.ts',
+      'ai-sdk/index': 'src/ai-sdk/index.ts',
+      'helpers/zod': 'src/helpers/zod.ts',
+      'node/index': 'src/node/index.ts',
+      stream: 'src/stream.ts',
+      'testing/index': 'src/testing/index.ts',
+      'testing/msw': 'src/testing/msw.ts',
+      'cli/main': 'src/cli/main.ts',
+    },
+    esbuildPlugins: [kyWithin, formDataWithin],
+    clean: ['!form-data.js', '!single/**'],
+    onSuccess: writeLicences,
+  },
+  {
+    ...common,
+    entry: { 'form-data': 'node_modules/form-data/lib/form_data.js' },
+    esbuildPlugins: [formDataWithin],
+    minify: true,
+  },
+  {
+    ...common,
+    outDir: 'dist/single',
+    entry: {
+      index: 'src/index.ts',
+      'ai-sdk': 'src/ai-sdk/index.ts',
+      node: 'src/node/index.ts',
+    },
+    esbuildPlugins: [nothingLater, formDataWithin],
+    minify: true,
+    clean: true,
+  },
+]);

@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build as buildWithEsbuild } from 'esbuild';
 import { build as buildWithVite, createLogger, type Logger } from 'vite';
@@ -30,10 +31,27 @@ const client = new Gateway({ apiKey, baseURL, fetch });
 client.models.list().then(({ data }) => console.log('consumer: ' + (data.length > 3)));
 `;
 
+/** A service worker's code, which uses what a page loads later. */
+const serviceWorker = `import { Gateway } from 'model-gateway';
+import { createEmulator } from 'model-gateway/testing';
+const { apiKey, baseURL, fetch } = createEmulator({ videoDuration: 0 });
+const client = new Gateway({ apiKey, baseURL, fetch });
+async function work() {
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const stream = await client.chat.completions.create({ model: 'm-large', messages, stream: true });
+  const { data } = await client.images.generate({ model: 'm-image', prompt: 'A boat' });
+  const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+  const { next } = await client.videos.step(task);
+  for await (const chunk of stream) return [chunk.object, data.length, next.video.status].join(' ');
+}
+self.worked = work();
+`;
+
 function writeSources(project: Project): void {
   project.write('bundled/page.js', page);
   project.write('bundled/reader.js', reader);
   project.write('bundled/program.js', program);
+  project.write('bundled/service-worker.js', serviceWorker);
   project.write('bundled/index.html', '<script type="module" src="./page.js"></script>');
   project.write('bundled/reader/index.html', '<script type="module" src="../reader.js"></script>');
 }
@@ -56,6 +74,53 @@ function checkPage(code: string): string {
 
 function checkReader(code: string): string {
   if (gzipSync(code).length > maxReader * 1024) throw new Error(checkPage(code));
+  return checkPage(code);
+}
+
+/** What a service worker has, as far as the client needs it. */
+const workerGlobals = [
+  'AbortController',
+  'AbortSignal',
+  'Blob',
+  'DOMException',
+  'Event',
+  'EventTarget',
+  'File',
+  'FormData',
+  'Headers',
+  'ReadableStream',
+  'Request',
+  'Response',
+  'TextDecoder',
+  'TextEncoder',
+  'TransformStream',
+  'URL',
+  'URLSearchParams',
+  'WritableStream',
+  'atob',
+  'btoa',
+  'clearTimeout',
+  'console',
+  'crypto',
+  'fetch',
+  'performance',
+  'queueMicrotask',
+  'setTimeout',
+  'structuredClone',
+  'CompressionStream',
+  'DecompressionStream',
+];
+
+/** Runs one file as a service worker does, where `import()` fails. */
+async function runServiceWorker(code: string): Promise<string> {
+  if (/\bimport\s*\(/.test(code)) throw new Error('The service worker holds import().');
+  const scope = createContext(
+    Object.fromEntries(workerGlobals.map((name) => [name, Reflect.get(globalThis, name)])),
+  );
+  runInContext('globalThis.self = globalThis', scope);
+  runInContext(code, scope);
+  const worked: unknown = await runInContext('self.worked', scope);
+  if (worked !== 'chat.completion.chunk 1 completed') throw new Error(String(worked));
   return checkPage(code);
 }
 
@@ -98,16 +163,17 @@ async function bundleWithVite(project: Project, folder: string, out: string): Pr
 }
 
 async function runWebpack(project: Project, entry: string, target: string): Promise<void> {
+  const isModule = target !== 'webworker';
   const compiler = webpack({
     mode: 'production',
     context: project.folder,
     entry: `./bundled/${entry}.js`,
     target,
-    experiments: { outputModule: true },
+    experiments: { outputModule: isModule },
     output: {
       path: join(project.folder, 'webpack'),
-      filename: `${entry}.mjs`,
-      library: { type: 'module' },
+      filename: isModule ? `${entry}.mjs` : `${entry}.js`,
+      ...(isModule ? { library: { type: 'module' } } : {}),
     },
     performance: { hints: false },
   });
@@ -139,6 +205,32 @@ export const bundlerCases: readonly Case[] = [
     async run(project) {
       writeSources(project);
       return checkReader(await bundleWithEsbuild(project, 'reader'));
+    },
+  },
+  {
+    name: 'esbuild: a service worker, where import() is forbidden',
+    async run(project) {
+      writeSources(project);
+      const { outputFiles } = await buildWithEsbuild({
+        entryPoints: [join(project.folder, 'bundled/service-worker.js')],
+        bundle: true,
+        minify: true,
+        write: false,
+        format: 'iife',
+        platform: 'browser',
+        target: 'es2022',
+        logLevel: 'silent',
+      });
+      return runServiceWorker(outputFiles[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'webpack: a service worker, where import() is forbidden',
+    async run(project) {
+      writeSources(project);
+      await runWebpack(project, 'service-worker', 'webworker');
+      const file = join(project.folder, 'webpack/service-worker.js');
+      return runServiceWorker(readFileSync(file, 'utf8'));
     },
   },
   {
@@ -201,7 +293,11 @@ export const bundlerCases: readonly Case[] = [
     async run(project) {
       writeSources(project);
       await runWebpack(project, 'page', 'web');
-      return checkPage(readFileSync(join(project.folder, 'webpack/page.mjs'), 'utf8'));
+      const built = join(project.folder, 'webpack');
+      const files = readdirSync(built, { recursive: true }).map(String);
+      // Parts that are loaded later are files of their own.
+      const parts = files.filter((name) => name === 'page.mjs' || /^\d+\.mjs$/.test(name));
+      return checkPage(parts.map((name) => readFileSync(join(built, name), 'utf8')).join('\n'));
     },
   },
   {

@@ -14,3 +14,18 @@ test('chats, and is told of a rate limit', async () => {
   expect(RateLimitError.isInstance(error)).toBe(true);
   expect(emulator.requests).toHaveLength(2);
 });
+
+test('loads what it needs for images, vectors and videos', async () => {
+  const { apiKey, baseURL, fetch } = createEmulator({ videoDuration: 0 });
+  const client = new Gateway({ apiKey, baseURL, fetch });
+  const { data } = await client.images.generate({ model: 'm-image', prompt: 'A boat' });
+  expect(data).toHaveLength(1);
+  const { vectors } = await client.embeddings.createMany({
+    model: 'm-embedding',
+    input: ['A boat'],
+  });
+  expect(vectors).toHaveLength(1);
+  const task = await client.videos.create({ model: 'm-video', prompt: 'A boat' });
+  const { next } = await client.videos.step(task);
+  expect(next.video.status).toBe('completed');
+});
