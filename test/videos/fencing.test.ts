@@ -271,6 +271,46 @@ describe.each(makers)('%s', (_, make) => {
     expect(requests).toHaveLength(0);
   });
 
+  test.each([
+    ['was refused', refusal],
+    ['knows nothing', page],
+  ])('leaves the other to its submission when the late worker %s', async (__, endOfA) => {
+    const ledger = await make();
+    const events = new EventTarget();
+    const held = (name: string, end: () => Response) => {
+      const sent = new Promise((resolve) => {
+        events.addEventListener(`${name} sent`, resolve, { once: true });
+      });
+      const released = new Promise((resolve) => {
+        events.addEventListener(`${name} ends`, resolve, { once: true });
+      });
+      const { videos } = answeredVideos(async () => {
+        events.dispatchEvent(new Event(`${name} sent`));
+        await released;
+        return end();
+      });
+      return { videos, sent };
+    };
+    const [a, b] = [held('a', endOfA), held('b', made('b'))];
+    const options = { ledger, callId: 'job', onUnknown: 'resubmit' } as const;
+    const first = failureOf(a.videos.create(order, options));
+    await a.sent;
+    await ledger.finish('job', 'unknown');
+    const second = b.videos.create(order, options);
+    await b.sent;
+
+    events.dispatchEvent(new Event('a ends'));
+    await first;
+    const third = answeredVideos(made('c'));
+    const error = await failureOf(third.videos.create(order, options));
+    events.dispatchEvent(new Event('b ends'));
+
+    expect(error).toMatchObject({ isUnderWay: true });
+    expect(third.requests).toHaveLength(0);
+    const { ref } = await second;
+    expect((await ledger.entry('job'))?.refs).toEqual([ref]);
+  });
+
   test('keeps both tasks of two workers', async () => {
     const { ledger, a, b, posts } = await twoWorkers(made('a'), made('b'));
 
