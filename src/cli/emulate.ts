@@ -91,6 +91,10 @@ export function emulatorCommand(): Command {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code === 'EADDRINUSE') {
           terminal.note(`model-gateway: Port ${options.port} is in use. Choose another: --port 0`);
+        } else if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES'].includes(String(code))) {
+          terminal.note(
+            `model-gateway: It cannot listen on ${options.host}, port ${options.port}. Choose others by --host and --port.`,
+          );
         } else if (error instanceof UsageError || InvalidInputError.isInstance(error)) {
           terminal.note(`model-gateway: ${error.message}`);
         } else {

@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { access, constants, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { Uploadable } from '../index.ts';
@@ -73,10 +73,18 @@ export async function chooseTargets(
     if ((await kindOf(dirname(path))) !== 'folder') {
       throw new UsageError(`The folder ${dirname(path)} does not exist.`);
     }
+    await access(dirname(path), constants.W_OK).catch(() => {
+      throw new UsageError(`The folder ${dirname(path)} cannot be written. Choose another.`);
+    });
     return { path: () => Promise.resolve(path) };
   }
   const folder = path ?? process.cwd();
-  if (isFolder) await mkdir(folder, { recursive: true });
+  try {
+    if (isFolder) await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch {
+    throw new UsageError(`The folder ${folder} cannot be written. Choose another by --out.`);
+  }
   const name = `${kind}-${stamp()}`;
   return { path: (_, extension) => freePath(folder, name, extension) };
 }
