@@ -55,7 +55,13 @@ async function makePictures(
   const targets = await chooseTargets('image', options, count);
   const once =
     callId === undefined ? undefined : await beginOnce(callId, { model, prompt, count, ...input });
-  if (once?.isUnknown === true) {
+  if (once?.earlier === 'running') {
+    terminal.note(
+      `The call ${callId} is being made now by another run. Run this again when that has ended.`,
+    );
+    throw new Exit(exitCodes.unknown);
+  }
+  if (once?.earlier === 'lost') {
     terminal.note(
       `A first run with the call id ${callId} was never heard of again: it may have been charged. ` +
         'Look at the account; then choose a new call id.',
@@ -81,8 +87,11 @@ async function makePictures(
       const path = await targets.path(index, pictureExtension(picture.b64_json));
       written.push(await save(picture, path, terminal));
     }
-    await once?.finish(written);
     paths = written;
+    await once?.finish(written).catch(() => {
+      // The pictures are there, and their paths matter more.
+      terminal.note(`The call ${callId} could not be written down: do not run it again.`);
+    });
   }
   if (json) {
     terminal.json({ paths });

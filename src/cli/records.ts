@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
 import { stateFolder } from './settings.ts';
@@ -10,6 +19,8 @@ interface PictureRecord {
   readonly callId: string;
   readonly input: string;
   readonly startedAt: string;
+  /** The process that makes the call. */
+  readonly pid: number;
   /** The files that were written; missing while nobody knows what became of the call. */
   readonly paths?: readonly string[] | undefined;
 }
@@ -18,7 +29,14 @@ const sha = (text: string): string => createHash('sha256').update(text).digest('
 
 async function makeFolder(name: string): Promise<string> {
   const folder = join(stateFolder(), name);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+  } catch {
+    throw new UsageError(
+      `The folder ${folder} cannot be written. Set XDG_STATE_HOME to a folder that can.`,
+    );
+  }
   return folder;
 }
 
@@ -33,8 +51,8 @@ async function replace(path: string, value: unknown): Promise<void> {
 export interface OnceCall {
   /** The files of the first run, when it came to its end. */
   readonly paths: readonly string[] | undefined;
-  /** Whether an earlier run was never heard of again. */
-  readonly isUnknown: boolean;
+  /** What became of an earlier run that has not told of its files. */
+  readonly earlier: 'running' | 'lost' | undefined;
   /** Nothing was charged: the id is free again. */
   release(): Promise<void>;
   /** The results were written. */
@@ -49,10 +67,15 @@ export interface OnceCall {
 export async function beginOnce(callId: string, input: unknown): Promise<OnceCall> {
   const path = join(await makeFolder('calls'), `${sha(callId)}.json`);
   const startedAt = new Date().toISOString();
-  const record: PictureRecord = { callId, input: sha(JSON.stringify(input)), startedAt };
-  const call = (paths?: readonly string[], isUnknown = false): OnceCall => ({
-    paths,
-    isUnknown,
+  const record: PictureRecord = {
+    callId,
+    input: sha(JSON.stringify(input)),
+    startedAt,
+    pid: process.pid,
+  };
+  const call = (before?: Pick<OnceCall, 'paths' | 'earlier'>): OnceCall => ({
+    paths: before?.paths,
+    earlier: before?.earlier,
     release: () => rm(path, { force: true }),
     finish: (written) => replace(path, { ...record, paths: written }),
   });
@@ -68,7 +91,19 @@ export async function beginOnce(callId: string, input: unknown): Promise<OnceCal
       `The call id ${callId} belongs to another request, of ${before.startedAt}. Choose a new one.`,
     );
   }
-  return call(before?.paths, before?.paths === undefined);
+  if (before?.paths !== undefined) return call({ paths: before.paths, earlier: undefined });
+  return call({ paths: undefined, earlier: isAlive(before?.pid) ? 'running' : 'lost' });
+}
+
+function isAlive(pid: number | undefined): boolean {
+  // A container often gives a second run the number of the first.
+  if (pid === undefined || pid === process.pid) return false;
+  try {
+    // Signal 0 only asks whether there is such a process.
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 async function readRecord(path: string): Promise<PictureRecord | undefined> {
@@ -81,9 +116,9 @@ async function readRecord(path: string): Promise<PictureRecord | undefined> {
   }
 }
 
-/** The folder of the ledger of submitted videos. */
-export function ledgerFolder(): string {
-  return join(stateFolder(), 'ledger');
+/** The folder of the ledger of submitted videos. Refuses one that cannot be written. */
+export function ledgerFolder(): Promise<string> {
+  return makeFolder('ledger');
 }
 
 const videoPath = (folder: string, id: string): string => join(folder, `${sha(id)}.json`);

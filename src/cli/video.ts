@@ -19,10 +19,21 @@ import { duration } from './terminal.ts';
 /** How a command line names a task. */
 const nameOf = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
 
+/** A word as a shell takes it. */
+function quote(word: string): string {
+  if (/^[\w./:=@%+,-]+$/.test(word)) return word;
+  return process.platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /** The line that goes on with a task. */
 function resumeLine(task: VideoTaskLike, { options }: Run<OutOptions>): string {
-  const out = options.out === undefined ? '' : ` --out ${JSON.stringify(options.out)}`;
-  return `model-gateway video wait ${nameOf(task)}${out}`;
+  const { out, force = false, baseUrl, keyFile } = options;
+  const words = ['model-gateway', 'video', 'wait', nameOf(task)];
+  if (out !== undefined) words.push('--out', out);
+  if (force) words.push('--force');
+  if (baseUrl !== undefined) words.push('--base-url', baseUrl);
+  if (keyFile !== undefined) words.push('--key-file', keyFile);
+  return words.map(quote).join(' ');
 }
 
 /** A new task is not looked at sooner, in milliseconds. */
@@ -130,6 +141,7 @@ function createCommand(): Command {
     const prompt = await readPrompt(words, signal);
     const targets = await chooseTargets('video', options);
     const reference = image === undefined || isAddress(image) ? image : await openFile(image);
+    const ledger = fileLedger(await ledgerFolder());
     await run.agree(`${model} makes a video, which will be charged.`);
     const callId = options.callId ?? `cli-${randomUUID()}`;
     terminal.note(`Call id ${callId}: with --call-id ${callId} a second run does not pay again.`);
@@ -142,10 +154,13 @@ function createCommand(): Command {
         ...(size === undefined ? {} : { size }),
         ...(reference === undefined ? {} : { input_reference: reference }),
       },
-      { callId, ledger: fileLedger(ledgerFolder()), signal },
+      { callId, ledger, signal },
     );
-    await rememberVideo(task.ref);
     terminal.note(`Submitted ${task.id}. If this ends: ${resumeLine(task.ref, run)}`);
+    await rememberVideo(task.ref).catch(() => {
+      // It is paid for and its line is printed: only the list will not have it.
+      terminal.note(`${task.id} could not be written down: "video list" will not show it.`);
+    });
     if (!options.wait) {
       if (json) terminal.json(task.ref);
       else terminal.line(task.id);

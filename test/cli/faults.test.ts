@@ -1,0 +1,92 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { Machine } from './run.ts';
+
+let emulator: Emulator;
+let server: EmulatorServer;
+let machine: Machine;
+
+beforeEach(async () => {
+  emulator = createEmulator();
+  emulator.clock.speed = 100;
+  server = await emulator.listen();
+  machine = new Machine({ url: server.url, key: emulator.apiKey });
+});
+
+afterEach(() => server.close());
+
+/** Starting a program takes its time on a busy machine. */
+const patient = { timeout: 20_000 };
+
+const create = ['video', 'create', '-m', 'm-video', 'A boat'];
+const image = ['image', '-m', 'm-image', 'A boat'];
+
+/** Puts a file where the program would have a folder of its state. */
+function block(name: string): void {
+  mkdirSync(join(machine.folder, 'state/model-gateway'), { recursive: true });
+  writeFileSync(join(machine.folder, 'state/model-gateway', name), '');
+}
+
+test.each([
+  { words: create, name: 'ledger' },
+  { words: [...image, '--call-id', 'poster'], name: 'calls' },
+])('without a folder for $name nothing is sent', async ({ words, name }) => {
+  block(name);
+
+  const { code, stderr } = await machine.run(words);
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/cannot be written\. Set XDG_STATE_HOME to a folder that can\.\n$/);
+  expect(emulator.requests).toEqual([]);
+});
+
+test('a video that cannot be written down is told of all the same', async () => {
+  block('videos');
+
+  const { code, stdout, stderr } = await machine.run([...create, '--no-wait']);
+
+  expect(code).toBe(0);
+  expect(stderr).toContain(`If this ends: model-gateway video wait ${JSON.parse(stdout).id}`);
+});
+
+test('a second run beside the first is told that the call is being made', async () => {
+  emulator.fail({ fault: { type: 'hang', charged: true } });
+  const words = [...image, '--call-id', 'poster'];
+  const first = machine.start(words);
+  first.stdin.end();
+  await expect.poll(() => emulator.charges.length, patient).toBe(1);
+
+  const { code, stderr } = await machine.run(words);
+  first.kill('SIGKILL');
+
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('being made now') });
+  expect(emulator.charges).toHaveLength(1);
+});
+
+test('the line that goes on has the options of the first run, as a shell takes them', async () => {
+  const words = [...create, '-o', "it's $5.mp4", '--force', '--base-url', server.url];
+
+  const { stderr } = await machine.run(words);
+
+  expect(stderr).toMatch(/ --out 'it'\\''s \$5\.mp4' --force --base-url http:\/\/127\S+\n/);
+});
+
+test('a folder of results that cannot be: says so in one line, and nothing is sent', async () => {
+  writeFileSync(join(machine.folder, 'taken'), '');
+
+  const { code, stderr } = await machine.run([...image, '-o', 'taken/']);
+
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(/^model-gateway: The folder \S+ cannot be written\..*\n$/),
+  });
+  expect(emulator.requests).toEqual([]);
+});
+
+test('an emulator on an address that is not here says so in one line', async () => {
+  const { code, stderr } = await machine.run(['emulator', '--host', '203.0.113.1']);
+
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^.*--host.*\n$/) });
+});
