@@ -13,7 +13,7 @@ const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
 const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines } = await import('../src/streams/lines.ts');
-const { serverEvents } = await import('../src/streams/sse.ts');
+const { serverEvents } = await import('../src/streams/open-stream.ts');
 const { OutputParser } = await import('../src/chat/output-parser.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 

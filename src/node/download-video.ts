@@ -15,8 +15,7 @@ import { pairsOf } from '../http/request.ts';
 import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
-import { explainFileError } from './file-error.ts';
-import { checkTarget } from './durable.ts';
+import { explainFileError, checkTarget } from './durable.ts';
 import { Part } from './parts.ts';
 import {
   checkPath,

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { check, checkText } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { toFile, unreadable } from '../uploads/to-file.ts';
-import { codeOf } from './file-error.ts';
+import { codeOf } from './durable.ts';
 
 /**
  * A file on disk as an upload.

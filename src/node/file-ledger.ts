@@ -14,8 +14,7 @@ import {
 } from '../videos/ledger.ts';
 import { parseVideoTaskRef } from '../videos/ref.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
-import { createFile, replaceFile, syncFolder } from './durable.ts';
-import { codeOf } from './file-error.ts';
+import { createFile, replaceFile, syncFolder, codeOf } from './durable.ts';
 import { isAlive, shortHash, thisProcess, type Owner } from './owner.ts';
 
 /** One claim of a call, as it is on disk. */

@@ -1,5 +1,5 @@
 export { downloadVideo, type DownloadVideoOptions } from './download-video.ts';
-export { FileError } from './file-error.ts';
+export { FileError } from './durable.ts';
 export { fileFromPath } from './file-from-path.ts';
 export { fileLedger } from './file-ledger.ts';
 export {

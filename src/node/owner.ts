@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from './file-error.ts';
+import { codeOf } from './durable.ts';
 
 /** A process, so that others can tell whether it still runs. */
 export interface Owner {

@@ -5,8 +5,7 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../check.ts';
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { explainFileError } from './file-error.ts';
-import { checkTarget, GrowingFile, moveInto } from './durable.ts';
+import { explainFileError, checkTarget, GrowingFile, moveInto } from './durable.ts';
 import { digestOf, hasDigest, isEncoded, type Digest } from './versions.ts';
 
 /** An image as `images.generate()` gives it: its bytes as base64, or where it is. */

@@ -6,7 +6,7 @@ import {
 } from '../errors/api-errors.ts';
 export { VideoSubmitUnknownError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
-import { readsLikeReview } from './failure.ts';
+import { readsLikeReview } from './schema.ts';
 import type { VideoStatus, VideoTaskError, VideoTaskRef } from './types.ts';
 
 /** What a {@link VideoFailedError} is made from. */

@@ -1,18 +1,220 @@
 import type { JsonObject } from '../types.ts';
-import type { VideoStatus, VideoTask } from './types.ts';
-import { isObject } from '../answers/objects.ts';
-import { findId } from '../answers/task-id.ts';
-import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';
-import { findFailure } from './failure.ts';
-import {
-  findCompletedURL,
-  findProgress,
-  findResultURL,
-  findStatusWord,
-  findTimestamp,
-  parseWithIds,
-} from './fields.ts';
+import { firstOf, isObject, parseJSON } from '../answers/objects.ts';
+import { idsIn, levelsOf, objectOf, textOf, findId } from '../answers/task-id.ts';
 import { readStatusWord } from './status.ts';
+import type { VideoTaskError, VideoStatus, VideoTask } from './types.ts';
+import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';
+
+/** Whether a body is about this task; a record of it has an id of its own beside that of the task. */
+export function namesTask(body: JsonObject, id: string): boolean {
+  return levelsOf(body).some((level) => idsIn(level).includes(id));
+}
+
+/** Parses an answer whose ids may be numbers beyond 2^53: those are kept as the text that came. */
+function parseWithIds(text: string): unknown {
+  // Inside of JSON text a quote has a backslash before it, so this only ever finds fields.
+  const large = /("(?:id|task_id|video_id|taskId|job_id)"\s*:\s*)(-?\d{16,})([\s,}])/g;
+  return JSON.parse(
+    text.replace(large, (field: string, name: string, digits: string, end: string) =>
+      Number.isSafeInteger(Number(digits)) ? field : `${name}"${digits}"${end}`,
+    ),
+  );
+}
+
+function statusWordIn(level: JsonObject): string | undefined {
+  return firstOf([level['status'], level['task_status'], level['state']], textOf);
+}
+
+/** The gateway's own status word, from the outermost body that has one. */
+function findStatusWord(body: JsonObject): string | undefined {
+  const [outer, ...inner] = levelsOf(body).map(statusWordIn);
+  const within = inner.find((word) => word !== undefined);
+  // A wrapper without an id that says `success` means the request, not the task.
+  const isWrapper = idsIn(body).length === 0 && readStatusWord(outer).status === 'completed';
+  return isWrapper ? (within ?? outer) : (outer ?? within);
+}
+
+/** Text when it is an http(s) URL or a data URL; gateways put error sentences in the same fields. */
+export function resultURLOf(value: unknown): string | undefined {
+  const text = textOf(Array.isArray(value) ? value[0] : value);
+  if (text === undefined) return undefined;
+  if (/^data:[^\s,]*,/i.test(text)) return text;
+  if (!/^https?:\/\/\S+$/i.test(text)) return undefined;
+  return URL.canParse(text) ? text : undefined;
+}
+
+/** Where the result of a task is. It says something only of tasks that have ended well. */
+function findResultURL(body: JsonObject): string | undefined {
+  return firstOf(levelsOf(body), (level) => {
+    const metadata = objectOf(level['metadata']) ?? {};
+    const content = objectOf(level['content']) ?? {};
+    const result = objectOf(level['task_result']) ?? {};
+    const video = objectOf(result['videos']) ?? objectOf(level['video']) ?? {};
+    const places = [
+      metadata['url'],
+      level['url'],
+      level['video_url'],
+      level['result_url'],
+      level['output'],
+      content['video_url'],
+      video['url'],
+    ];
+    return firstOf(places, resultURLOf);
+  });
+}
+
+/** Where the result of a completed task is. Old builds put it where failed tasks have their reason. */
+function findCompletedURL(body: JsonObject): string | undefined {
+  return (
+    findResultURL(body) ?? firstOf(levelsOf(body), (level) => resultURLOf(level['fail_reason']))
+  );
+}
+
+/**
+ * Progress as a number from 0 to 100, out of `85`, `"85"`, `"85%"` and `0.85`; `undefined` for
+ * anything else.
+ */
+export function progressOf(value: unknown): number | undefined {
+  const text = textOf(value)?.replace(/%$/, '');
+  const number = typeof value === 'number' ? value : Number(text);
+  if (!(number >= 0 && number <= 100)) return undefined;
+  const isFraction = number > 0 && number < 1 && text === undefined;
+  return isFraction ? Math.round(number * 100) : number;
+}
+
+/** The progress of a task, from the outermost body that has one. */
+function findProgress(body: JsonObject): number | undefined {
+  return firstOf(levelsOf(body), (level) => progressOf(level['progress']));
+}
+
+/** In seconds this is the year 5138, in milliseconds it is 1973. */
+const largestSeconds = 1e11;
+
+/** Seconds since 1970, out of seconds or milliseconds, as a number or as text. */
+export function timestampOf(value: unknown): number | undefined {
+  const number = typeof value === 'number' ? value : Number(textOf(value));
+  if (!Number.isFinite(number) || number <= 0) return undefined;
+  return number > largestSeconds ? Math.floor(number / 1_000) : number;
+}
+
+/** The first time that one of these fields holds, outermost body first. */
+function findTimestamp(body: JsonObject, names: readonly string[]): number | undefined {
+  return firstOf(levelsOf(body), (level) => firstOf(names, (name) => timestampOf(level[name])));
+}
+
+/** What a failed task says when the gateway gave no reason at all. */
+export const noReason = 'The gateway gave no reason.';
+
+/** Some gateways put the whole JSON answer of the vendor into a text field; one level is unwrapped. */
+function unwrap(text: string): string {
+  const inner = parseJSON(text);
+  return (isObject(inner) ? reasonIn(inner) : undefined) ?? text;
+}
+
+/** A message about the request; it says `"SUCCEED"` when only that succeeded, and not the task. */
+function notSuccess(value: unknown): string | undefined {
+  const message = textOf(value);
+  if (message === undefined || /^ok$/i.test(message)) return undefined;
+  return readStatusWord(message).status === 'completed' ? undefined : message;
+}
+
+/** The error that an object holds; some gateways put one into another, or into a list. */
+function errorIn(holder: JsonObject): JsonObject {
+  const error = objectOf(holder['error']) ?? objectOf(holder['errors']) ?? {};
+  return objectOf(error['error']) ?? error;
+}
+
+/** Where a body has its reason, the most telling place first. */
+const reasonFields = [
+  'error',
+  'fail_reason',
+  'failure_reason',
+  'task_status_msg',
+  'error_message',
+  'error_msg',
+  'failure',
+  'reason',
+  'detail',
+];
+
+/** The first of these fields that holds something. */
+function fieldOf<T>(
+  holder: JsonObject,
+  names: readonly string[],
+  read: (value: unknown) => T | undefined,
+): T | undefined {
+  return firstOf(names, (name) => read(holder[name]));
+}
+
+/** The reason that one object holds, apart from what is nested in it. */
+function reasonIn(level: JsonObject): string | undefined {
+  const output = objectOf(level['output']) ?? {};
+  return (
+    fieldOf(errorIn(level), ['message', 'msg', 'detail', 'reason'], textOf) ??
+    fieldOf(level, reasonFields, textOf) ??
+    textOf(output['error']) ??
+    notSuccess(output['message']) ??
+    notSuccess(objectOf(level['base_resp'])?.['status_msg'])
+  );
+}
+
+/** The vendor's code that one object holds. A plain `code` is that of the request. */
+function codeIn(level: JsonObject): string | undefined {
+  const status = objectOf(level['base_resp'])?.['status_code'];
+  return (
+    codeOf(errorIn(level)['code']) ??
+    fieldOf(level, ['error_code', 'err_code', 'failureCode'], codeOf) ??
+    codeOf(objectOf(level['output'])?.['code']) ??
+    codeOf(status === 0 ? undefined : status)
+  );
+}
+
+function codeOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return textOf(value);
+}
+
+/** Why a task failed. To be asked only of failed tasks: other tasks fill these fields too. */
+export function findFailure(body: JsonObject): VideoTaskError {
+  const levels = levelsOf(body);
+  const code = firstOf(levels, codeIn);
+  const reason = firstOf(levels, reasonIn) ?? firstOf(levels, ({ message }) => notSuccess(message));
+  const message = reason === undefined ? (code ?? noReason) : unwrap(reason);
+  return code === undefined ? { message } : { message, code };
+}
+
+/** What stands in place of a status, where a body has neither that nor a result. */
+export function findComplaint(body: JsonObject): VideoTaskError | undefined {
+  const hasError = levelsOf(body).some(({ error }) => objectOf(error) ?? textOf(error));
+  const failure = hasError ? findFailure(body) : undefined;
+  return failure?.message === noReason ? undefined : failure;
+}
+
+const reviewWords =
+  /moderat|sensitive|safety|nsfw|violat|inappropriate|prohibit|(content|risk)[\s_-]?(policy|review|filter|control|check|not[\s_-]?pass)|audit\w?submit|审核|敏感|违规/i;
+
+/** Of a service that stumbled, be it the review: neither the content nor the request is at fault. */
+const stumbleWords =
+  /quota|rate[\s_-]?limit|too[\s_-]?many|per[\s_-]?minute|timed?[\s_-]?out|unavailable|upstream|connection|overloaded|\b(?:429|5\d\d)\b/i;
+
+function reads(words: RegExp, { message, code = '' }: VideoTaskError): boolean {
+  return words.test(message) || words.test(code);
+}
+
+/** Whether a failure reads like a content review. A guess: the gateway does not say. */
+export function readsLikeReview(failure: VideoTaskError): boolean {
+  return reads(reviewWords, failure) && !reads(stumbleWords, failure);
+}
+
+/** Not keys, tokens or answers: those are the gateway's own, and what fails on them may recover. */
+const inputWords =
+  /(invalid|illegal|unsupported|missing|bad)[\s_.-]?(request|param|argument|input|prompt|image|size|seconds|duration|resolution)|(prompt|image|input|size|seconds|duration|resolution) is (invalid|required|not supported)/i;
+
+/** Whether a failure lies in what was submitted, so that the task cannot recover from it. */
+export function isCausedByInput(failure: VideoTaskError): boolean {
+  const isAtFault = reads(reviewWords, failure) || reads(inputWords, failure);
+  return isAtFault && !reads(stumbleWords, failure);
+}
 
 const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
   id: 'string or number',

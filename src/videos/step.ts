@@ -14,10 +14,16 @@ import {
   summarize,
   type VideoWaitSummary,
 } from './errors.ts';
-import { findComplaint, findFailure, isCausedByInput } from './failure.ts';
-import { namesTask } from './fields.ts';
+import {
+  findComplaint,
+  findFailure,
+  isCausedByInput,
+  namesTask,
+  defineHidden,
+  restateVideo,
+  videoSchema,
+} from './schema.ts';
 import { makeRef, noteCompleted, type NamedTask } from './ref.ts';
-import { defineHidden, restateVideo, videoSchema } from './schema.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskRef } from './types.ts';
 import type { VideoUpdate, VideoWaitState, VideoWaitStep, WaitSettings } from './wait-options.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventTaker } from '../../src/streams/lines.ts';
-import { serverEvents } from '../../src/streams/sse.ts';
+import { serverEvents } from '../../src/streams/open-stream.ts';
 import { cutBytes } from '../helpers/sse.ts';
 
 type Plain = [name: string | undefined, data: string];

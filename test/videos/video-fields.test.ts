@@ -1,11 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readValue } from '../../src/answers/reader.ts';
-import { findFailure, noReason, readsLikeReview } from '../../src/videos/failure.ts';
+import {
+  findFailure,
+  noReason,
+  readsLikeReview,
+  progressOf,
+  resultURLOf,
+  timestampOf,
+  videoSchema,
+} from '../../src/videos/schema.ts';
 import { findId } from '../../src/answers/task-id.ts';
-import { progressOf, resultURLOf, timestampOf } from '../../src/videos/fields.ts';
 import { readStatusWord } from '../../src/videos/status.ts';
-import { videoSchema } from '../../src/videos/schema.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
 
