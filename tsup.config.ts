@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname } from 'node:path';
+import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
@@ -18,6 +19,16 @@ async function writeLicences(): Promise<void> {
     return `# ${name}\n\n${await readFile(`${folder}/${file}`, 'utf8')}`;
   });
   await writeFile('dist/THIRD-PARTY-LICENSES.md', (await Promise.all(licences)).join('\n'));
+}
+
+/** The command line is imported by nobody and shows no stacks: its names may be short. */
+async function shortenProgram(): Promise<void> {
+  const files = (await readdir('dist')).filter((name) => name.startsWith('program-'));
+  for (const name of files) {
+    const source = await readFile(`dist/${name}`, 'utf8');
+    const { code } = await transform(source, { minify: true, format: 'esm', charset: 'utf8' });
+    await writeFile(`dist/${name}`, code);
+  }
 }
 
 /** ky in the same file as the rest and yet run with the first call only: see src/http/send.ts. */
@@ -108,6 +119,7 @@ const common = {
   esbuildOptions(options) {
     options.minifyWhitespace = true;
     options.minifySyntax = true;
+    options.charset = 'utf8';
   },
 } satisfies Options;
 
@@ -129,7 +141,10 @@ export default defineConfig([
     },
     esbuildPlugins: [kyWithin, formDataWithin],
     clean: ['!form-data.js', '!single/**'],
-    onSuccess: writeLicences,
+    async onSuccess() {
+      await writeLicences();
+      await shortenProgram();
+    },
   },
   {
     ...common,
@@ -144,6 +159,7 @@ export default defineConfig([
       index: 'src/index.ts',
       'ai-sdk': 'src/ai-sdk/index.ts',
       node: 'src/node/index.ts',
+      stream: 'src/stream.ts',
     },
     esbuildPlugins: [nothingLater, formDataWithin],
     minify: true,

@@ -24,7 +24,7 @@ export const gates: readonly Gate[] = [
     atMost: 28,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 84,
+      atMost: 83.5,
       why: 'No part of it is large alone. Minified: sending, retries, uploads and errors 64 KB, streams 35, libraries 50 (ky 26, zod/mini 19, eventsource-parser 4), operations 30, reading answers 25, video tasks 17, structured output 8. It was 78.8 KiB before the client learnt what real gateways do: tasks that fail without a word, errors inside a 200, bodies without end, forms for videos, download limits, keys in echoes. The libraries alone take 17 KiB of the 28. Every file is in bench/results/bench.json.',
     },
   },
@@ -42,7 +42,10 @@ export const gates: readonly Gate[] = [
     metric: 'page',
     atMost: 30,
     reason: 'A person waits for all of it before the first word of an answer.',
-    missed: { atMost: 80, why: 'The client is loaded as a whole.' },
+    missed: {
+      atMost: 58.5,
+      why: 'Videos, images, embeddings, generation and their checks are loaded when they are used. What is left: sending and errors 44 KB minified, ky 25, chat 23 (half of it helper and tools, which stream() and runTools() need at once), streams 14, uploads 10, reading answers 9.',
+    },
   },
   {
     metric: 'import',
