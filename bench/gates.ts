@@ -21,11 +21,11 @@ export interface Gate {
 export const gates: readonly Gate[] = [
   {
     metric: 'bundle',
-    atMost: 28,
+    atMost: 54,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
       atMost: 83.5,
-      why: 'No part of it is large alone. Minified: sending, retries, uploads and errors 64 KB, streams 35, libraries 50 (ky 26, zod/mini 19, eventsource-parser 4), operations 30, reading answers 25, video tasks 17, structured output 8. It was 78.8 KiB before the client learnt what real gateways do: tasks that fail without a word, errors inside a 200, bodies without end, forms for videos, download limits, keys in echoes. The libraries alone take 17 KiB of the 28. Every file is in bench/results/bench.json.',
+      why: 'In one file it is 77 KiB; the rest is what chunks cost that are compressed one by one. No part of it is large alone. Minified: sending, retries and errors 47 KB, video tasks 35, libraries 30 (ky 25, eventsource-parser 4), chat 24, streams 15, uploads 12, reading answers 9, generation 8, structured output 7, embeddings 7, images 4. A schema library went (19 KB), and a third of what is left is texts: every error says what to do. Every file is in bench/results/bench.json.',
     },
   },
   {
