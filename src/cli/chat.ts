@@ -93,9 +93,7 @@ async function answer(
     const tokens =
       usage == null ? '' : `${usage.prompt_tokens} + ${usage.completion_tokens} tokens, `;
     const total = ((performance.now() - start) / 1_000).toFixed(1);
-    terminal.note(
-      terminal.faint(`${tokens}first after ${Math.round(first ?? 0)} ms, all after ${total} s`),
-    );
+    terminal.aside(`${tokens}first after ${Math.round(first ?? 0)} ms, all after ${total} s\n`);
   }
   return completion.choices[0]?.message.content ?? '';
 }

@@ -36,7 +36,7 @@ export function modelsCommand(): Command {
     if (json) terminal.json(models);
     else if (models.length === 0) terminal.note('There is none.');
     for (const { id, owned_by: owner } of json ? [] : models) {
-      terminal.line(owner === undefined ? id : `${id}  ${terminal.faint(owner)}`);
+      terminal.line(owner === undefined ? id : `${id}  ${owner}`);
     }
   });
 }
