@@ -69,6 +69,12 @@ async function suggestModels(
   }
 }
 
+/** A message without its advice for programs, which a person at a terminal cannot follow. */
+function withoutCode(message: string): string {
+  const [told = ''] = message.split(' Wait for it again with videos.wait(');
+  return told.replace(' onUnknown: "resubmit" does it all the same.', '');
+}
+
 function codeOf(error: unknown): number {
   if (error instanceof UsageError || InvalidInputError.isInstance(error)) return exitCodes.usage;
   if (VideoWaitAbortedError.isInstance(error) || APIUserAbortError.isInstance(error)) {
@@ -99,7 +105,7 @@ export async function report(
   terminal.endProgress();
   if (error instanceof Exit) return error.code;
   const message = error instanceof Error ? error.message : String(error);
-  terminal.note(`model-gateway: ${message}`);
+  terminal.note(`model-gateway: ${withoutCode(message)}`);
   await suggestModels(error, client, model, terminal);
   const code = codeOf(error);
   // What is metered by its length and never made, such as half an answer, may be asked for again.

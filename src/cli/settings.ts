@@ -34,6 +34,7 @@ const howToTry = 'To try it without a gateway, run "npx model-gateway emulator".
 async function keyFromFile(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
+  if (!found.isFile()) throw new UsageError(`${path} is no file. A key file holds the key alone.`);
   // Windows has no such bits.
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
     throw new UsageError(`Others can read ${path}. Close it with: chmod 600 ${path}`);

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { Exit, exitCodes } from './usage.ts';
 
 /**
  * Text without what steers a terminal: a server must not move the cursor, set titles or reach the
@@ -98,6 +99,10 @@ export class Terminal {
     try {
       const answer = await lines.question(`${question} [Y/n] `, { signal });
       return /^(y(es)?)?$/i.test(answer.trim());
+    } catch {
+      // Ctrl-C and Ctrl-D end the question: the line goes on behind it.
+      process.stderr.write('\n');
+      throw new Exit(exitCodes.interrupted);
     } finally {
       lines.close();
     }

@@ -90,3 +90,21 @@ test('an emulator on an address that is not here says so in one line', async () 
 
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^.*--host.*\n$/) });
 });
+
+test('a folder in place of the key file', async () => {
+  mkdirSync(join(machine.folder, 'keys'), { mode: 0o700 });
+
+  const { code, stderr } = await machine.run(['models', '--key-file', 'keys']);
+
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is no file') });
+});
+
+test('an outcome that nobody knows is told without advice for programs', async () => {
+  emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+  await machine.run([...create, '--call-id', 'boat']);
+
+  const { code, stderr } = await machine.run([...create, '--call-id', 'boat']);
+
+  expect(code).toBe(3);
+  expect(stderr).not.toContain('onUnknown');
+});

@@ -22,6 +22,8 @@ test('chat shows the answer, then the tokens and the time to the first one', asy
 
   expect(await run.end()).toBe(0);
   expect(run.screen).toMatch(/You said: "Hello"[\s\S]*\d+ \+ \d+ tokens, first after \d+ ms/);
+  expect(run.screen).toContain('\u001B[2m');
+  expect(run.screen.endsWith(' s\r\n\u001B[0m')).toBe(true);
 });
 
 test('thoughts are shown dimmed, before the answer', async () => {
@@ -71,6 +73,16 @@ test('before a picture is charged a person is asked, and may say no', async () =
   expect(emulator.requests).toEqual([]);
 });
 
+test.each(['\u0003', '\u0004'])('the question is ended by %j, without a failure', async (keys) => {
+  const run = machine.open(['video', 'create', '-m', 'm-video', 'A boat']);
+  await run.shows(/Go on\?/);
+  run.type(keys);
+
+  expect(await run.end()).toBe(130);
+  expect(run.screen).not.toContain('model-gateway:');
+  expect(emulator.requests).toEqual([]);
+});
+
 test('yes makes it, and its path is shown', async () => {
   const run = machine.open(['image', '-m', 'm-image', 'A boat', '-o', 'boat.png']);
   await run.shows(/Go on\?/);
@@ -100,6 +112,7 @@ test('Ctrl-C while waiting for a video prints the line that goes on', async () =
   expect(run.screen).toMatch(
     /The task goes on\. To wait for it again: model-gateway video wait task_/,
   );
+  expect(run.screen).not.toContain('videos.wait(');
   expect(emulator.charges).toHaveLength(1);
 });
 
