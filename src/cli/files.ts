@@ -4,7 +4,7 @@ import { dirname, extname, join, resolve } from 'node:path';
 import type { Uploadable } from '../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../node/index.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage.ts';
+import { exitCodes, UsageError } from './usage.ts';
 
 /** Whether an argument is an address, and no path of a file. */
 export function isAddress(named: string): boolean {
@@ -90,10 +90,25 @@ export async function chooseTargets(
 }
 
 /**
- * Writes what was paid for. If that fails, it goes to the folder for temporary files, so that it is not
- * lost.
+ * Writes what was paid for, so that it is not lost: what cannot be fetched is told by its address.
+ *
+ * @returns the path, or the address
  */
 export async function save(source: Savable, path: string, terminal: Terminal): Promise<string> {
+  try {
+    return await saveSomewhere(source, path, terminal);
+  } catch (error) {
+    const url = 'url' in source ? source.url : undefined;
+    if (source instanceof Response || url == null || url === '') throw error;
+    const problem = error instanceof Error ? error.message : String(error);
+    terminal.note(`The result cannot be fetched: ${problem}\nIt is paid for. Its address: ${url}`);
+    process.exitCode = exitCodes.refused;
+    return url;
+  }
+}
+
+/** Writes a file, if need be in the folder for temporary files. */
+async function saveSomewhere(source: Savable, path: string, terminal: Terminal): Promise<string> {
   try {
     return (await saveTo(source, path)).path;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isAddress } from './files.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The sequences of Kitty's protocol, each with at most 4,096 characters of base64. */
@@ -26,6 +27,7 @@ function format(): 'kitty' | 'iterm' | undefined {
 /** Shows a picture where the terminal can; its path is told in any case. */
 export async function showPicture(path: string, terminal: Terminal): Promise<void> {
   const shown = terminal.isOutput ? format() : undefined;
+  if (isAddress(path)) return;
   // Kitty takes PNG only.
   if (shown === undefined || (shown === 'kitty' && !path.endsWith('.png'))) return;
   const base64 = (await readFile(path)).toString('base64');

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
@@ -107,4 +108,28 @@ test('an outcome that nobody knows is told without advice for programs', async (
 
   expect(code).toBe(3);
   expect(stderr).not.toContain('onUnknown');
+});
+
+test('a picture that cannot be fetched is told by its address, at the second run too', async () => {
+  let base = '';
+  let posts = 0;
+  const gateway = createServer((request, response) => {
+    if (request.method === 'POST') posts += 1;
+    else response.statusCode = 403;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ created: 1, data: [{ url: `${base}/gone.png` }] }));
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  const address = gateway.address();
+  base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const words = [...image, '--base-url', base, '--call-id', 'poster'];
+
+  const first = await machine.run(words);
+  const second = await machine.run(words);
+  gateway.close();
+
+  expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('It is paid for') });
+  expect(JSON.parse(first.stdout)).toEqual({ paths: [`${base}/gone.png`] });
+  expect(second).toMatchObject({ code: 0, stdout: first.stdout });
+  expect(posts).toBe(1);
 });
