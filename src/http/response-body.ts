@@ -176,6 +176,8 @@ function withBody(response: Response, body: ReadableStream<Uint8Array>): Respons
 /** What an answer begins with, as text too, and the answer itself, from its first byte on. */
 interface Peeked {
   readonly beginning: string;
+  /** Whether no byte came: text is also empty where only a byte order mark has come so far. */
+  readonly isEmpty: boolean;
   readonly response: Response;
 }
 
@@ -183,7 +185,7 @@ interface Peeked {
 export async function peek({ response, signal }: Answer, length = 1): Promise<Peeked> {
   const { body } = response;
   const chunks: Uint8Array[] = [];
-  if (body === null) return { beginning: '', response };
+  if (body === null) return { beginning: '', isEmpty: true, response };
   const reader = body.getReader();
   try {
     for (let size = 0; size < length;) {
@@ -209,7 +211,8 @@ export async function peek({ response, signal }: Answer, length = 1): Promise<Pe
   });
   // Files are long, and of most of them the first letters tell enough.
   const seen = length > 1 ? first : first.subarray(0, 256);
-  return { beginning: decoder.decode(seen), response: withBody(response, again) };
+  const isEmpty = first.byteLength === 0;
+  return { beginning: decoder.decode(seen), isEmpty, response: withBody(response, again) };
 }
 
 /** What a body that is handed out needs of its call. */

