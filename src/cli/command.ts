@@ -22,7 +22,9 @@ export interface Run<Options> {
 
 /** A new command with the options that all have. */
 export function command(name: string, description: string, examples: readonly string[]): Command {
-  const lines = examples.map((example) => `  $ model-gateway ${example}`);
+  const lines = examples.map((example) =>
+    example.includes('model-gateway ') ? `  $ ${example}` : `  $ model-gateway ${example}`,
+  );
   return new Command(name)
     .description(description)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')

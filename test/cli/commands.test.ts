@@ -164,6 +164,13 @@ describe('usage', () => {
     expect(stdout + stderr).not.toContain('sk-wrong-key');
   });
 
+  test('the examples of --help can be copied', async () => {
+    const { stdout } = await machine.run(['chat', '--help']);
+
+    expect(stdout).toContain('  $ git diff | model-gateway chat');
+    expect(stdout).toContain('  $ model-gateway chat -m gpt-4o-mini -i');
+  });
+
   test('--version and --help', async () => {
     const version = await machine.run(['--version']);
     const help = await machine.run(['video', 'create', '--help']);

@@ -226,6 +226,21 @@ describe('what is wrong is found, and the fix is told', () => {
     expect(find('connection')?.detail).toContain('within 2 s');
   });
 
+  test('plain HTTP on a port that wants TLS', async () => {
+    const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x32]);
+    const secure = createSocketServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(alert));
+    });
+    open.push(secure);
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+
+    const { code, find } = await examine(`http://127.0.0.1:${portOf(secure)}`);
+
+    expect(code).toBe(1);
+    expect(find('connection')?.fix).toContain('https://');
+  });
+
   test('events that are labelled as text, and a proxy that keeps them back', async () => {
     const url = await proxy(async (response, path) => {
       // The preflight has no body.
