@@ -86,12 +86,14 @@ async function look(
   return { status: response.status, headers: response.headers, text, json, firstByte };
 }
 
-/** The code of what a runtime throws when no answer comes. */
+/** The code of what a runtime throws when no answer comes, or the name of its innermost error. */
 function codeOf(error: unknown): string {
+  let name = String(error);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    ({ name } = cause);
   }
-  return error instanceof Error ? error.name : String(error);
+  return name;
 }
 
 /** What to do about a connection that fails, by its code. */
@@ -116,7 +118,8 @@ function connectionFinding(error: unknown, { baseURL, timeout }: Patient): Findi
       'It accepts connections and does not answer. Is it overloaded, or behind a firewall?';
     return fail('connection', `no answer within ${timeout / 1_000} s`, fix);
   }
-  const isPlain = baseURL.startsWith('http:') && /ECONNRESET|UND_ERR_SOCKET|HPE_/.test(code);
+  const isPlain =
+    baseURL.startsWith('http:') && /ECONNRESET|UND_ERR_SOCKET|HPE_|HTTPParserError/.test(code);
   const fix = isPlain
     ? 'The port may want TLS. Try https:// in place of http://.'
     : 'Check the network, the proxy and the base URL.';
