@@ -16,6 +16,8 @@ export const canaries = {
 
 type Answer = (request: Request) => Response | Error | Promise<Response>;
 
+const isDown = (): Promise<never> => Promise.reject(new Error('The database is down.'));
+
 /** One way to an error of a class. */
 export interface Situation {
   /** The class of the error that the call ends in. */
@@ -395,8 +397,7 @@ export const situations: readonly Situation[] = [
     how: 'a ledger that cannot be reached',
     answers: [],
     call(client) {
-      const fails = (): Promise<never> => Promise.reject(new Error('The database is down.'));
-      const ledger = { claim: fails, accept: fails, finish: fails, entry: fails };
+      const ledger = { claim: isDown, accept: isDown, finish: isDown, entry: isDown };
       return client.videos.create({ model, prompt }, { ledger, callId: 'job-1' });
     },
   },
