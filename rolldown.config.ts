@@ -26,6 +26,10 @@ export default defineConfig({
     // Streams, the emulator and ledgers can be used with `using`, whatever the user's own `lib` is.
     banner: '/// <reference lib="esnext.disposable" />',
     dir: 'dist',
+    // What several entry points share is one file: a type check opens few.
+    codeSplitting: {
+      groups: [{ name: 'shared', test: /model-gateway[\\/](?!testing)/, minShareCount: 2 }],
+    },
     chunkFileNames: '[name].d.ts',
     minifyInternalExports: false,
   },
