@@ -8,13 +8,13 @@
  *
  * Types count like code. A resource room never imports another one: what two share goes down a floor.
  * `stream` gives what reads a stream that a server sends on, and nothing of the client.
- * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; `ai-sdk`
- * builds on what users see of it.
+ * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; adapters
+ * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
  */
 const ground = 'src/(types|options|endpoints)\\.ts$';
-const resources = 'src/(chat|generate|embeddings|images|audio|models|videos)/';
+const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account)/';
 const middle = 'src/(structured|streams|uploads)/';
-const entries = 'src/(node|helpers|testing|ai-sdk|cli)/';
+const entries = 'src/(node|helpers|testing|ai-sdk|otel|postgres|redis|bullmq|cli|playground)/';
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -82,7 +82,7 @@ export default {
       name: 'entry-points',
       comment: 'Entry points build on the core, and one not on another.',
       severity: 'error',
-      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli)/' },
+      from: { path: '^src/([^/]+)', pathNot: '^src/(testing|cli|playground)/' },
       to: { path: `^${entries}`, pathNot: '^src/$1/' },
     },
     never('stream', 'Who only reads streams loads no client.', 'src/stream\\.ts$', [
@@ -91,9 +91,13 @@ export default {
       'src/(gateway|index)\\.ts$',
       entries,
     ]),
-    never('ai-sdk', 'The AI SDK is served with what users have too.', 'src/ai-sdk/', [
-      'src/(?!ai-sdk/|index\\.ts$)',
-    ]),
+    {
+      name: 'adapters',
+      comment: 'Other packages are served with what users have too.',
+      severity: 'error',
+      from: { path: '^src/(ai-sdk|otel|postgres|redis|bullmq)/' },
+      to: { path: '^src/', pathNot: '^src/($1/|index\\.ts$)' },
+    },
     onlyIn('ky', 'src/http/'),
     onlyIn('@ai-sdk/provider', 'src/ai-sdk/'),
     onlyIn('form-data', 'src/uploads/'),
@@ -105,7 +109,7 @@ export default {
       name: 'runs-everywhere',
       comment: 'Only the entry for Node and the emulator may use what Node alone has.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(node|testing|cli)/' },
+      from: { path: '^src/', pathNot: '^src/(node|testing|cli|playground)/' },
       to: { dependencyTypes: ['core'] },
     },
   ],

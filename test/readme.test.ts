@@ -1,15 +1,38 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpoints, type Endpoint } from '../src/endpoints.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
 
 const readme = await readFile(join(root, 'README.md'), 'utf8');
-const blocks = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code ?? '');
+const guides = await readdir(join(root, 'docs/guides')).catch(() => []);
+const papers = [
+  'README.md',
+  ...guides.filter((name) => name.endsWith('.md')).map((name) => `docs/guides/${name}`),
+];
+const blocks = (await Promise.all(papers.map(blocksOf))).flat();
 // Inside the package, so that `model-gateway` resolves to what was built.
 const folder = join(root, 'test', '.readme');
+
+interface Block {
+  readonly name: string;
+  readonly code: string;
+  /** False for ```` ```ts compiled ````: code that needs a server of another kind. */
+  readonly runs: boolean;
+}
+
+async function blocksOf(paper: string): Promise<Block[]> {
+  const text = await readFile(join(root, paper), 'utf8');
+  return [...text.matchAll(/^```ts( compiled)?\n([\s\S]*?)^```$/gm)].map(
+    ([, compiled, code], index) => ({
+      name: `${basename(paper, '.md')}-${index}`,
+      code: code ?? '',
+      runs: compiled === undefined,
+    }),
+  );
+}
 
 /** Calls that use an operation besides the one that it is named after. */
 const otherCalls: Readonly<Record<string, readonly string[]>> = {
@@ -59,14 +82,12 @@ describe('code blocks', () => {
     server = await emulator.listen();
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
-    await Promise.all(
-      blocks.map((code, index) => writeFile(join(folder, `block-${index}.ts`), code)),
-    );
+    await Promise.all(blocks.map(({ name, code }) => writeFile(join(folder, `${name}.ts`), code)));
     await writeFile(
       join(folder, 'tsconfig.json'),
       JSON.stringify({
         extends: '../../tsconfig.json',
-        files: blocks.map((_, index) => `block-${index}.ts`),
+        files: blocks.map(({ name }) => `${name}.ts`),
         include: [],
       }),
     );
@@ -92,12 +113,12 @@ describe('code blocks', () => {
     expect(output).toBe('');
   });
 
-  test.concurrent.each(blocks.map((code, index) => [index, code] as const))(
-    'block %i runs',
+  test.concurrent.each(blocks.filter(({ runs }) => runs))(
+    '$name runs',
     { timeout: 60_000 },
-    async (index, code) => {
+    async ({ name, code }) => {
       const { code: exitCode, output } = await runProgram(
-        join(folder, `block-${index}.ts`),
+        join(folder, `${name}.ts`),
         { GATEWAY_BASE_URL: server.url, GATEWAY_API_KEY: emulator.apiKey },
         folder,
       );
