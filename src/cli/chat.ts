@@ -3,10 +3,11 @@ import { extname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { StreamError, type ChatCompletionMessageParam, type Gateway } from '../index.ts';
+import { formatOfExtension } from '../answers/file-type.ts';
 import { command, define, type Run } from './command.ts';
 import { isAddress } from './files.ts';
-import { readPrompt } from './input.ts';
-import { collect, exitCodes, parseNumber, UsageError } from './usage.ts';
+import { readPrompt } from './terminal.ts';
+import { collect, parseNumber, UsageError } from './usage.ts';
 
 interface ChatOptions {
   readonly model: string;
@@ -17,20 +18,13 @@ interface ChatOptions {
   readonly maxTokens?: number | undefined;
 }
 
-const pictureTypes: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.gif': 'image/gif',
-};
-
 /** A picture for a message: an address as it is, a file as a data URL. */
 async function pictureURL(named: string): Promise<string> {
   if (isAddress(named)) return named;
-  const type = pictureTypes[extname(named).toLowerCase()];
-  if (type === undefined) {
-    throw new UsageError(`${named} is no PNG, JPEG, WebP or GIF file, and no address.`);
+  const extension = extname(named).slice(1).toLowerCase();
+  const type = formatOfExtension(extension)?.types[extension] ?? '';
+  if (!type.startsWith('image/')) {
+    throw new UsageError(`${named} is no picture, such as a PNG or JPEG file, and no address.`);
   }
   const bytes = await readFile(named).catch(() => {
     throw new UsageError(`The file ${named} cannot be read.`);
@@ -53,23 +47,32 @@ async function userMessage(
   };
 }
 
-/** Streams one answer to the terminal. @returns the text of the answer */
-async function answer(
+function ask(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],
-  { options, terminal, signal }: Run<ChatOptions>,
-): Promise<string> {
-  const start = performance.now();
-  const stream = client.chat.completions.stream(
+  { options: { model, temperature, maxTokens }, signal }: Run<ChatOptions>,
+) {
+  return client.chat.completions.stream(
     {
-      model: options.model,
+      model,
       messages: [...messages],
-      temperature: options.temperature,
-      max_tokens: options.maxTokens,
+      temperature,
+      max_tokens: maxTokens,
       stream_options: { include_usage: true },
     },
     { signal },
   );
+}
+
+/** Streams one answer to the terminal. @returns the text of the answer */
+async function answer(
+  client: Gateway,
+  messages: readonly ChatCompletionMessageParam[],
+  run: Run<ChatOptions>,
+): Promise<string> {
+  const { terminal } = run;
+  const start = performance.now();
+  const stream = ask(client, messages, run);
   let first: number | undefined;
   let isThinking = false;
   let last = '';
@@ -124,20 +127,11 @@ async function converse(
 async function answerAsJSON(
   client: Gateway,
   messages: readonly ChatCompletionMessageParam[],
-  { options, terminal, signal }: Run<ChatOptions>,
+  run: Run<ChatOptions>,
 ): Promise<void> {
-  const stream = client.chat.completions.stream(
-    {
-      model: options.model,
-      messages: [...messages],
-      temperature: options.temperature,
-      max_tokens: options.maxTokens,
-      stream_options: { include_usage: true },
-    },
-    { signal },
-  );
+  const { terminal } = run;
   try {
-    terminal.json(await stream.finalChatCompletion());
+    terminal.json(await ask(client, messages, run).finalChatCompletion());
   } catch (error) {
     if (StreamError.isInstance(error) && error.partial != null) {
       terminal.json({ error: error.message, partial: error.partial });
@@ -170,7 +164,7 @@ export function chatCommand(): Command {
       parseNumber(1, 10_000_000, true),
     );
   return define<ChatOptions>(program, async (words, run) => {
-    const { options, terminal, signal, context } = run;
+    const { options, terminal, signal } = run;
     const client = await run.client(options.model);
     const messages: ChatCompletionMessageParam[] = [];
     if (options.system !== undefined) messages.push({ role: 'system', content: options.system });
@@ -184,7 +178,6 @@ export function chatCommand(): Command {
     }
     const prompt = await readPrompt(words, signal);
     messages.push(await userMessage(prompt, options.image ?? []));
-    context.client = client;
     if (options.json === true) {
       await answerAsJSON(client, messages, run);
       return;
@@ -194,7 +187,6 @@ export function chatCommand(): Command {
     } catch (error) {
       // What came is on the screen; the message begins on a line of its own.
       if (StreamError.isInstance(error)) terminal.data('\n');
-      if (signal.aborted) process.exitCode = exitCodes.interrupted;
       throw error;
     }
   });

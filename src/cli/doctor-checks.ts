@@ -1,3 +1,5 @@
+import { isObject, parseJSON } from '../answers/objects.ts';
+import { parseBaseURL } from '../http/url.ts';
 import { Gateway } from '../index.ts';
 
 /** What one check found. */
@@ -48,19 +50,9 @@ const fail = (id: string, detail: string, fix: string): Finding => ({
 });
 const skip = (id: string, detail: string): Finding => ({ id, status: 'skip', detail });
 
-/** The root of the gateway, without the version that `openai` wants at its end. */
-function rootOf(baseURL: string): string {
-  const { origin, pathname } = new URL(baseURL);
-  const parts = pathname.split('/').filter((part) => part !== '');
-  if (/^v1(beta)?$/.test(parts.at(-1) ?? '')) parts.pop();
-  return [origin, ...parts].join('/');
-}
+const rootOf = (baseURL: string): string => parseBaseURL(baseURL).root;
 
 const isHTML = ({ text }: Seen): boolean => /^\s*</.test(text);
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 async function look(
   patient: Patient,
@@ -77,13 +69,8 @@ async function look(
   });
   const firstByte = performance.now() - start;
   const text = await response.text();
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    // Not JSON, which the check tells of.
-  }
-  return { status: response.status, headers: response.headers, text, json, firstByte };
+  const { status, headers } = response;
+  return { status, headers, text, json: parseJSON(text), firstByte };
 }
 
 /** The code of what a runtime throws when no answer comes, or the name of its innermost error. */
@@ -329,8 +316,11 @@ async function guarded(id: string, check: () => Promise<Finding | Finding[]>): P
 /** Examines a gateway, check by check. Free, unless there is a model to chat with. */
 export async function* examine(patient: Patient): AsyncGenerator<Finding, void, undefined> {
   const { baseURL, model } = patient;
-  if (!/^https?:\/\//.test(baseURL) || !URL.canParse(baseURL)) {
-    yield fail('base-url', `${baseURL} is no address`, 'It begins with https:// or http://.');
+  try {
+    parseBaseURL(baseURL);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    yield fail('base-url', `${baseURL} is no address of a gateway`, said);
     return;
   }
   yield proxyFinding();

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { createEmulator, type Fault, type ReceivedRequest } from '../testing/index.ts';
-import { endpoints, InvalidInputError, type Operation } from '../index.ts';
+import { InvalidInputError, type Operation } from '../index.ts';
+import { codeOf } from '../node/durable.ts';
+import { operations } from '../testing/server/router.ts';
 import { Terminal } from './terminal.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from './usage.ts';
 
@@ -30,9 +32,6 @@ const named: Readonly<Record<string, Fault>> = {
   'no-finish': { type: 'no-finish', done: true },
   'missing-task': { type: 'task-not-exist' },
 };
-
-const isOperation = (name: string): name is Operation => name in endpoints;
-const operations = Object.keys(endpoints).filter(isOperation);
 
 /** Reads `operation=fault`, `fault` or `operation=fault*3`. */
 function parseFault(text: string): { operation: Operation | '*'; fault: Fault; times: number } {
@@ -88,10 +87,10 @@ export function emulatorCommand(): Command {
         await serve(options, terminal);
       } catch (error) {
         process.exitCode = exitCodes.usage;
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        const code = codeOf(error);
         if (code === 'EADDRINUSE') {
           terminal.note(`model-gateway: Port ${options.port} is in use. Choose another: --port 0`);
-        } else if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES'].includes(String(code))) {
+        } else if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EACCES'].includes(code)) {
           terminal.note(
             `model-gateway: It cannot listen on ${options.host}, port ${options.port}. Choose others by --host and --port.`,
           );

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 declare const __VERSION__: string;
 
-// Neither needs the program, which is loaded in 50 ms.
+// The version alone does not need the program, which takes 50 ms to load.
 const [first] = process.argv.slice(2);
 if (first === '--version' || first === '-V') {
   process.stdout.write(`${__VERSION__}\n`);

@@ -14,9 +14,9 @@ import {
   pictureExtension,
   save,
   type OutOptions,
+  showPicture,
 } from './files.ts';
-import { readPrompt } from './input.ts';
-import { showPicture } from './pictures.ts';
+import { readPrompt } from './terminal.ts';
 import { beginOnce } from './records.ts';
 import { collect, Exit, exitCodes, parseNumber } from './usage.ts';
 

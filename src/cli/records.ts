@@ -1,16 +1,8 @@
-import { createHash } from 'node:crypto';
-import {
-  access,
-  constants,
-  mkdir,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
+import { createFile, replaceFile } from '../node/durable.ts';
+import { isAlive, shortHash, thisProcess, type Owner } from '../node/owner.ts';
 import { stateFolder } from './settings.ts';
 import { UsageError } from './usage.ts';
 
@@ -20,12 +12,12 @@ interface PictureRecord {
   readonly input: string;
   readonly startedAt: string;
   /** The process that makes the call. */
-  readonly pid: number;
+  readonly owner: Owner;
   /** The files that were written; missing while nobody knows what became of the call. */
   readonly paths?: readonly string[] | undefined;
 }
 
-const sha = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+const nameOf = (text: string): string => shortHash(text, 32);
 
 async function makeFolder(name: string): Promise<string> {
   const folder = join(stateFolder(), name);
@@ -38,13 +30,6 @@ async function makeFolder(name: string): Promise<string> {
     );
   }
   return folder;
-}
-
-/** Writes a file whole or not at all. */
-async function replace(path: string, value: unknown): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`;
-  await writeFile(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
-  await rename(temporary, path);
 }
 
 /** A call that may be made once. */
@@ -65,26 +50,21 @@ export interface OnceCall {
  * @param input - What is asked for: a call id stands for one request.
  */
 export async function beginOnce(callId: string, input: unknown): Promise<OnceCall> {
-  const path = join(await makeFolder('calls'), `${sha(callId)}.json`);
+  const path = join(await makeFolder('calls'), `${nameOf(callId)}.json`);
   const startedAt = new Date().toISOString();
   const record: PictureRecord = {
     callId,
-    input: sha(JSON.stringify(input)),
+    input: nameOf(JSON.stringify(input)),
     startedAt,
-    pid: process.pid,
+    owner: thisProcess(),
   };
   const call = (before?: Pick<OnceCall, 'paths' | 'earlier'>): OnceCall => ({
     paths: before?.paths,
     earlier: before?.earlier,
     release: () => rm(path, { force: true }),
-    finish: (written) => replace(path, { ...record, paths: written }),
+    finish: (written) => replaceFile(path, JSON.stringify({ ...record, paths: written })),
   });
-  try {
-    await writeFile(path, JSON.stringify(record), { flag: 'wx', mode: 0o600, flush: true });
-    return call();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+  if (await createFile(path, JSON.stringify(record))) return call();
   const before = await readRecord(path);
   if (before !== undefined && before.input !== record.input) {
     throw new UsageError(
@@ -92,18 +72,9 @@ export async function beginOnce(callId: string, input: unknown): Promise<OnceCal
     );
   }
   if (before?.paths !== undefined) return call({ paths: before.paths, earlier: undefined });
-  return call({ paths: undefined, earlier: isAlive(before?.pid) ? 'running' : 'lost' });
-}
-
-function isAlive(pid: number | undefined): boolean {
-  // A container often gives a second run the number of the first.
-  if (pid === undefined || pid === process.pid) return false;
-  try {
-    // Signal 0 only asks whether there is such a process.
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  const isRunning =
+    before !== undefined && isAlive(before.owner, Date.parse(before.startedAt)) === true;
+  return call({ paths: undefined, earlier: isRunning ? 'running' : 'lost' });
 }
 
 async function readRecord(path: string): Promise<PictureRecord | undefined> {
@@ -121,11 +92,11 @@ export function ledgerFolder(): Promise<string> {
   return makeFolder('ledger');
 }
 
-const videoPath = (folder: string, id: string): string => join(folder, `${sha(id)}.json`);
+const videoPath = (folder: string, id: string): string => join(folder, `${nameOf(id)}.json`);
 
 /** Keeps the handle of a submitted video, for `video wait` and `video list`. */
 export async function rememberVideo(ref: VideoTaskRef): Promise<void> {
-  await replace(videoPath(await makeFolder('videos'), ref.id), ref);
+  await replaceFile(videoPath(await makeFolder('videos'), ref.id), JSON.stringify(ref));
 }
 
 /** The task that an argument names: an id, or a handle as JSON. */

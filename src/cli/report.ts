@@ -3,6 +3,7 @@ import {
   APIUserAbortError,
   GatewayError,
   InvalidInputError,
+  VideoSubmitUnknownError,
   VideoWaitAbortedError,
   VideoWaitError,
   VideoWaitTimeoutError,
@@ -69,10 +70,15 @@ async function suggestModels(
   }
 }
 
-/** A message without its advice for programs, which a person at a terminal cannot follow. */
-function withoutCode(message: string): string {
-  const [told = ''] = message.split(' Wait for it again with videos.wait(');
-  return told.replace(' onUnknown: "resubmit" does it all the same.', '');
+/** What an error says, with advice for a person at a terminal in place of that for programs. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (VideoWaitError.isInstance(error)) return error.message.replace(` ${error.advice}`, '');
+  if (!VideoSubmitUnknownError.isInstance(error)) return error.message;
+  const advice = error.isUnderWay
+    ? 'Run this again when it has ended.'
+    : 'It may have been charged: look at the account; then choose a new call id.';
+  return error.message.replace(error.advice, advice);
 }
 
 function codeOf(error: unknown): number {
@@ -104,8 +110,7 @@ export async function report(
 ): Promise<number> {
   terminal.endProgress();
   if (error instanceof Exit) return error.code;
-  const message = error instanceof Error ? error.message : String(error);
-  terminal.note(`model-gateway: ${withoutCode(message)}`);
+  terminal.note(`model-gateway: ${messageOf(error)}`);
   await suggestModels(error, client, model, terminal);
   const code = codeOf(error);
   // What is metered by its length and never made, such as half an answer, may be asked for again.

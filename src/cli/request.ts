@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { command, define } from './command.ts';
-import { readInput } from './input.ts';
+import { readInput } from './terminal.ts';
 import { collect, UsageError } from './usage.ts';
 
 interface RequestOptionsOfCommand {

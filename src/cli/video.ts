@@ -12,9 +12,8 @@ import {
 import { downloadVideo, fileLedger } from '../node/index.ts';
 import { command, define, type Run } from './command.ts';
 import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
-import { readPrompt } from './input.ts';
+import { readPrompt, duration } from './terminal.ts';
 import { findVideo, knownVideos, ledgerFolder, rememberVideo } from './records.ts';
-import { duration } from './terminal.ts';
 
 /** How a command line names a task. */
 const nameOf = (task: VideoTaskLike): string => (typeof task === 'string' ? task : task.id);
@@ -47,7 +46,10 @@ async function waitFor(
   { terminal, signal, options: { timeout = 1_800_000 } }: Run<OutOptions>,
 ): Promise<VideoTask> {
   const started = Date.now();
-  let next = started + (isNew ? firstPause : 0);
+  const before = isNew ? Math.min(firstPause, timeout) : 0;
+  // Steps count their time from the first of them.
+  const limits = { signal, timeout: Math.max(1, timeout - before) };
+  let next = started + before;
   let told = 'submitted';
   const show = (): void => {
     const now = Date.now();
@@ -58,10 +60,9 @@ async function waitFor(
   try {
     for (let state: VideoWaitState | undefined; ;) {
       show();
-      const pause = Math.min(next, started + timeout) - Date.now();
       // An abort is told by the step.
-      await setTimeout(Math.max(0, pause), undefined, { signal }).catch(() => {});
-      const step = await client.videos.step(task, state, { signal, timeout });
+      await setTimeout(Math.max(0, next - Date.now()), undefined, { signal }).catch(() => {});
+      const step = await client.videos.step(task, state, limits);
       state = step.state;
       const { status = 'submitted', progress } = state;
       told = `${status}${progress === undefined ? '' : ` ${Math.round(progress)} %`}`;
@@ -74,6 +75,27 @@ async function waitFor(
   }
 }
 
+/** Writes the file of a video that is completed, and tells where it is. */
+async function writeVideo(
+  client: Gateway,
+  task: VideoTaskLike,
+  targets: Targets,
+  { terminal, signal, json }: Run<OutOptions>,
+): Promise<void> {
+  const { path, bytes } = await downloadVideo(client, task, {
+    to: await targets.path(0, 'mp4'),
+    resume: true,
+    signal,
+    onProgress({ received, total }) {
+      const part = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
+      terminal.progress(`Downloading ${Math.round(received / 1_000)}${part} kB`);
+    },
+  });
+  terminal.endProgress();
+  if (json) terminal.json({ id: nameOf(task), path, bytes });
+  else terminal.line(path);
+}
+
 /** Waits for a task, and writes its file. */
 async function finish(
   client: Gateway,
@@ -82,32 +104,20 @@ async function finish(
   run: Run<OutOptions>,
   isNew = false,
 ): Promise<void> {
-  const { terminal, signal, json } = run;
-  const video = await waitFor(client, task, isNew, run).catch((error: unknown) => {
+  const { terminal } = run;
+  const { id, ref } = await waitFor(client, task, isNew, run).catch((error: unknown) => {
     if (VideoWaitError.isInstance(error)) {
-      terminal.note(`The task goes on. To wait for it again: ${resumeLine(task, run)}`);
+      const isSeen = error.lastStatus !== undefined;
+      const goesOn = isSeen || isNew ? 'The task goes on. To' : 'To';
+      terminal.note(`${goesOn} wait for it again: ${resumeLine(task, run)}`);
     }
     throw error;
   });
   terminal.progress('Downloading…');
-  const path = await targets.path(0, 'mp4');
-  const file = await downloadVideo(client, video.ref, {
-    to: path,
-    resume: true,
-    signal,
-    onProgress({ received, total }) {
-      const part = total === undefined ? '' : ` of ${Math.round(total / 1_000)}`;
-      terminal.progress(`Downloading ${Math.round(received / 1_000)}${part} kB`);
-    },
-  }).catch((error: unknown) => {
-    terminal.note(
-      `The video is there. To write it again: model-gateway video download ${video.id}`,
-    );
+  await writeVideo(client, ref, targets, run).catch((error: unknown) => {
+    terminal.note(`The video is there. To write it again: model-gateway video download ${id}`);
     throw error;
   });
-  terminal.endProgress();
-  if (json) terminal.json({ id: video.id, path: file.path, bytes: file.bytes });
-  else terminal.line(file.path);
 }
 
 interface CreateOptions extends OutOptions {
@@ -212,17 +222,9 @@ function downloadCommand(): Command {
     .option('-o, --out <path>', 'the file')
     .option('--force', 'replace a file that exists');
   return define<OutOptions>(program, async ([named = ''], run) => {
-    const { terminal, signal, options, json } = run;
     const client = await run.client();
-    const targets = await chooseTargets('video', options);
-    const task = await findVideo(named);
-    const file = await downloadVideo(client, task, {
-      to: await targets.path(0, 'mp4'),
-      resume: true,
-      signal,
-    });
-    if (json) terminal.json({ id: nameOf(task), path: file.path, bytes: file.bytes });
-    else terminal.line(file.path);
+    const targets = await chooseTargets('video', run.options);
+    await writeVideo(client, await findVideo(named), targets, run);
   });
 }
 

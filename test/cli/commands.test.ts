@@ -8,22 +8,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
-import { Machine } from './run.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Emulator, EmulatorServer } from '../../src/testing/index.ts';
+import { begin, Machine } from './run.ts';
 
 let emulator: Emulator;
 let server: EmulatorServer;
 let machine: Machine;
 
 beforeEach(async () => {
-  emulator = createEmulator();
-  emulator.clock.speed = 100;
-  server = await emulator.listen();
-  machine = new Machine({ url: server.url, key: emulator.apiKey });
+  ({ emulator, server, machine } = await begin());
 });
-
-afterEach(() => server.close());
 
 /** Starting a program takes its time on a busy machine. */
 const patient = { timeout: 20_000 };
@@ -119,7 +114,7 @@ describe('usage', () => {
     ['a time that is none', ['chat', '-m', 'm', '--timeout', 'soon', 'a'], /30s/],
     ['a number out of range', ['image', '-m', 'm', '-n', '99', 'a'], /from 1 to 10/],
     ['a file that is none', ['edit', '-m', 'm', '--image', 'no.png', 'a'], /no.png cannot be read/],
-    ['a picture that is none', ['chat', '-m', 'm', '--image', 'a.txt', 'a'], /a.txt is no PNG/],
+    ['a picture that is none', ['chat', '-m', 'm', '--image', 'a.txt', 'a'], /a.txt is no picture/],
     ['a body that is no JSON', ['post', '/v1/x', '{'], /no JSON/],
     ['a fault that is none', ['emulator', '--fail', 'nothing'], /There is no fault/],
   ])('%s ends with 2 before anything is sent', async (_, words, message) => {
@@ -360,6 +355,28 @@ describe('videos', () => {
       code: 4,
       stderr: expect.stringContaining(`model-gateway video wait ${id}`),
     });
+  });
+
+  test('a task that the gateway does not know is not said to go on', async () => {
+    emulator.clock.speed = 1_000;
+
+    const { code, stderr } = await machine.run(['video', 'wait', 'task_none']);
+
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringMatching(
+        /^To wait for it again: .*\n.*is not known to the gateway\. Check/,
+      ),
+    });
+  });
+
+  test('a new video is not asked for more often because the time is short', async () => {
+    emulator.clock.hold();
+
+    const { code } = await machine.run([...create, '--timeout', '1500ms']);
+
+    const polls = emulator.requests.filter(({ method }) => method === 'GET');
+    expect({ code, polls: polls.length }).toEqual({ code: 4, polls: 1 });
   });
 
   test('status, list and download; a handle works in place of an id', async () => {

@@ -1,22 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
-import { Machine } from './run.ts';
+import { beforeEach, expect, test } from 'vitest';
+import type { Emulator, EmulatorServer } from '../../src/testing/index.ts';
+import { begin, type Machine } from './run.ts';
 
 let emulator: Emulator;
 let server: EmulatorServer;
 let machine: Machine;
 
 beforeEach(async () => {
-  emulator = createEmulator();
-  emulator.clock.speed = 100;
-  server = await emulator.listen();
-  machine = new Machine({ url: server.url, key: emulator.apiKey });
+  ({ emulator, server, machine } = await begin());
 });
-
-afterEach(() => server.close());
 
 /** Starting a program takes its time on a busy machine. */
 const patient = { timeout: 20_000 };

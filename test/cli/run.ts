@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn as spawnInTerminal, type IPty } from '@lydell/node-pty';
+import { onTestFinished } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 
 const program = join(import.meta.dirname, '../../dist/cli/main.js');
 
@@ -13,12 +15,13 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** A person's machine: a folder to work in, and a home. */
+/** A person's machine: a folder to work in, and a home. It is removed after the test. */
 export class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), 'cli-'));
   readonly env: Record<string, string>;
 
   constructor(gateway: { readonly url?: string; readonly key?: string } = {}) {
+    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
     const { PATH = '', SystemRoot = '' } = process.env;
     this.env = {
       PATH,
@@ -67,6 +70,19 @@ export class Machine {
     });
     return new TerminalRun(pty);
   }
+}
+
+/** What a test begins with: an emulator whose clock runs fast, and a machine that knows it. */
+export async function begin(): Promise<{
+  readonly emulator: Emulator;
+  readonly server: EmulatorServer;
+  readonly machine: Machine;
+}> {
+  const emulator = createEmulator();
+  emulator.clock.speed = 100;
+  const server = await emulator.listen();
+  onTestFinished(() => server.close());
+  return { emulator, server, machine: new Machine({ url: server.url, key: emulator.apiKey }) };
 }
 
 /** A command in a terminal: what a person sees, and what they type. */

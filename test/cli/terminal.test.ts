@@ -1,21 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
-import { Machine } from './run.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Emulator } from '../../src/testing/index.ts';
+import { begin, Machine } from './run.ts';
 
 let emulator: Emulator;
-let server: EmulatorServer;
 let machine: Machine;
 
 beforeEach(async () => {
-  emulator = createEmulator();
-  emulator.clock.speed = 100;
-  server = await emulator.listen();
-  machine = new Machine({ url: server.url, key: emulator.apiKey });
+  ({ emulator, machine } = await begin());
 });
-
-afterEach(() => server.close());
 
 test('chat shows the answer, then the tokens and the time to the first one', async () => {
   const run = machine.open(['chat', '-m', 'm-large', 'Hello']);
