@@ -142,7 +142,7 @@ const iterm = (base64: string): string =>
   `\u001B]1337;File=inline=1;height=16;preserveAspectRatio=1:${base64}\u0007`;
 
 /** The way in which this terminal shows pictures, if it does. */
-function format(): 'kitty' | 'iterm' | undefined {
+function pictureProtocol(): 'kitty' | 'iterm' | undefined {
   const { TERM = '', TERM_PROGRAM = '', KITTY_WINDOW_ID, TMUX } = process.env;
   if (TMUX !== undefined) return undefined;
   if (KITTY_WINDOW_ID !== undefined || /kitty|ghostty/.test(TERM)) return 'kitty';
@@ -151,7 +151,7 @@ function format(): 'kitty' | 'iterm' | undefined {
 
 /** Shows a picture where the terminal can; its path is told in any case. */
 export async function showPicture(path: string, terminal: Terminal): Promise<void> {
-  const shown = terminal.isOutput ? format() : undefined;
+  const shown = terminal.isOutput ? pictureProtocol() : undefined;
   if (isAddress(path)) return;
   // Kitty takes PNG only.
   if (shown === undefined || (shown === 'kitty' && !path.endsWith('.png'))) return;
