@@ -27,6 +27,7 @@ import { Generate } from './generate/generate.ts';
 import { Images } from './images/images.ts';
 import { Models } from './models/models.ts';
 import { Videos } from './videos/videos.ts';
+import { Unserved } from './unserved.ts';
 import type { CompletionUsage } from './chat/types.ts';
 import type { CreateEmbeddingResponse, EmbeddingCreateParams } from './embeddings/types.ts';
 import type { ImagesResponse } from './images/types.ts';
@@ -93,6 +94,18 @@ export class Gateway {
   readonly videos: Videos;
   /** Which models the key can use. */
   readonly models: Models;
+  /**
+   * Not served: here because wrappers of `openai` look for it.
+   *
+   * @deprecated `create()` throws; use `chat.completions.create()`.
+   */
+  readonly completions: Unserved;
+  /**
+   * Not served: here because wrappers of `openai` look for it.
+   *
+   * @deprecated `create()` throws; use `post('/v1/moderations', { body })` where the gateway has it.
+   */
+  readonly moderations: Unserved;
 
   /**
    * The key, or the function that gives it. A copy of the client, what is printed of it and its JSON do
@@ -115,31 +128,36 @@ export class Gateway {
   /** What the header `openai-project` says, or `null` when it is not sent. */
   declare project: string | null;
 
-  #options: GatewayOptions;
-  readonly #transport: Transport;
+  /**
+   * A function of its own, here and on every resource, is all their state: proxies and copies have it
+   * where they do not reach private fields, and nothing that shows or stores a client shows what it holds.
+   *
+   * @internal
+   */
+  readonly transport: () => Transport;
 
   constructor(options: GatewayOptions = {}) {
-    this.#options = { ...options };
-    this.#transport = new Transport(resolveSettings(options));
+    const transport = new Transport(resolveSettings(options));
+    this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
       Object.defineProperty(this, name, {
         enumerable: name !== 'apiKey',
-        get: () => read(this.#transport.client),
+        get: () => read(transport.client),
         set: (value: unknown) => {
-          const changed = { ...this.#options, [name]: value };
-          this.#transport.client = changeSettings(this.#transport.client, changed);
-          this.#options = changed;
+          transport.client = changeSettings(transport.client, { [name]: value });
         },
       });
     }
-    this.chat = new Chat(this.#transport);
-    this.generate = new Generate(this.#transport);
-    this.embeddings = new Embeddings(this.#transport);
-    this.images = new Images(this.#transport);
-    this.audio = new Audio(this.#transport);
-    this.videos = new Videos(this.#transport);
-    this.models = new Models(this.#transport);
+    this.chat = new Chat(this.transport);
+    this.generate = new Generate(this.transport);
+    this.embeddings = new Embeddings(this.transport);
+    this.images = new Images(this.transport);
+    this.audio = new Audio(this.transport);
+    this.videos = new Videos(this.transport);
+    this.models = new Models(this.transport);
+    this.completions = new Unserved('completions', 'chat.completions.create()');
+    this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
   }
 
   /**
@@ -149,8 +167,11 @@ export class Gateway {
    * @throws `InvalidInputError` when an option cannot work
    */
   withOptions(options: GatewayOptions): this {
-    const copy: this = Reflect.construct(this.constructor, [{ ...this.#options, ...options }]);
-    copy.videos.joinLineOf(this.videos);
+    const own = this.transport();
+    const changed = { ...own.client.given(), ...options };
+    const copy: this = Reflect.construct(this.constructor, [changed]);
+    const other = copy.transport();
+    if (other.baseURL === own.baseURL) other.queue = own.queue;
     return copy;
   }
 
@@ -198,7 +219,7 @@ export class Gateway {
    * charged.
    */
   request(method: HTTPMethod, path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.#transport.raw(({ base }) =>
+    return this.transport().raw(({ base }) =>
       undocumentedSpec(method, path, base.version, options, rawBody(options)),
     );
   }

@@ -10,7 +10,7 @@ export class Audio {
   readonly translations: Translations;
 
   /** @internal */
-  constructor(transport: Transport) {
+  constructor(transport: () => Transport) {
     this.speech = new Speech(transport);
     this.translations = new Translations(transport);
   }

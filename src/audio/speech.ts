@@ -18,11 +18,12 @@ import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 
 /** Turns text into speech. */
 export class Speech {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -66,8 +67,8 @@ export class Speech {
   ): GatewayPromise<Response> | GatewayPromise<Stream<SpeechStreamEvent>> {
     const request = () => ({ json: speechBody(params) });
     return params?.stream_format === 'sse'
-      ? this.#transport.call('audio.speech.create', request, eventAnswer(speechProtocol), options)
-      : this.#transport.call('audio.speech.create', request, fileAnswer(soundIn), options);
+      ? this.transport().call('audio.speech.create', request, eventAnswer(speechProtocol), options)
+      : this.transport().call('audio.speech.create', request, fileAnswer(soundIn), options);
   }
 }
 

@@ -20,11 +20,12 @@ type AnyTranslation = Translation | TranslationVerbose | string;
 
 /** Translates speech into English text. */
 export class Translations {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -66,7 +67,7 @@ export class Translations {
     params: TranslationCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
-    return this.#transport.call(
+    return this.transport().call(
       'audio.translations.create',
       () => ({ form: translationForm(params) }),
       textAnswer(readTranslation(params?.response_format)),

@@ -42,15 +42,12 @@ export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 's
 
 /** Chat completions: `POST /v1/chat/completions`. */
 export class Completions {
-  readonly #transport: Transport;
-  readonly #calls: ChatCalls = {
-    whole: (params, options) => this.#whole(params, options),
-    stream: (params, options) => this.#stream(params, options),
-  };
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -92,9 +89,10 @@ export class Completions {
     params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    if (params?.stream !== true) return this.#whole(params, options);
+    const transport = this.transport();
+    if (params?.stream !== true) return askWhole(transport, params, options);
     const wantsUsage = params.stream_options?.include_usage === true;
-    return this.#stream(params, options, wantsUsage ? saysNothing : hasNoChoices);
+    return askStream(transport, params, options, wantsUsage ? saysNothing : hasNoChoices);
   }
 
   /**
@@ -131,7 +129,7 @@ export class Completions {
       return outputParser(params, 'parse').apply(completion, { callId, evidence });
     });
     const request = () => ({ json: chatBody(params) });
-    return this.#transport.call('chat.completions.create', request, format, options);
+    return this.transport().call('chat.completions.create', request, format, options);
   }
 
   /**
@@ -155,7 +153,7 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    return startStream(this.#calls, params, options);
+    return startStream(callsOf(this.transport), params, options);
   }
 
   /**
@@ -195,30 +193,40 @@ export class Completions {
     params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
-    return startToolRun(this.#calls, params, options);
+    return startToolRun(callsOf(this.transport), params, options);
   }
+}
 
-  #whole(
-    params: ChatCompletionCreateParamsBase,
-    options: RequestOptions | undefined,
-  ): GatewayPromise<ChatCompletion> {
-    const request = () => ({ json: chatBody(params) });
-    const format = jsonAnswer(wholeAnswer(params));
-    return this.#transport.call('chat.completions.create', request, format, options);
-  }
+/** How runs get their completions, each as the client is at that moment. */
+function callsOf(transport: () => Transport): ChatCalls {
+  return {
+    whole: (params, options) => askWhole(transport(), params, options),
+    stream: (params, options) => askStream(transport(), params, options),
+  };
+}
 
-  #stream(
-    params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
-    options: RequestOptions | undefined,
-    isHidden?: (chunk: ChatCompletionChunk) => boolean,
-  ): GatewayPromise<Stream<ChatCompletionChunk>> {
-    return this.#transport.call(
-      'chat.completions.create',
-      () => ({ json: { ...chatBody(params), stream: true } }),
-      eventAnswer(chatProtocolFor(params?.n ?? 1, isHidden)),
-      options,
-    );
-  }
+function askWhole(
+  transport: Transport,
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+): GatewayPromise<ChatCompletion> {
+  const request = () => ({ json: chatBody(params) });
+  const format = jsonAnswer(wholeAnswer(params));
+  return transport.call('chat.completions.create', request, format, options);
+}
+
+function askStream(
+  transport: Transport,
+  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+  options: RequestOptions | undefined,
+  isHidden?: (chunk: ChatCompletionChunk) => boolean,
+): GatewayPromise<Stream<ChatCompletionChunk>> {
+  return transport.call(
+    'chat.completions.create',
+    () => ({ json: { ...chatBody(params), stream: true } }),
+    eventAnswer(chatProtocolFor(params?.n ?? 1, isHidden)),
+    options,
+  );
 }
 
 /** How an answer in one piece is read. */
@@ -235,7 +243,7 @@ export class Chat {
   readonly completions: Completions;
 
   /** @internal */
-  constructor(transport: Transport) {
+  constructor(transport: () => Transport) {
     this.completions = new Completions(transport);
   }
 }

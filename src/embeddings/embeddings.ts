@@ -22,11 +22,12 @@ const loadEmbeddings = later('embeddings', () => import('./create-many.ts'));
 
 /** Turns texts into vectors. Billed by use. */
 export class Embeddings {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /** Creates one vector per input, each as base64 text. Otherwise as without that format. */
@@ -56,7 +57,7 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
-    return this.#transport.call(
+    return this.transport().call(
       'embeddings.create',
       () => ({ json: embeddingBody('embeddings.create', params) }),
       answerTo(params, options),
@@ -87,7 +88,7 @@ export class Embeddings {
     params: EmbeddingCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
-    return this.#transport.call(
+    return this.transport().call(
       'embeddings.createForEngine',
       () => {
         const json = embeddingBody('embeddings.createForEngine', params);
@@ -126,7 +127,7 @@ export class Embeddings {
     // All inputs are looked at before the first is paid for.
     const body = embeddingBody('embeddings.createMany', params);
     const { embedMany } = await loadEmbeddings();
-    return embedMany(this.#transport, body, options);
+    return embedMany(this.transport(), body, options);
   }
 }
 

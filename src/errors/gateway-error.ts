@@ -81,6 +81,11 @@ export class GatewayError extends Error {
     this.advice = advice;
   }
 
+  /** Whether sending it again could pay twice: the word that agents of OpenAI's SDK look for. */
+  get unsafeToReplay(): boolean {
+    return this.outcome === 'unknown';
+  }
+
   /** What `JSON.stringify()` writes: the name, the message and the fields, without the cause. */
   toJSON(): Record<string, unknown> {
     const json: Record<string, unknown> = { name: this.name, message: this.message };

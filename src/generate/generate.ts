@@ -20,11 +20,12 @@ const generateEvents = lateAnswer('events', loadGenerate, ({ streamedAnswer }) =
 
 /** Content generation in Gemini's format: `POST /v1beta/models/{model}:generateContent`. */
 export class Generate {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -45,7 +46,7 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    return this.#transport.call(
+    return this.transport().call(
       'generate.content',
       () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
       generateAnswer,
@@ -72,7 +73,7 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
-    return this.#transport.call(
+    return this.transport().call(
       'generate.contentStream',
       () => ({
         json: generateBody(params, 'generate.contentStream'),

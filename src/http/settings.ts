@@ -215,6 +215,7 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 export function resolveSettings(options: GatewayOptions) {
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
+  const given = { ...options };
   const { bodyFormat = 'form' } = options;
   const log = resolveLog(options);
   checkFunction('fetch', options.fetch);
@@ -238,15 +239,17 @@ export function resolveSettings(options: GatewayOptions) {
     budget: new RetryBudget(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
+    /** What all this was made from. A function, so that nothing shows the key that is in it. */
+    given: () => given,
   };
 }
 
-/** The settings of a client whose options have changed; what it has learned of its gateway stays. */
+/** The settings of a client some of whose options have changed; what it has learned of its gateway stays. */
 export function changeSettings(
-  { log, drift, budget }: ClientSettings,
+  { log, drift, budget, given }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
-  const changed = resolveSettings(options);
+  const changed = resolveSettings({ ...given(), ...options });
   log.level = changed.log.level;
   return { ...changed, log, drift, budget };
 }

@@ -12,14 +12,17 @@ import { buildQuery } from './url.ts';
 export class Transport {
   /** What the next call goes by. A call that is under way keeps what it began with. */
   client: ClientSettings;
+  /** What transports have in common whose downloads wait in one line. */
+  queue: object;
 
-  constructor(client: ClientSettings) {
+  constructor(client: ClientSettings, queue: object = {}) {
     this.client = client;
+    this.queue = queue;
   }
 
   /** The same as it is now, for work of several calls that must all go to one gateway. */
   snapshot(): Transport {
-    return new Transport(this.client);
+    return new Transport(this.client, this.queue);
   }
 
   /** The root of the gateway. */

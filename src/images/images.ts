@@ -26,11 +26,12 @@ const imagesAnswer = lateAnswer('json', loadImages, ({ wholeAnswer }) => wholeAn
 
 /** Makes and edits images. Consumes credit. */
 export class Images {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -79,13 +80,13 @@ export class Images {
     };
     const expected = params?.n ?? 1;
     return params?.stream === true
-      ? this.#transport.call(
+      ? this.transport().call(
           'images.generate',
           request,
           lateAnswer('events', loadImages, ({ generateEvents }) => generateEvents(expected)),
           options,
         )
-      : this.#transport.call('images.generate', request, imagesAnswer, options);
+      : this.transport().call('images.generate', request, imagesAnswer, options);
   }
 
   /**
@@ -130,13 +131,13 @@ export class Images {
     };
     const expected = params?.n ?? 1;
     return params?.stream === true
-      ? this.#transport.call(
+      ? this.transport().call(
           'images.edit',
           request,
           lateAnswer('events', loadImages, ({ editEvents }) => editEvents(expected)),
           options,
         )
-      : this.#transport.call('images.edit', request, imagesAnswer, options);
+      : this.transport().call('images.edit', request, imagesAnswer, options);
   }
 }
 

@@ -158,11 +158,12 @@ export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements Asy
 
 /** Tells which models the key can use. Free of charge. */
 export class Models {
-  readonly #transport: Transport;
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(transport: () => Transport) {
+    this.transport = transport;
   }
 
   /**
@@ -179,6 +180,6 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    return new ModelsPagePromise(this.#transport.send('models.list', {}, modelsAnswer, options));
+    return new ModelsPagePromise(this.transport().send('models.list', {}, modelsAnswer, options));
   }
 }

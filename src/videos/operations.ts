@@ -92,16 +92,14 @@ export function retrieveFromVendor(
 /** The line of each client's downloads, or of several clients, by what they have in common. */
 const lines = new WeakMap<object, DownloadLine>();
 
-/** @param queue - The same for all clients whose downloads wait in one line. */
 export function download(
   transport: Transport,
-  queue: object,
   task: VideoTaskLike,
   options: VideoDownloadOptions | null | undefined,
   more: RequestOptions | undefined,
 ): GatewayPromise<Response> {
-  const line = lines.get(queue) ?? new DownloadLine();
-  lines.set(queue, line);
+  const line = lines.get(transport.queue) ?? new DownloadLine();
+  lines.set(transport.queue, line);
   const { variant, ...own } = options ?? {};
   const { baseURL } = transport;
   return transport.call(

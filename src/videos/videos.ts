@@ -44,27 +44,13 @@ function copyOf<Given extends object | null | undefined>(given: Given): Given {
  * be repeated at will, from any process that has the task's id or handle.
  */
 export class Videos {
-  readonly #live: Transport;
-  /** What clients have in common whose downloads wait in one line. */
-  #queue: object = {};
+  /** @internal */
+  readonly transport: () => Transport;
 
   /** @internal */
-  constructor(transport: Transport) {
-    this.#live = transport;
-  }
-
-  /** A task lives at one gateway: its waits and its handle keep to the one that the client had. */
-  get #transport(): Transport {
-    return this.#live.snapshot();
-  }
-
-  /**
-   * Makes downloads stand in the line of another client: a gateway counts those of both together.
-   *
-   * @internal
-   */
-  joinLineOf(other: Videos): void {
-    if (other.#transport.baseURL === this.#transport.baseURL) this.#queue = other.#queue;
+  constructor(transport: () => Transport) {
+    // A task lives at one gateway: its waits and its handle keep to the one that the client had.
+    this.transport = () => transport().snapshot();
   }
 
   /**
@@ -85,7 +71,7 @@ export class Videos {
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
     const [given, own] = [copyOf(params), copyOf(options)];
-    return this.#call((videos, transport) => videos.create(transport, given, own));
+    return whenReady(this.transport(), (videos, transport) => videos.create(transport, given, own));
   }
 
   /**
@@ -96,7 +82,9 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.#call((videos, transport) => videos.retrieve(transport, task, options));
+    return whenReady(this.transport(), (videos, transport) =>
+      videos.retrieve(transport, task, options),
+    );
   }
 
   /**
@@ -113,7 +101,9 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return this.#call((videos, transport) => videos.retrieveFromVendor(transport, params, options));
+    return whenReady(this.transport(), (videos, transport) =>
+      videos.retrieveFromVendor(transport, params, options),
+    );
   }
 
   /**
@@ -145,8 +135,8 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    return this.#call((videos, transport) =>
-      videos.download(transport, this.#queue, task, options, more),
+    return whenReady(this.transport(), (videos, transport) =>
+      videos.download(transport, task, options, more),
     );
   }
 
@@ -167,7 +157,9 @@ export class Videos {
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
     const [given, own] = [copyOf(params), copyOf(options)];
-    return this.#call((videos, transport) => videos.remix(transport, task, given, own));
+    return whenReady(this.transport(), (videos, transport) =>
+      videos.remix(transport, task, given, own),
+    );
   }
 
   /**
@@ -195,7 +187,7 @@ export class Videos {
    * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    const transport = this.#transport;
+    const transport = this.transport();
     const videos = await loadVideos();
     return videos.waitFor(transport, task, options);
   }
@@ -218,7 +210,7 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const transport = this.#transport;
+    const transport = this.transport();
     return whenLoaded((videos) => videos.watch(transport, task, options));
   }
 
@@ -242,7 +234,7 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const transport = this.#transport;
+    const transport = this.transport();
     return whenLoaded((videos) => videos.waitAll(transport, tasks, options));
   }
 
@@ -270,7 +262,7 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    const transport = this.#transport;
+    const transport = this.transport();
     const videos = await loadVideos();
     return videos.stepTask(transport, task, state, options);
   }
@@ -293,7 +285,7 @@ export class Videos {
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
     const [given, own] = [copyOf(params), copyOf(options)];
-    const transport = this.#transport;
+    const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.creation(given), own);
   }
@@ -305,17 +297,17 @@ export class Videos {
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
     const [given, own] = [copyOf(params), copyOf(options)];
-    const transport = this.#transport;
+    const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.remixing(transport, task, given), own);
   }
+}
 
-  #call<T>(
-    start: (videos: Operations, transport: Transport) => GatewayPromise<T>,
-  ): GatewayPromise<T> {
-    const transport = this.#transport;
-    return GatewayPromise.when(loadVideos(), (videos) => start(videos, transport));
-  }
+function whenReady<T>(
+  transport: Transport,
+  start: (videos: Operations, transport: Transport) => GatewayPromise<T>,
+): GatewayPromise<T> {
+  return GatewayPromise.when(loadVideos(), (videos) => start(videos, transport));
 }
 
 /** A generator of what is loaded at its first event. */
