@@ -1,7 +1,7 @@
 /**
  * What does it cost to use this client, beside its peers?
  *
- *   npm run bench               measures everything, writes bench/results and the README's figures;
+ *   npm run bench               measures everything, writes bench/results and the figures of docs/bench.md;
  *                               fails when any gate is missed
  *   npm run bench -- --check    measures only what gates need and writes nothing; fails when a gate
  *                               is missed that is not listed as missed, or got worse
@@ -25,7 +25,7 @@ const { columns, gateColumns, packages } = await import('./lib/packages.ts');
 const { environmentOf, saveJSON, saveResult } = await import('./lib/results.ts');
 const { parts } = await import('./parts.ts');
 const { figuresPicture } = await import('./report/picture.ts');
-const { figuresText, withFigures } = await import('./report/readme.ts');
+const { figuresText, withFigures } = await import('./report/page.ts');
 const { figuresTable, gatesTable } = await import('./report/text.ts');
 
 const wanted = options.only?.split(',');
@@ -52,11 +52,11 @@ if (!options.check && wanted === undefined) {
     await saveJSON('bench.json', { environment, metrics, gates: gateResults, raw }),
     await saveResult('bench.svg', figuresPicture(metrics, environment)),
   ];
-  const readme = path.join(root, 'README.md');
+  const page = path.join(root, 'docs', 'bench.md');
   const text = figuresText(metrics, verdicts, environment);
-  await writeFile(readme, withFigures(await readFile(readme, 'utf8'), text));
-  execFileSync('npx', ['--no-install', 'oxfmt', 'README.md'], { cwd: root, stdio: 'inherit' });
-  console.log(`Written: ${[...files, 'README.md'].join(', ')}`);
+  await writeFile(page, withFigures(await readFile(page, 'utf8'), text));
+  execFileSync('npx', ['--no-install', 'oxfmt', page], { cwd: root, stdio: 'inherit' });
+  console.log(`Written: ${[...files, 'docs/bench.md'].join(', ')}`);
 }
 
 const count = (result: string): number =>

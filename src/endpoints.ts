@@ -1,7 +1,7 @@
 /**
  * The routes of the gateway as data.
  *
- * The transport, the retry rules, the emulator, the msw handlers and the README's table are all made
+ * The transport, the retry rules, the emulator, the msw handlers and the guide's table of operations are all made
  * from this object, so none of them can drift from the others. It imports nothing.
  */
 

@@ -57,7 +57,7 @@ export function textTable(
   );
 }
 
-/** The picture for the README. */
+/** The picture of the charges. */
 export function pictureOf(
   faults: readonly Fault[],
   cells: readonly Cell[],

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const bench = path.join(import.meta.dirname, '..');
 
-/** Where a benchmark's figures live. They are committed: the README shows them. */
+/** Where a benchmark's figures live. They are committed: docs/bench.md shows them. */
 export const resultsDirectory = path.join(bench, 'results');
 
 /** What a benchmark ran on. */

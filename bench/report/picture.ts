@@ -22,7 +22,7 @@ const notes: Readonly<Record<string, readonly string[]>> = {
   ai: ['+ openai-compatible'],
 };
 
-/** The figures as a picture for the README. */
+/** The figures as a picture. */
 export function figuresPicture(metrics: readonly Metric[], environment: Environment): string {
   const byId = new Map(metrics.map((metric) => [metric.id, metric]));
   const columns = usedColumns(metrics).filter((column) => column !== 'ky');

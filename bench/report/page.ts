@@ -8,10 +8,10 @@ import { labelsOf } from './text.ts';
 const start = '<!-- figures:start -->';
 const end = '<!-- figures:end -->';
 
-/** Columns of the README's table; the picture has the others. */
+/** Columns of the table; the picture has the others. */
 const shown: readonly Column[] = ['model-gateway', 'floor', 'openai', 'groq-sdk', 'ai'];
 
-/** What the README says of the figures, in Markdown. */
+/** The figures in Markdown, for docs/bench.md. */
 export function figuresText(
   metrics: readonly Metric[],
   verdicts: readonly Verdict[],
@@ -56,9 +56,9 @@ export function figuresText(
 }
 
 /** Puts the figures between their markers. */
-export function withFigures(readme: string, figures: string): string {
-  const from = readme.indexOf(start);
-  const to = readme.indexOf(end);
-  if (from === -1 || to < from) throw new Error(`README.md has no ${start} … ${end}.`);
-  return `${readme.slice(0, from)}${start}\n\n${figures}\n\n${readme.slice(to)}`;
+export function withFigures(page: string, figures: string): string {
+  const from = page.indexOf(start);
+  const to = page.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`docs/bench.md has no ${start} … ${end}.`);
+  return `${page.slice(0, from)}${start}\n\n${figures}\n\n${page.slice(to)}`;
 }
