@@ -55,6 +55,7 @@ export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from '.
 export { toFile, toStreamingFile } from './uploads/to-file.ts';
 export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
 export { GatewayPromise, type WithResponse } from './http/promise.ts';
+export type { ManyOptions, ManyProgress } from './many.ts';
 export type { HTTPMethod, RawRequestOptions } from './http/request.ts';
 export type {
   ApiKey,
@@ -79,7 +80,7 @@ export type {
   RunnableToolFunction,
   RunnerOptions,
 } from './chat/run-tools.ts';
-export type { EmbeddingsCreateManyOptions } from './embeddings/create-many.ts';
+export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/create-many.ts';
 export type { Embeddings } from './embeddings/embeddings.ts';
 export type {
   GenerateToolRun,
@@ -96,6 +97,7 @@ export type {
   ImageReferenceObject,
 } from './images/edit.ts';
 export type { Images } from './images/images.ts';
+export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/many.ts';
 export type {
   Model,
   ModelEndpointType,
@@ -125,7 +127,9 @@ export {
 } from './structured/tool.ts';
 export { parseVideoTaskRef } from './videos/ref.ts';
 export type {
+  VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
+  VideoCreateAndWaitResult,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoUpdate,

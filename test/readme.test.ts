@@ -44,7 +44,8 @@ const otherCalls: Readonly<Record<string, readonly string[]>> = {
   ],
   'generate.content': ['generate.runTools'],
   'embeddings.create': ['embeddings.createMany'],
-  'videos.create': ['videos.createAndWait'],
+  'images.generate': ['images.generateMany'],
+  'videos.create': ['videos.createAndWait', 'videos.createAndWaitAll'],
   'videos.retrieve': ['videos.wait', 'videos.watch', 'videos.waitAll', 'videos.step'],
   'videos.remix': ['videos.remixAndWait'],
 };

@@ -2,6 +2,8 @@ import { jsonAnswer } from '../http/response.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import { imageEditProtocol, imageGenProtocol, imagesOf, imagesSchema } from './schema.ts';
 
+export { generateMany } from './many.ts';
+
 const collectEvents = collectAs(imageGenProtocol(1));
 
 /** How images are read that come in one piece. */

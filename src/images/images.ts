@@ -11,6 +11,7 @@ import {
   type ImageEditParamsNonStreaming,
   type ImageEditParamsStreaming,
 } from './edit.ts';
+import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './many.ts';
 import type {
   ImageEditStreamEvent,
   ImageGenerateParamsBase,
@@ -90,6 +91,38 @@ export class Images {
   }
 
   /**
+   * Makes images for each of many parameters: `POST /v1/images/generations`, once for each.
+   *
+   * Each is charged and sent as by `generate`; none is repeated because another failed. They are begun in
+   * their order, `concurrency` at a time, and given as soon as they have ended, well or not: an error of
+   * one is its result, and the others go on. While results wait to be taken no other is begun, so that
+   * memory holds few images.
+   *
+   * An abort of `signal` stops those under way and sends no other: each has its error. Leaving the loop
+   * begins no other; those under way are paid for and go on, and only `onProgress` hears of them.
+   *
+   * @param params - A list with the parameters of each call. All are checked before the first is sent.
+   * @param options - `concurrency` (4) and `onProgress`, and what `generate` takes.
+   * @throws `InvalidInputError` naming the place in the list, such as `params[3].prompt`; nothing is sent
+   *
+   * @example
+   * ```ts
+   * const params = prompts.map((prompt) => ({ model, prompt }));
+   * for await (const { index, images, error } of client.images.generateMany(params)) {
+   *   if (images === undefined) console.error(prompts[index], error);
+   *   else await save(images.data);
+   * }
+   * ```
+   */
+  async *generateMany(
+    params: Iterable<ImageGenerateParamsNonStreaming>,
+    options: ImagesGenerateManyOptions = {},
+  ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
+    const { generateMany } = await loadImages();
+    yield* generateMany(params, options, checkWhole, (one, own) => this.generate(one, own));
+  }
+
+  /**
    * Changes images as described: `POST /v1/images/edits`.
    *
    * Charged, and sent once, as `generate` is; a request with a streamed file is never repeated at all.
@@ -139,6 +172,12 @@ export class Images {
         )
       : this.transport().call('images.edit', request, imagesAnswer, options);
   }
+}
+
+/** Checks one of many, which are never streamed. */
+function checkWhole(params: ImageGenerateParamsBase): void {
+  checkImage('generate', params, 'a description of the image');
+  check(params.stream !== true, 'stream', 'cannot be true here; use generate() for a stream.');
 }
 
 /** @param purpose - What the prompt is for. */

@@ -1,5 +1,4 @@
-import { checkNumber, checkObject } from '../check.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
 import { handOver } from './ledger.ts';
@@ -10,9 +9,7 @@ import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 import {
   resolveWait,
   type VideoCreateAndWaitOptions,
-  type VideoWaitAllOptions,
   type VideoWaitOptions,
-  type VideoWaitResult,
   type VideoWaitState,
   type VideoWaitStep,
   type VideoWatchEvent,
@@ -25,7 +22,7 @@ import { checkState } from './wait.ts';
  *
  * @throws `InvalidInputError` naming the option that cannot work
  */
-function settingsOf(transport: Transport, options: VideoWaitOptions): WaitSettings {
+export function settingsOf(transport: Transport, options: VideoWaitOptions): WaitSettings {
   checkObject('options', options);
   // Plain JavaScript may give none as `null`.
   const settings = resolveWait(options ?? {});
@@ -38,7 +35,7 @@ function settingsOf(transport: Transport, options: VideoWaitOptions): WaitSettin
  *
  * @throws `InvalidInputError` when it is no task, or one of another gateway and that is not allowed
  */
-function waitOf(transport: Transport, given: VideoTaskLike, settings: WaitSettings): Wait {
+export function waitOf(transport: Transport, given: VideoTaskLike, settings: WaitSettings): Wait {
   const { baseURL } = transport;
   const named = nameTask(given);
   const { id, route, ref } = named;
@@ -83,7 +80,7 @@ export async function waitFor(
  * @throws `VideoFailedError` when the task failed
  * @throws `VideoWaitError`, `VideoWaitTimeoutError` or `VideoWaitAbortedError` when the wait ended first
  */
-async function waitUntilDone(wait: Wait, shared?: WaitScope): Promise<VideoTask> {
+export async function waitUntilDone(wait: Wait, shared?: WaitScope): Promise<VideoTask> {
   const scope = shared ?? new WaitScope(wait.settings.signal);
   try {
     const run = new WaitRun(wait, scope);
@@ -97,11 +94,16 @@ async function waitUntilDone(wait: Wait, shared?: WaitScope): Promise<VideoTask>
   }
 }
 
-/** Submits a task once, hands its handle over, and waits for it. */
+/**
+ * Submits a task once, hands its handle over, and waits for it.
+ *
+ * @param shared - What the wait has in common with others, when it is one of many.
+ */
 export async function submitAndWait(
   transport: Transport,
   submission: Submission,
   options: VideoCreateAndWaitOptions,
+  shared?: Pick<Wait, 'takeTurn'> & { readonly scope: WaitScope },
 ): Promise<VideoTask> {
   // Checked before anything is paid for.
   const settings = settingsOf(transport, options);
@@ -123,7 +125,8 @@ export async function submitAndWait(
   // A task that is said to have ended is polled without the first pause.
   const isDated = !/^(completed|failed)$/.test(answer?.data.status ?? '');
   try {
-    const video = await waitUntilDone({ ...wait, isDated });
+    const { takeTurn } = shared ?? {};
+    const video = await waitUntilDone({ ...wait, isDated, takeTurn }, shared?.scope);
     await call?.finish('completed');
     return video;
   } catch (error) {
@@ -163,82 +166,13 @@ async function* watchTask(
   }
 }
 
-/** Waits for many tasks. Each of them gets one result. */
-export function waitAll(
-  transport: Transport,
-  tasks: Iterable<VideoTaskLike>,
-  options: VideoWaitAllOptions,
-): AsyncGenerator<VideoWaitResult, void, undefined> {
-  return scoped(() => {
-    const settings = settingsOf(transport, options);
-    const { maxPollsPerSecond = 10 } = options ?? {};
-    const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 0.001, 100_000);
-    checkTasks(tasks);
-    const run = async function* (scope: WaitScope): AsyncGenerator<VideoWaitResult> {
-      let free = 0;
-      /** One after the other, so that no more than so many polls begin in a second. */
-      const takeTurn = (): Promise<void> => {
-        const { now } = scope;
-        const turn = Math.max(now, free);
-        free = turn + 1_000 / perSecond;
-        return scope.pause({ delayMs: turn - now, earliestMs: turn - now });
-      };
-      const settle = async (task: VideoTaskLike, index: number): Promise<VideoWaitResult> => {
-        try {
-          const wait = { ...waitOf(transport, task, settings), takeTurn };
-          return { index, task, video: await waitUntilDone(wait, scope) };
-        } catch (error) {
-          return { index, task, error };
-        }
-      };
-      const ended: VideoWaitResult[] = [];
-      let wake: (() => void) | undefined;
-      const note = (result: VideoWaitResult): void => {
-        ended.push(result);
-        wake?.();
-      };
-      let count = 0;
-      for (const task of tasks) {
-        void settle(task, count).then(note);
-        count += 1;
-      }
-      while (count > 0) {
-        if (ended.length === 0) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-        for (const result of ended.splice(0)) {
-          if (scope.isLeft) return;
-          count -= 1;
-          yield result;
-        }
-      }
-    };
-    return [settings.signal, run];
-  });
-}
-
-/**
- * Tasks that can be looped over.
- *
- * @throws `InvalidInputError` for anything else, and for a single id, whose letters could be, too
- */
-function checkTasks(tasks: unknown): void {
-  const isObject = typeof tasks === 'object' && tasks !== null;
-  if (isObject && Symbol.iterator in tasks) return;
-  const isAsync = isObject && Symbol.asyncIterator in tasks;
-  const fix = isAsync ? 'collect it first, with Array.fromAsync()' : 'for one task use wait()';
-  throw new InvalidInputError('tasks', `must be a list of ids, handles or tasks; ${fix}.`);
-}
-
 /**
  * A generator with a scope of its own, which ends at once when its caller leaves it.
  *
  * @param prepare - Gives the signal of the scope, and what runs in it. Is called at the first event:
  * what it throws rejects that.
  */
-function scoped<T>(
+export function scoped<T>(
   prepare: () => [VideoWaitOptions['signal'], (scope: WaitScope) => AsyncIterable<T>],
 ): AsyncGenerator<T, void, undefined> {
   let scope: WaitScope | undefined;
@@ -247,7 +181,10 @@ function scoped<T>(
     const [signal, run] = prepare();
     scope = new WaitScope(signal);
     try {
-      yield* run(scope);
+      for await (const event of run(scope)) {
+        if (scope.isLeft) return;
+        yield event;
+      }
     } catch (error) {
       if (!scope.isLeft) throw error;
     } finally {

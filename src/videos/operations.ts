@@ -16,7 +16,7 @@ import {
 } from './ref.ts';
 import { readStatusWord } from './status.ts';
 import { readTask } from './step.ts';
-import { creationFields, remixFields, submit, type Submission } from './submit.ts';
+import { creation, remixFields, submit, type Submission } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -27,15 +27,9 @@ import type {
 } from './types.ts';
 import type { VideoDownloadOptions, VideoSubmitOptions } from './wait-options.ts';
 
-export { stepTask, submitAndWait, waitAll, waitFor, watch } from './loops.ts';
-
-/** A new task, to be submitted. */
-export function creation(params: VideoCreateParams): Submission {
-  return {
-    operation: 'videos.create',
-    read: () => ({ fields: creationFields(params), model: params.model }),
-  };
-}
+export { stepTask, submitAndWait, waitFor, watch } from './loops.ts';
+export { creation } from './submit.ts';
+export { createAndWaitAll, waitAll } from './many.ts';
 
 /** A new version of a task, to be submitted. */
 export function remixing(

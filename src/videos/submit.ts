@@ -65,7 +65,7 @@ function referenceOf(value: unknown): unknown {
  *
  * @throws `InvalidInputError` for input that would be charged and could not work
  */
-export function creationFields(params: VideoCreateParams): JsonObject {
+function creationFields(params: VideoCreateParams): JsonObject {
   checkParams('videos.create', params);
   checkModel(params.model);
   checkText('prompt', params.prompt, 'a description of the video');
@@ -154,6 +154,14 @@ export interface Submission {
 
 interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly fields: JsonObject;
+}
+
+/** A new task, to be submitted. */
+export function creation(params: VideoCreateParams): Submission {
+  return {
+    operation: 'videos.create',
+    read: () => ({ fields: creationFields(params), model: params.model }),
+  };
 }
 
 /**

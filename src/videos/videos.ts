@@ -11,7 +11,9 @@ import type {
   VideoVendorParams,
 } from './types.ts';
 import type {
+  VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
+  VideoCreateAndWaitResult,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoWaitAllOptions,
@@ -288,6 +290,36 @@ export class Videos {
     const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.creation(given), own);
+  }
+
+  /**
+   * Submits a task for each of many parameters and waits for them, and gives each as soon as it has ended,
+   * well or not.
+   *
+   * Consumes credit for each, and submits each once: see `createAndWait`. They are begun in their order,
+   * `concurrency` at a time: the next is submitted when one has ended and was taken. All of them share one
+   * limit of polls per second. An error of one is its result, and the others go on.
+   *
+   * An abort of `signal` ends all waits and submits no other; leaving the loop does so, too. Tasks that
+   * were submitted go on: their handles were given to `onSubmitted`.
+   *
+   * @param params - A list with the parameters of each task. All are checked before the first is submitted.
+   * @param options - `concurrency` (4) and `onProgress`, and what `createAndWait` and `waitAll` take.
+   * @throws `InvalidInputError` when an option cannot work, or naming the place in the list, such as
+   * `params[3].prompt`; nothing is sent
+   *
+   * @example
+   * for await (const { index, video, error } of gateway.videos.createAndWaitAll(params)) {
+   *   if (video !== undefined) await save(video);
+   *   else console.error(params[index], error);
+   * }
+   */
+  createAndWaitAll(
+    params: Iterable<VideoCreateParams>,
+    options: VideoCreateAndWaitAllOptions = {},
+  ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
+    const transport = this.transport();
+    return whenLoaded((videos) => videos.createAndWaitAll(transport, params, options));
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */

@@ -8,9 +8,11 @@ import {
 } from '../check.ts';
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { VideoFailedError } from './errors.ts';
+import type { ManyOptions } from '../many.ts';
 import type { GatewayOptions, RequestOptions } from '../options.ts';
 import type { SubmitLedger } from './ledger.ts';
 import type {
+  VideoCreateParams,
   VideoStatus,
   VideoTask,
   VideoTaskError,
@@ -166,6 +168,44 @@ export type VideoWaitResult = {
   | {
       readonly video?: undefined;
       /** What `wait` would have thrown. */
+      readonly error: unknown;
+    }
+);
+
+/** Options of submissions of many tasks together with the waits for them. */
+export interface VideoCreateAndWaitAllOptions
+  extends
+    VideoWaitAllOptions,
+    ManyOptions<VideoCreateAndWaitResult>,
+    Pick<VideoCreateAndWaitOptions, 'ledger' | 'onUnknown' | 'bodyFormat' | 'extraBody'> {
+  /**
+   * Your own id of this list, the same whenever it is submitted again. The tasks have `<callId>-0`,
+   * `<callId>-1` and so on, by their place: with a `ledger`, a list that is submitted again goes on with
+   * the tasks that there are.
+   * @defaultValue a fresh id for each, unless there is a ledger
+   */
+  callId?: string | undefined;
+  /**
+   * Called with the handle of each task, and its place in the list, as soon as the gateway has accepted
+   * it, and awaited before its first poll. Save the handle here. If it throws, the error of that task
+   * carries the handle.
+   */
+  onSubmitted?: ((ref: VideoTaskRef, index: number) => void | Promise<void>) | undefined;
+}
+
+/** How one of many submissions, or the wait for it, ended. */
+export type VideoCreateAndWaitResult = {
+  /** The place of the task in what was given. */
+  readonly index: number;
+  /** Its parameters as they were given. */
+  readonly params: VideoCreateParams;
+  /** The handle of the task, when it was accepted: it is paid for, and can be waited for again. */
+  readonly ref?: VideoTaskRef | undefined;
+} & (
+  | { readonly video: VideoTask; readonly error?: undefined }
+  | {
+      readonly video?: undefined;
+      /** What `createAndWait` would have thrown. */
       readonly error: unknown;
     }
 );

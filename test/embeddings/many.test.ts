@@ -35,6 +35,12 @@ function firstsOf(vectors: ManyEmbeddings['vectors'] | PartialEmbeddingsError['v
   return vectors.map((vector) => vector?.[0]);
 }
 
+const usageOf = (tokens: number) => ({ prompt_tokens: tokens, total_tokens: tokens });
+
+const failing = (): never => {
+  throw new Error('disk full');
+};
+
 async function partialOf(promise: Promise<unknown>): Promise<PartialEmbeddingsError> {
   const error = await failureOf(promise);
   if (error instanceof PartialEmbeddingsError) return error;
@@ -208,7 +214,54 @@ describe('embeddings.createMany()', () => {
     expect(emulator.requests).toHaveLength(3);
   });
 
+  test('tells how far it has come', async () => {
+    const { client } = scripted([(request) => numbered(request)]);
+    const seen: unknown[] = [];
+
+    await client.embeddings.createMany(
+      { model, input: texts(5) },
+      { batchSize: 2, concurrency: 1, onProgress: (progress) => seen.push(progress) },
+    );
+
+    expect(seen).toEqual([
+      { done: 2, total: 5, usage: usageOf(2) },
+      { done: 4, total: 5, usage: usageOf(4) },
+      { done: 5, total: 5, usage: usageOf(5) },
+    ]);
+  });
+
+  test('an onProgress that throws begins no other request, and loses no vector', async () => {
+    const { client, requests } = scripted([(request) => numbered(request)]);
+    const error = await partialOf(
+      client.embeddings.createMany(
+        { model, input: texts(9) },
+        { batchSize: 1, concurrency: 2, onProgress: failing },
+      ),
+    );
+
+    expect(requests).toHaveLength(2);
+    expect(firstsOf(error.vectors).slice(0, 3)).toEqual([0, 1, undefined]);
+    expect(error.message).toContain('onProgress failed: disk full');
+    expect(error.failed).toEqual([]);
+  });
+
+  test('each request has an id of its own, and none has the idempotency key of another', async () => {
+    const { client, requests } = scripted([(request) => numbered(request)], {
+      idempotency: { header: 'idempotency-key' },
+    });
+
+    await client.embeddings.createMany(
+      { model, input: texts(3) },
+      { batchSize: 1, concurrency: 1, callId: 'library' },
+    );
+
+    const keys = requests.map(({ headers }) => headers.get('idempotency-key'));
+    expect(keys).toEqual(['library-0', 'library-1', 'library-2']);
+  });
+
   test.each<[string, unknown, object]>([
+    ['onProgress', { model, input: ['a'] }, { onProgress: 1 }],
+    ['idempotencyKey', { model, input: ['a'] }, { idempotencyKey: 'one' }],
     ['input', { model, input: [] }, {}],
     ['input', { model, input: [1, 2] }, {}],
     ['input', { model, input: 'a text' }, {}],
