@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups } from '../docs/contents.ts';
 import { endpoints, type Endpoint } from '../src/endpoints.ts';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { root, runProgram } from './helpers/run-program.ts';
@@ -67,6 +69,20 @@ function operationsTable(): string {
   const table = [['Call', 'Wire', 'Body', 'Answer', 'Class'], Array(5).fill('---'), ...rows];
   return table.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
+
+test('every guide stands in the contents', () => {
+  const named = groups.flatMap(({ pages }) => pages.map((page) => `docs/${page}.md`));
+
+  expect(named).toEqual(expect.arrayContaining(papers.filter((paper) => paper !== 'README.md')));
+});
+
+test.each(papers)('what %s links to is there', async (paper) => {
+  const text = await readFile(join(root, paper), 'utf8');
+  const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link ?? '');
+  const missing = links.filter((link) => !existsSync(join(root, dirname(paper), link)));
+
+  expect(missing).toEqual([]);
+});
 
 test('the table of operations is the one that endpoints.ts makes', () => {
   const shown = /<!-- operations:start -->\n([\s\S]*?)\n<!-- operations:end -->/.exec(

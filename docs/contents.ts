@@ -1,0 +1,32 @@
+/** The guides in the order in which they are read. A page that is missing here fails a test. */
+export const groups: readonly { readonly text: string; readonly pages: readonly string[] }[] = [
+  {
+    text: 'First steps',
+    pages: [
+      'guides/getting-started',
+      'guides/from-openai',
+      'guides/streaming',
+      'guides/errors',
+      'guides/options',
+      'guides/operations',
+    ],
+  },
+  {
+    text: 'Text',
+    pages: ['guides/structured-output', 'guides/tools', 'guides/gemini', 'guides/embeddings'],
+  },
+  { text: 'Media', pages: ['guides/images-and-files', 'guides/speech', 'guides/video'] },
+  { text: 'Money', pages: ['guides/retries-and-charges'] },
+  {
+    text: 'In an app',
+    pages: [
+      'guides/browser',
+      'guides/testing',
+      'guides/debugging',
+      'guides/ai-sdk',
+      'guides/runtimes',
+    ],
+  },
+  { text: 'In a terminal', pages: ['guides/command-line'] },
+  { text: 'The project', pages: ['bench', 'CONTRIBUTING'] },
+];
