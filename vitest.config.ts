@@ -4,6 +4,8 @@ export default defineConfig({
   define: { __VERSION__: '"0.0.0-test"' },
   test: {
     include: ['test/**/*.test.ts'],
+    // What failed, and the summary. `--reporter=default` shows the rest.
+    reporters: ['minimal'],
     // `npm run test:servers` runs these, and installs what they need.
     exclude: ['test/servers/**'],
     setupFiles: ['test/helpers/load-parts.ts'],

@@ -2,12 +2,12 @@
 //
 // Without GATEWAY_BASE_URL it runs on the embedded emulator: no key, no network. With GATEWAY_BASE_URL
 // and GATEWAY_API_KEY set it runs against that gateway, which charges for it.
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Gateway } from 'model-gateway';
 import { createEmulator } from 'model-gateway/testing';
 import { chooseModels } from './models.ts';
+import { writePage } from './page.ts';
 import { print } from './print.ts';
 import { steps, type DemoContext } from './steps.ts';
 
@@ -27,10 +27,8 @@ async function run(): Promise<void> {
       ? {}
       : { apiKey: emulator.apiKey, baseURL: server.url },
   );
-  // Nothing is written into the project: a demo should leave no traces there.
-  const folder = resolve(
-    process.env['DEMO_OUTPUT'] ?? (await mkdtemp(join(tmpdir(), 'model-gateway-demo-'))),
-  );
+  const folder = resolve(process.env['DEMO_OUTPUT'] ?? 'demo-output');
+  await mkdir(folder, { recursive: true });
 
   print.title(
     isReal
@@ -55,15 +53,15 @@ async function run(): Promise<void> {
     }
   }
 
+  const summary =
+    emulator === undefined
+      ? 'Made by the gateway that GATEWAY_BASE_URL names.'
+      : `${emulator.requests.length} requests were sent, ${emulator.charges.length} of them charged, each once.`;
   print.step('Done');
-  print.note(`Files are in ${folder}`);
-  for (const [name, what] of context.files) print.note(`  ${name.padEnd(16)} ${what}`);
-  if (emulator !== undefined) {
-    const requests = emulator.requests.length;
-    print.note(
-      `${requests} requests were sent, ${emulator.charges.length} of them charged, each once.`,
-    );
-  }
+  print.note(summary);
+  print.note(
+    `See the pictures, the sound and the video: ${await writePage(folder, context.files, summary)}`,
+  );
 }
 
 try {

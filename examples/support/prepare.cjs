@@ -6,10 +6,19 @@ const { existsSync, readdirSync, statSync } = require('node:fs');
 const path = require('node:path');
 
 const root = path.join(__dirname, '..', '..');
-const run = (command) => execSync(command, { cwd: root, stdio: 'inherit' });
+// What goes well is not worth reading.
+const run = (command) => {
+  try {
+    execSync(command, { cwd: root, stdio: 'pipe' });
+  } catch (error) {
+    process.stderr.write(`${error.stdout}${error.stderr}`);
+    console.error(`"${command}" failed.`);
+    process.exit(1);
+  }
+};
 
 if (!existsSync(path.join(root, 'node_modules', '.bin', 'tsup'))) {
-  console.log('Installing packages, once…');
+  console.log('Installing packages, once (about half a minute)…');
   run('npm ci --no-audit --no-fund --loglevel=error');
 }
 
@@ -18,4 +27,7 @@ const source = path.join(root, 'src');
 const changed = readdirSync(source, { recursive: true }).some(
   (name) => !existsSync(built) || statSync(path.join(source, name)).mtime > statSync(built).mtime,
 );
-if (changed) run('npm run --silent build');
+if (changed) {
+  console.log('Building…');
+  run('npm run --silent build');
+}
