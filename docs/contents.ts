@@ -28,5 +28,5 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     ],
   },
   { text: 'In a terminal', pages: ['guides/command-line'] },
-  { text: 'The project', pages: ['bench', 'CONTRIBUTING'] },
+  { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING'] },
 ];

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEmulator, type Emulator, type EmulatorServer } from '../src/testing/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -65,7 +65,11 @@ describe.concurrent('examples', () => {
     });
 
     expect(output).toMatch(/\n  \d+ tokens; the stream is complete\./);
-    expect(output).toMatch(/boat\.mp4 +the video\n.* 11 of them charged, each once\./);
+    expect(output).toMatch(/11 of them charged, each once\.\n.*[/\\]index\.html\n/);
+    const page = await readFile(join(folder, 'index.html'), 'utf8');
+    const shown = [...page.matchAll(/ src="([^"]+)"/g)].map(([, name]) => name);
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(shown));
+    expect(shown).toEqual(['lighthouse.png', 'with-moon.png', 'fox.mp3', 'boat.mp4']);
     expect(output).not.toMatch(/undefined|NaN|Skipped/);
     expect(code).toBe(0);
   });
