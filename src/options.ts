@@ -1,4 +1,5 @@
-import type { ResponseIssue } from './types.ts';
+import type { ChargeClass } from './endpoints.ts';
+import type { JsonObject, ResponseIssue } from './types.ts';
 
 /** Log levels, from silent to most verbose. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
@@ -49,6 +50,104 @@ export type QueryValues = Readonly<
 export interface Idempotency {
   /** The name of the header, for example `"Idempotency-Key"`. */
   readonly header: string;
+}
+
+/** A call that begins, as an observer is told of it. */
+export interface ObservedCall {
+  /** For example `chat.completions.create`; of a route that is not documented `POST /v1/some/route`. */
+  readonly operation: string;
+  readonly chargeClass: ChargeClass;
+  /** The same over all attempts, and on errors, in logs and in handles of video tasks. */
+  readonly callId: string;
+  readonly model: string | undefined;
+  /** The root of the gateway. */
+  readonly baseURL: string;
+  /** Whether a stream of events is asked for. */
+  readonly stream: boolean;
+  /** What the caller gave as text, numbers and booleans, for example `max_tokens`, and what the path holds. */
+  readonly params: Readonly<Record<string, string | number | boolean>>;
+  /** What `CallObserver.trace` was of the call that submitted the video task which this one is about. */
+  readonly trace: string | undefined;
+}
+
+/** One attempt that is about to be sent. */
+export interface ObservedRequest extends Pick<ObservedCall, 'operation' | 'callId'> {
+  /** 1 for the first. */
+  readonly attempt: number;
+  /** How long was waited before it, in milliseconds. */
+  readonly delayMs: number;
+  readonly method: string;
+  /** Without its query, which may hold what gives access. */
+  readonly url: string;
+  /** In place of values that give access, such as the key, stands `[key]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON as it is sent, or the fields of a form; `undefined` when there is none or it is a file. */
+  readonly body:
+    | string
+    | readonly (readonly [name: string, value: string | number | boolean | Blob])[]
+    | undefined;
+}
+
+/** What became of one attempt. */
+export interface ObservedResponse {
+  /** `undefined` when no answer came. */
+  readonly status: number | undefined;
+  /** Without cookies. Empty when no answer came. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string | undefined;
+  /** The gateway's code, or that of the connection such as `ECONNRESET`, of an attempt that failed. */
+  readonly code: string | undefined;
+  /** What the gateway said of an attempt that failed. */
+  readonly message: string | undefined;
+  /** From sending it to the headers of the answer, or to the end of an error, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** How a call ended. */
+export interface ObservedEnd {
+  /**
+   * `completed`; or, without an error, `incomplete`: the caller left it, nobody read it, or a stream
+   * that was cut is allowed. Else the `outcome` of the error.
+   */
+  readonly outcome: 'completed' | 'incomplete' | 'not_sent' | 'rejected' | 'unknown';
+  /** What the caller gets thrown. */
+  readonly error: unknown;
+  /** What the caller gets, of a stream what it adds up to; `undefined` for files. */
+  readonly answer: unknown;
+  /** The token usage as the gateway sent it, also of a stream that failed. */
+  readonly usage: JsonObject | undefined;
+  readonly finishReasons: readonly string[];
+  /** Of a submission the id of its video task. */
+  readonly responseId: string | undefined;
+  readonly responseModel: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** What an observer does with one call. Every part may be left out. */
+export interface CallObserver {
+  /** Kept in the handle of a video task that this call submits: see `ObservedCall.trace`. */
+  readonly trace?: string | undefined;
+  /** Calls `work` at once, in a context of its own. */
+  run?(work: () => void): void;
+  /** An attempt is about to be sent. The function that it returns is called with what became of it. */
+  attempt?(request: ObservedRequest): ((response: ObservedResponse) => void) | void;
+  /** The first event of a stream has come. */
+  firstChunk?(): void;
+  /**
+   * The call is over. Called exactly once: when the answer is read, and of a stream or a file when it has
+   * ended, was closed, was aborted or timed out. An answer that nobody reads is over after `timeout`.
+   */
+  end?(end: ObservedEnd): void;
+}
+
+/**
+ * Is told of every call of a client.
+ *
+ * It cannot change a call, and when it throws, the call goes on and the log tells. It is not told of bad
+ * input that is refused before a call begins.
+ */
+export interface Observer {
+  start(call: ObservedCall): CallObserver | undefined | void;
 }
 
 /** Options that hold for a client and can be changed for one call. */
@@ -203,6 +302,18 @@ export interface GatewayOptions extends SharedOptions {
   bodyFormat?: 'form' | 'json' | undefined;
   /** Called once for each place where answers of an operation differ from what is expected. */
   onDrift?: ((drift: Drift) => void) | undefined;
+  /**
+   * Is told of every call, its attempts and its end: for traces, metrics and totals. Also a list of
+   * several. `model-gateway/otel` has one for OpenTelemetry.
+   */
+  observer?: Observer | readonly Observer[] | undefined;
+  /**
+   * Called before each attempt, with what is sent. It cannot change the request, and when it throws, the
+   * call goes on and the log tells.
+   */
+  onRequest?: ((request: ObservedRequest) => void) | undefined;
+  /** Called when an attempt was answered or has failed. The same holds when it throws. */
+  onResponse?: ((response: ObservedResponse, request: ObservedRequest) => void) | undefined;
 }
 
 /** Options of one call. They override those of the client. */

@@ -59,6 +59,29 @@ async function cutOff() {
   return { gateway, fetch };
 }
 
+test('observers that do not come are done without, and the log tells', async () => {
+  vi.resetModules();
+  vi.doMock('../src/http/observe.ts', () => {
+    throw offline;
+  });
+  const { Gateway } = await import('../src/gateway.ts');
+  const error = vi.fn();
+  const start = vi.fn();
+  const gateway = new Gateway({
+    apiKey: 'key',
+    baseURL: 'https://gateway.test',
+    fetch: () => Promise.resolve(Response.json({ data: [] })),
+    logger: { ...console, error },
+    observer: { start },
+  });
+
+  expect((await gateway.models.list()).data).toEqual([]);
+  expect(start).not.toHaveBeenCalled();
+  expect(error).toHaveBeenCalledWith('[model-gateway] Calls are not observed', {
+    error: expect.stringContaining('could not be loaded'),
+  });
+});
+
 describe('a call whose part does not come', () => {
   beforeEach(() => {
     vi.resetModules();

@@ -7,6 +7,8 @@ import { CallScope, delay, untilAborted } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
 import { classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
+import type { Ending, Watch } from './observe.ts';
+import { isObserved, observing } from './observing.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import { isRedirect, resolveRedirect } from './redirects.ts';
@@ -96,6 +98,7 @@ export class LogicalCall {
   #retries = 0;
   #isRefreshed = false;
   #failedBefore: FailedAttempt | undefined;
+  #watch: Watch | undefined;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     const { options, download } = spec;
@@ -135,8 +138,10 @@ export class LogicalCall {
   static async run<T>(
     makeCall: () => LogicalCall,
     format: AnswerFormat<T>,
+    isWatched = false,
   ): Promise<OpenAnswer<T> & Answer> {
     const call = makeCall();
+    if (!isWatched && isObserved(call.client)) return call.#observed(format);
     const { scope } = call;
     try {
       const body = (call.#body ??= await call.#prepareBody());
@@ -155,6 +160,7 @@ export class LogicalCall {
           await call.#afterFailure(answer);
           continue;
         }
+        call.#watch?.answered(answer);
         call.client.budget.give();
         rules?.passed();
         call.#log('debug', 'Answered', () => ({
@@ -171,9 +177,18 @@ export class LogicalCall {
         return open;
       }
     } catch (error) {
-      call.release();
+      call.release({ error });
       throw error;
     }
+  }
+
+  /** The same, and tells the observers. */
+  async #observed<T>(format: AnswerFormat<T>): Promise<OpenAnswer<T> & Answer> {
+    // At once where it can be, so that the caller's trace is still the active one.
+    const part = observing.part ?? (await observing.load(this.client));
+    this.#watch ??= part?.watchCall(this, format.kind === 'events');
+    const work = () => LogicalCall.run(() => this, format, true);
+    return this.#watch?.run(work) ?? work();
   }
 
   async #prepareBody(): Promise<PreparedBody> {
@@ -226,6 +241,7 @@ export class LogicalCall {
         fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
         isSent: false,
       };
+      this.#watch?.attempt(headers, body);
       const first = await send(request);
       const response = isRedirect(first)
         ? await resolveRedirect(spec.operation, first, request)
@@ -285,7 +301,7 @@ export class LogicalCall {
       for (;;) {
         try {
           const { value, stays } = await format.read(this, answer);
-          if (stays !== true) this.release();
+          if (stays !== true) this.release({ answer: value, isWhole: true });
           return value;
         } catch (error) {
           if (!(error instanceof ReadFailure)) throw error;
@@ -295,7 +311,7 @@ export class LogicalCall {
         this.scope.keepAlive(true);
       }
     } catch (error) {
-      this.release();
+      this.release({ error });
       throw error;
     }
   }
@@ -304,15 +320,18 @@ export class LogicalCall {
   async #afterFailure(failure: FailedAttempt): Promise<void> {
     const { scope, spec, client, settings } = this;
     const before = this.#failedBefore;
+    const failed = this.redaction.attempt(failure);
+    this.#watch?.answered(failed);
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
       throw this.#failed({ ...before, cause: failure.cause });
     }
-    const failed = this.redaction.attempt(failure);
     this.#record(failed);
     const { kind, status } = failed;
-    const logRetry = (delayMs: number): void =>
+    const logRetry = (delayMs: number): void => {
+      this.#watch?.wait(delayMs);
       this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
+    };
     const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
     if (turn !== undefined && turn < scope.remaining) {
       logRetry(turn);
@@ -401,15 +420,29 @@ export class LogicalCall {
     return Math.round(performance.now() - this.startedAt);
   }
 
+  /** What its observers want to be kept in the handle of a video task. */
+  get trace(): string | undefined {
+    return this.#watch?.trace;
+  }
+
+  /** Tells the observers that the first event of a stream has come, if there are any. */
+  get firstChunk(): (() => void) | undefined {
+    return this.#watch?.firstChunk;
+  }
+
   /** Ends the call. Safe to call more than once. */
-  release(): void {
+  release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
+    this.#watch?.end(ending);
   }
 
   /** Ends a call whose answer was a stream. */
-  endStream({ verdict, error }: { readonly verdict: string; readonly error?: unknown }): void {
-    this.release();
+  endStream(
+    { verdict, error }: { readonly verdict: string; readonly error?: unknown },
+    progress: Ending['progress'],
+  ): void {
+    this.release({ error, progress, isWhole: verdict === 'complete' });
     this.#log('debug', 'Stream ended', () => {
       const { name, message } = error instanceof Error ? error : {};
       return { verdict, error: name, message, durationMs: this.#duration };

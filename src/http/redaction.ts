@@ -237,6 +237,11 @@ export class Redaction {
     return new Headers(entries);
   }
 
+  /** Request headers, to be shown. */
+  sent(headers: Headers): (readonly [name: string, value: string])[] {
+    return [...headers].map(([name, value]) => [name, isSecret(name, value) ? '[key]' : value]);
+  }
+
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */
   attempt(failed: FailedAttempt): FailedAttempt {
     const { kind, headers, body, text, problem, data, cause } = failed;

@@ -32,6 +32,8 @@ export interface PreparedBody {
 
 /** A body in another encoding than JSON. */
 export interface BodyEncoding {
+  /** What is in it, for whoever is told of the call. */
+  readonly fields?: readonly (readonly [name: string, value: unknown, ...more: unknown[]])[];
   /**
    * Turns the body into bytes, once per call.
    *
@@ -119,7 +121,7 @@ export interface SendingRules {
 
 /** What a resource says of one call: the path parameters and the body that its endpoint has. */
 export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
-  BodyOf<Name> & { readonly download?: SendingRules };
+  BodyOf<Name> & { readonly download?: SendingRules; readonly trace?: string | undefined };
 
 /** A request, or what makes it. A function may throw: bad input then rejects the call. */
 export type RequestSource<Name extends Operation> =
@@ -139,6 +141,10 @@ export interface CallSpec {
   readonly json?: unknown;
   readonly form?: BodyEncoding | undefined;
   readonly download?: SendingRules | undefined;
+  /** What stands in the path. */
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** Of the call that submitted the video task which this one is about: see `ObservedCall.trace`. */
+  readonly trace?: string | undefined;
   readonly options: RequestOptions | undefined;
 }
 
@@ -175,6 +181,8 @@ export function specOf<Name extends Operation>(
     json: request.json,
     form: request.form,
     download: request.download,
+    params: request.params,
+    trace: request.trace,
     options,
   };
 }

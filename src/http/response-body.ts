@@ -221,7 +221,7 @@ interface BodyOwner {
   readonly settings: { readonly idleTimeout: number | null };
   explain(failed: FailedAttempt): FailedAttempt;
   toError(failed: FailedAttempt): Error;
-  release(): void;
+  release(ending: { readonly error?: unknown; readonly isWhole?: boolean }): void;
 }
 
 /**
@@ -235,7 +235,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
   const { controller } = scope;
   const reader = response.body?.getReader();
   if (reader === undefined) {
-    call.release();
+    call.release({ isWhole: true });
     return response;
   }
   const expected = promisedLength(response.headers);
@@ -248,9 +248,9 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
 
   // A body that ignores the abort (a test's, an emulator's) still has to end.
   const stopListening = onAbort(controller.signal, () => letGo(reader));
-  const end = (): void => {
+  const end: BodyOwner['release'] = (ending) => {
     stopListening();
-    call.release();
+    call.release(ending);
   };
   scope.endAttempt();
   scope.keepAlive(false);
@@ -278,16 +278,18 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
         clearTimeout(silence);
         scope.keepAlive(false);
       }
-      end();
       if (failure === undefined) {
+        end({ isWhole: true });
         target.close();
         return;
       }
       const failed = call.explain({ ...unusable(answer, failure.problem), cause: failure.cause });
-      target.error(call.toError(failed));
+      const error = call.toError(failed);
+      end({ error });
+      target.error(error);
     },
     async cancel(reason) {
-      end();
+      end({});
       await reader.cancel(reason).catch(() => undefined);
     },
   });

@@ -9,7 +9,7 @@ import {
   checkObject,
   checkWord,
 } from '../check.ts';
-import type { GatewayOptions, LogLevel, Logger, SharedOptions } from '../options.ts';
+import type { GatewayOptions, LogLevel, Logger, Observer, SharedOptions } from '../options.ts';
 import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
@@ -211,6 +211,14 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   }
 }
 
+/** Who is told of the calls of a client. */
+function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
+  const observers = [observer].flat();
+  const fits = observers.every((one) => typeof one?.start === 'function');
+  check(fits, 'observer', 'must be an object with a method start(), or a list of such objects.');
+  return observers;
+}
+
 /** Checks the options of a client and fills in what is missing. */
 export function resolveSettings(options: GatewayOptions) {
   const isObject = typeof options === 'object' && options !== null;
@@ -218,8 +226,9 @@ export function resolveSettings(options: GatewayOptions) {
   const given = { ...options };
   const { bodyFormat = 'form' } = options;
   const log = resolveLog(options);
-  checkFunction('fetch', options.fetch);
-  checkFunction('onDrift', options.onDrift);
+  for (const name of ['fetch', 'onDrift', 'onRequest', 'onResponse'] as const) {
+    checkFunction(name, options[name]);
+  }
   checkObject('fetchOptions', options.fetchOptions);
   checkHeaders(options, log);
   checkQuery(options, log);
@@ -236,6 +245,9 @@ export function resolveSettings(options: GatewayOptions) {
     fetchOptions: options.fetchOptions,
     log,
     drift: new DriftReporter(options.onDrift, log),
+    observers: observersOf(options),
+    onRequest: options.onRequest,
+    onResponse: options.onResponse,
     budget: new RetryBudget(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),

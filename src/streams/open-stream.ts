@@ -184,6 +184,7 @@ function contextOf(call: LogicalCall, answer: Answer): StreamContext {
     },
     warn: (message) =>
       call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),
-    release: (outcome) => call.endStream(outcome),
+    release: (outcome, progress) => call.endStream(outcome, progress),
+    firstChunk: call.firstChunk,
   };
 }

@@ -29,7 +29,9 @@ export interface StreamContext extends StreamLimits, ReadCheck {
   /** Writes a warning to the caller's logger. */
   readonly warn?: (message: string) => void;
   /** Called exactly once, when nothing more is read, whatever the reason. It must not throw. */
-  readonly release?: (outcome: StreamOutcome) => void;
+  readonly release?: (outcome: StreamOutcome, progress: StreamProgress<unknown>) => void;
+  /** Called when an item has come; maybe more than once. It must not throw. */
+  readonly firstChunk?: (() => void) | undefined;
 }
 
 declare const addsUpTo: unique symbol;

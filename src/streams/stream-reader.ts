@@ -189,6 +189,7 @@ export function readStream<Item>(
     });
     if (!isTaken) return;
     timeouts?.endRead(hasNewItems);
+    if (hasNewItems) context.firstChunk?.();
     if (answer.isOver()) settle({ verdict: 'complete' }, false);
     else if (answer.isEnding()) timeouts?.expectEnd();
   }
@@ -265,7 +266,7 @@ export function readStream<Item>(
       cancel();
     } else void drain();
     items.end(end.error);
-    context.release?.(end);
+    context.release?.(end, progress);
   }
 
   // It fails when the body has failed already; there is nothing left to close then.

@@ -32,6 +32,7 @@ export type FormFields = readonly FormField[];
 /** The body of a request that is sent as a form. */
 export function formBody(fields: FormFields): BodyEncoding {
   return {
+    fields,
     async encode(extra = {}, takesForms, signal) {
       const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
       const form = await encodeMultipart([...kept, ...Object.entries(extra)], signal);

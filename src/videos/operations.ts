@@ -42,7 +42,7 @@ export function remixing(
     read: () => {
       const fields = remixFields(params);
       const { id, ref } = ownTask(transport, task);
-      return { fields, remixOf: id, model: ref?.model };
+      return { fields, remixOf: id, model: ref?.model, origin: ref?.trace };
     },
   };
 }
@@ -109,7 +109,8 @@ export function download(
       const { id, route, ref } = ownTask(transport, task);
       const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
       const explain = (error: Error): Error | undefined => explainDownload(error, known);
-      return { params: { task_id: id }, download: new Download(line, isCompleted(task), explain) };
+      const rules = new Download(line, isCompleted(task), explain);
+      return { params: { task_id: id }, trace: ref?.trace, download: rules };
     },
     fileAnswer(),
     { ...own, ...more, query: { ...own.query, ...more?.query, variant } },

@@ -141,11 +141,12 @@ export function readTask(
     if (task.status === 'completed') noteCompleted(task.ref, given);
     return task;
   });
+  const trace = ref?.trace;
   if (route.type === 'openai') {
-    return transport.call('videos.retrieve', { params: { task_id: id } }, answer, options);
+    return transport.call('videos.retrieve', { params: { task_id: id }, trace }, answer, options);
   }
   const params = { vendor_prefix: route.vendorPrefix, task_id: id };
-  return transport.call('videos.retrieveFromVendor', { params }, answer, options);
+  return transport.call('videos.retrieveFromVendor', { params, trace }, answer, options);
 }
 
 /** The answer to a poll: a task or an error, and how long the server asks to wait, in milliseconds. */

@@ -154,6 +154,8 @@ export interface Submission {
 
 interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly fields: JsonObject;
+  /** The trace of the task that is remixed. */
+  readonly origin?: string | undefined;
 }
 
 /** A new task, to be submitted. */
@@ -188,13 +190,14 @@ function ledgerCallOf({
 
 function requestOf(
   transport: Transport,
-  { fields, remixOf = '' }: Order,
+  { fields, remixOf = '', origin: trace }: Order,
   options: VideoSubmitOptions,
 ) {
   const { bodyFormat = transport.bodyFormat, extraBody } = options;
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
   checkObject('extraBody', extraBody);
-  return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params: { video_id: remixOf } };
+  const params = { video_id: remixOf };
+  return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params, trace };
 }
 
 /** Sends a submission, without a ledger. */
@@ -204,6 +207,7 @@ function send(
   options: VideoSubmitOptions,
 ): GatewayPromise<VideoTask> {
   let order: Order | undefined;
+  let trace: string | undefined;
   const request = () => {
     ledgerCallOf(options);
     order = read();
@@ -212,7 +216,7 @@ function send(
   const refOf = (id: string, callId: string | undefined, named?: string): VideoTaskRef => {
     const { model = named, remixOf } = order ?? {};
     const { baseURL } = transport;
-    return makeRef({ id, baseURL, createdAt: Date.now(), model, callId, remixOf });
+    return makeRef({ id, baseURL, createdAt: Date.now(), model, callId, remixOf, trace });
   };
   const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
     if (task.id === '') throw nameless(task, info);
@@ -221,10 +225,12 @@ function send(
   });
   const format: typeof answer = {
     kind: 'json',
-    read: (call, received) =>
-      answer.read(call, received).catch((error: unknown) => {
+    read(call, received) {
+      ({ trace } = call);
+      return answer.read(call, received).catch((error: unknown) => {
         throw withRef(error, refOf);
-      }),
+      });
+    },
   };
   // The extra fields are in the body already.
   const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };

@@ -78,6 +78,8 @@ export interface VideoTaskRef {
   callId?: string | undefined;
   /** The id of the task that was remixed. */
   remixOf?: string | undefined;
+  /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
+  trace?: string | undefined;
 }
 
 /** Parameters of `videos.retrieveFromVendor()`: `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. */

@@ -1,0 +1,232 @@
+import type {
+  CallObserver,
+  ObservedCall,
+  ObservedEnd,
+  ObservedRequest,
+  ObservedResponse,
+  Observer,
+} from '../options.ts';
+import type { CallScope } from './abort.ts';
+import type { Redaction } from './redaction.ts';
+import type { CallSpec, PreparedBody } from './request.ts';
+import type { Answer } from './response-body.ts';
+import type { FailedAttempt } from './retry.ts';
+import type { CallSettings, ClientSettings } from './settings.ts';
+
+// It imports no code: bundlers would cut what others use too into small files, which compress badly.
+
+/** What is told of a call. */
+interface WatchedCall {
+  readonly id: string;
+  readonly spec: CallSpec;
+  readonly client: ClientSettings;
+  readonly settings: CallSettings;
+  readonly scope: CallScope;
+  readonly redaction: Redaction;
+  readonly url: string;
+}
+
+/** What is known of a call when it ends. */
+export interface Ending {
+  readonly error?: unknown;
+  readonly answer?: unknown;
+  /** What a stream has come to. */
+  readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
+  /** Whether all of the answer has come. */
+  readonly isWhole?: boolean;
+}
+
+/** Tells all observers of one call. */
+export type Watch = ReturnType<typeof watchCall>;
+
+/** Lets `work` be called once. */
+function once(work: () => void): () => void {
+  let isCalled = false;
+  return () => {
+    if (isCalled) return;
+    isCalled = true;
+    work();
+  };
+}
+
+/** Who is told of the calls of a client. */
+function observersOf({ observers, onRequest, onResponse }: ClientSettings): readonly Observer[] {
+  const all = [...observers];
+  // Two observers: when one function throws, the other is called all the same.
+  if (onRequest) all.push({ start: () => ({ attempt: (request) => onRequest(request) }) });
+  if (onResponse) {
+    all.push({ start: () => ({ attempt: (request) => (answer) => onResponse(answer, request) }) });
+  }
+  return all;
+}
+
+/**
+ * Begins to tell the observers of a call. None of them can do harm: neither by throwing, now or later, nor
+ * by running the work of a call twice or never, which would charge twice or lose it.
+ */
+export function watchCall(call: WatchedCall, stream: boolean) {
+  const { id: callId, client, spec, redaction, scope, settings } = call;
+  const { origin, pathname } = new URL(call.url);
+  const fail = (error: unknown): void =>
+    client.log.write('error', 'An observer failed', { callId, error: String(error) });
+  const safely = <T>(tell: () => T): T | undefined => {
+    try {
+      const told = tell();
+      // An asynchronous function throws later.
+      Promise.resolve(told).catch(fail);
+      return told;
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+  };
+  const begun = safely(() => describeCall(call, stream));
+  const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
+  let watching = observersOf(client).flatMap(start);
+  const each = <T>(tell: (one: CallObserver) => T) =>
+    watching.map((one) => safely(() => tell(one)));
+  let requestId: string | undefined;
+  let attempts = 0;
+  let delayMs = 0;
+  let answered: ((answer: Answer | FailedAttempt) => void) | undefined;
+  const end = (ending: Ending): void => {
+    if (watching.length === 0) return;
+    const told = describeEnd(ending, requestId);
+    each((one) => one.end?.(told));
+    // Nothing follows.
+    watching = [];
+  };
+  scope.onUnread = { ms: settings.timeout, call: () => end({}) };
+  return {
+    trace: each(({ trace }) => trace).find((trace) => typeof trace === 'string'),
+    run<T>(work: () => T): T {
+      const results: T[] = [];
+      const begin = watching.reduce(
+        (inner, one) =>
+          once(() => {
+            safely(() => one.run?.(inner));
+            inner();
+          }),
+        once(() => results.push(work())),
+      );
+      begin();
+      const [result = work()] = results;
+      return result;
+    },
+    firstChunk: once(() => each((one) => one.firstChunk?.())),
+    /** How long is waited before the next attempt. */
+    wait(milliseconds: number): void {
+      delayMs = milliseconds;
+    },
+    /** An attempt is about to be sent. */
+    attempt(headers: Headers, { body }: PreparedBody): void {
+      const sentAt = performance.now();
+      attempts += 1;
+      const request: ObservedRequest = {
+        operation: spec.operation,
+        callId,
+        attempt: attempts,
+        delayMs,
+        method: spec.method,
+        url: origin + pathname,
+        headers: Object.fromEntries(redaction.sent(headers)),
+        body: typeof body === 'string' ? body : fieldsOf(spec),
+      };
+      delayMs = 0;
+      const tell = each((one) => one.attempt?.(request));
+      answered = (answer) => {
+        const durationMs = Math.round(performance.now() - sentAt);
+        const response = { ...describeAnswer(answer, redaction), durationMs };
+        for (const one of tell) if (typeof one === 'function') safely(() => one(response));
+      };
+    },
+    /** What has become of the attempt that was sent last. */
+    answered(answer: Answer | FailedAttempt): void {
+      ({ requestId } = answer);
+      answered?.(answer);
+      answered = undefined;
+    },
+    end,
+  };
+}
+
+const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const isPlain = (value: unknown): value is string | number | boolean =>
+  /^(string|number|boolean)$/.test(typeof value);
+
+/** The fields of a form. Of a file only a `Blob` can be handed out: a stream could be used up. */
+function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
+  const extra = options?.extraBody ?? {};
+  const given = form?.fields?.filter(([name]) => !Object.hasOwn(extra, name));
+  return given?.concat(Object.entries(extra)).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
+    if (isPlain(value) || value instanceof Blob) return [[name, value]];
+    const { prototype } = Object;
+    const isJSON = Array.isArray(value) || Object.getPrototypeOf(value) === prototype;
+    return [[name, isJSON ? JSON.stringify(value) : '[file]']];
+  });
+}
+
+function describeCall({ id: callId, spec, client }: WatchedCall, stream: boolean): ObservedCall {
+  const { operation, charge: chargeClass, params: path, form, json, options, trace } = spec;
+  const fields: Iterable<readonly [string, unknown, ...unknown[]]> = [
+    ...Object.entries(path ?? {}),
+    ...(form?.fields ?? []),
+    ...Object.entries({ ...objectOf(json), ...options?.extraBody }),
+  ];
+  const params: Record<string, string | number | boolean> = {};
+  for (const [name, value] of fields) if (isPlain(value)) params[name] = value;
+  const model = textOf(params['model']);
+  const baseURL = client.base.root;
+  return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
+}
+
+/** @param answer - A failure is one from which keys were taken out. */
+function describeAnswer(
+  answer: Answer | FailedAttempt,
+  redaction: Redaction,
+): Omit<ObservedResponse, 'durationMs'> {
+  const { requestId } = answer;
+  if ('response' in answer) {
+    const { status, headers } = answer.response;
+    const shown = withoutCookies(redaction.headers(headers));
+    return { status, headers: shown, requestId, code: undefined, message: undefined };
+  }
+  const { status, headers = new Headers(), body, code, problem } = answer;
+  const message = body?.message ?? problem;
+  return { status, headers: withoutCookies(headers), requestId, code: body?.code ?? code, message };
+}
+
+function withoutCookies(headers: Headers): Record<string, string> {
+  const { 'set-cookie': _, ...shown } = Object.fromEntries(headers);
+  return shown;
+}
+
+function describeEnd(ending: Ending, received: string | undefined): ObservedEnd {
+  const { error, progress, isWhole } = ending;
+  const answer = ending.answer ?? progress?.partial;
+  const said = objectOf(answer);
+  const choices = said['choices'] ?? said['candidates'];
+  const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];
+  const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
+    Object(error);
+  const { outcome = 'unknown' } = thrown;
+  return {
+    outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
+    error,
+    answer,
+    usage: typeof usage === 'object' && usage !== null ? { ...usage } : undefined,
+    finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
+      const { finish_reason: inChat, finishReason } = objectOf(choice);
+      return textOf(inChat ?? finishReason) ?? [];
+    }),
+    responseId: textOf(said['id'] ?? said['responseId']),
+    responseModel: textOf(said['model'] ?? said['modelVersion']),
+    requestId: thrown.requestID ?? received,
+  };
+}
