@@ -23,6 +23,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/browser',
       'guides/testing',
       'guides/debugging',
+      'guides/tracing',
       'guides/ai-sdk',
       'guides/runtimes',
     ],
