@@ -20,6 +20,7 @@ import { rawBody } from './uploads/raw-body.ts';
 import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
+import { Account } from './account/account.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -94,6 +95,8 @@ export class Gateway {
   readonly videos: Videos;
   /** Which models the key can use. */
   readonly models: Models;
+  /** What the gateway's books say: charges, balance, prices. */
+  readonly account: Account;
   /**
    * Not served: here because wrappers of `openai` look for it.
    *
@@ -156,6 +159,7 @@ export class Gateway {
     this.audio = new Audio(this.transport);
     this.videos = new Videos(this.transport);
     this.models = new Models(this.transport);
+    this.account = new Account(this.transport);
     this.completions = new Unserved('completions', 'chat.completions.create()');
     this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
   }

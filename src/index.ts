@@ -19,6 +19,7 @@ export {
   ContentNotReadyError,
   UnexpectedResponseError,
 } from './errors/api-errors.ts';
+export { BooksLimitError, UnsupportedByGatewayError } from './account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/create-many.ts';
 export {
   GatewayError,
@@ -77,6 +78,7 @@ export type {
   RequestOptions,
   SharedOptions,
 } from './options.ts';
+export type { Account } from './account/account.ts';
 export type { Audio } from './audio/audio.ts';
 export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
 export type {
@@ -147,6 +149,7 @@ export type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './videos/wait-options.ts';
+export type * from './account/types.ts';
 export type * from './audio/types.ts';
 export type * from './chat/params.ts';
 export type * from './chat/types.ts';

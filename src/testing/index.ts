@@ -17,6 +17,7 @@ export { markers } from './routes/prompts.ts';
 export { defaultModels, missingModel, type EmulatorModel, type Vendor } from './control/models.ts';
 export {
   defaultQuirks,
+  type AccountQuirks,
   type ChatQuirks,
   type GenerateQuirks,
   type MediaQuirks,

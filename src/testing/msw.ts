@@ -2,6 +2,7 @@ import { http, HttpResponse, type HttpHandler } from 'msw';
 import { endpoints, type Operation } from '../endpoints.ts';
 import { ConnectionLoss } from './server/byte-stream.ts';
 import { createEmulator, type Emulator } from './server/emulator.ts';
+import { accountPaths } from './routes/account.ts';
 import { operations, pathPattern } from './server/router.ts';
 
 /** How the handlers are made. */
@@ -29,8 +30,8 @@ function framed(response: Response): Response {
 }
 
 /**
- * Request handlers for Mock Service Worker 3: one for every documented endpoint, one for the files
- * that answers point to, and with a `baseURL` one for every other path of the gateway.
+ * Request handlers for Mock Service Worker 3: one for every documented endpoint and every route of the
+ * account, one for the files that answers point to, and with a `baseURL` one for every other path of the gateway.
  *
  * They are made from the same model as `createEmulator()`.
  *
@@ -61,5 +62,8 @@ export function gatewayHandlers({
     return verbs[method](new RegExp(`^${origin}${pathPattern(path)}$`), answer);
   });
   const rest = baseURL === undefined ? [] : [http.all(new RegExp(`^${origin}/`), answer)];
-  return [...documented, http.get(new RegExp(`^${files}/files/`), answer), ...rest];
+  const account = accountPaths.map((path) =>
+    http.get(new RegExp(`^${origin}${escaped(path)}$`), answer),
+  );
+  return [...documented, ...account, http.get(new RegExp(`^${files}/files/`), answer), ...rest];
 }

@@ -158,7 +158,8 @@ function requestOf(emulator: Emulator, recorded: Recording['request'], taskId: u
   }
   for (const [name, value] of Object.entries(recorded.headers ?? {})) headers.set(name, value);
   const asked = typeof taskId === 'string' ? path.replace(/task_\w{32}/, taskId) : path;
-  return new Request(emulator.baseURL + asked, { method, headers, body: bodyOf(recorded) ?? null });
+  const body = bodyOf(recorded) ?? null;
+  return new Request(emulator.baseURL + asked, { method, headers, body, redirect: 'manual' });
 }
 
 /** Sends a recorded request to an emulator. Returns how its answer differs from the recorded one. */

@@ -18,8 +18,9 @@ afterEach(() => {
 afterAll(() => server.close());
 
 describe('msw handlers', () => {
-  test('are one for every endpoint, and more for files and other paths', () => {
-    const count = Object.keys(endpoints).length;
+  test('are one for every endpoint and every route of the account, and more for files and other paths', () => {
+    const ofAccount = 8;
+    const count = Object.keys(endpoints).length + ofAccount;
 
     expect(gatewayHandlers()).toHaveLength(count + 1);
     expect(gatewayHandlers({ baseURL: address })).toHaveLength(count + 2);

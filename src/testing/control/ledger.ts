@@ -1,4 +1,5 @@
 import type { Operation } from '../../endpoints.ts';
+import { Books, pricePerCall } from './books.ts';
 
 /** One charge to the account: what a user of the real gateway would have paid for. */
 export interface Charge {
@@ -22,6 +23,8 @@ export type ChargeEntry = Omit<Charge, 'id' | 'refundedAt'>;
 
 /** Every charge since the start or the last reset, in order. */
 export class Ledger {
+  /** What the account's owner can read of it. */
+  readonly books = new Books();
   #charges: Charge[] = [];
 
   get charges(): readonly Charge[] {
@@ -39,15 +42,18 @@ export class Ledger {
   }
 
   /** Marks the charges of a failed task as given back. */
-  refund(taskId: string, at: number): void {
-    this.#charges = this.#charges.map((charge) =>
-      charge.taskId === taskId && charge.refundedAt === undefined
-        ? { ...charge, refundedAt: at }
-        : charge,
-    );
+  refund(taskId: string, at: number, reason: string): void {
+    this.#charges = this.#charges.map((charge) => {
+      if (charge.taskId !== taskId || charge.refundedAt !== undefined) return charge;
+      const { model, amount: quota } = charge;
+      const other = { group_ratio: 1, model_price: pricePerCall, reason, task_id: taskId };
+      this.books.write({ type: 'refund', model, quota, at, other });
+      return { ...charge, refundedAt: at };
+    });
   }
 
   clear(): void {
     this.#charges = [];
+    this.books.clear();
   }
 }

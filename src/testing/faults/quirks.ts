@@ -3,7 +3,8 @@
  *
  * `emulator.quirks` can be changed at any time and holds for the requests that come after.
  */
-export interface Quirks extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQuirks, VideoQuirks {
+export interface Quirks
+  extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQuirks, VideoQuirks, AccountQuirks {
   /** The shape of `GET /v1/models`; `failure` is `success: false` with status 200. @defaultValue "openai" */
   modelList: 'openai' | 'gemini' | 'anthropic' | 'failure';
   /** Whether answers carry `X-Oneapi-Request-Id`; browsers cannot read it. @defaultValue true */
@@ -194,6 +195,31 @@ export interface VideoQuirks {
   vendorBody: 'task' | 'old-task' | 'simple' | 'flat' | 'native' | 'null' | 'video';
 }
 
+/** Which routes of the account there are, and what its books hold. */
+export interface AccountQuirks {
+  /**
+   * The routes that the gateway has: `books` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing`
+   * the two below `/v1/dashboard/billing`, `pricing` is `/api/pricing`. @defaultValue all of them
+   */
+  accountRoutes: readonly ('books' | 'usage' | 'billing' | 'pricing')[];
+  /** How late a line can be read, in milliseconds of the emulator's clock. @defaultValue 0 */
+  booksLag: number;
+  /** How many lines are sent, the newest; there are no pages. @defaultValue 1000 */
+  booksLines: number;
+  /**
+   * How often books and usage may be read within 20 minutes of the emulator's clock, by all keys
+   * together; the next is answered by an empty 429 without `Retry-After`. 0 for no limit.
+   * @defaultValue 20
+   */
+  booksLimit: number;
+  /** Whether charges are written down; an operator can switch that off. @defaultValue true */
+  booksCharges: boolean;
+  /** Whether requests that failed are written down, with the amount 0. @defaultValue false */
+  booksErrors: boolean;
+  /** Whether the line of a charge names the video task, as those of refunds do. @defaultValue false */
+  booksNameTasks: boolean;
+}
+
 /** The states that a video task of the emulator goes through. */
 export type VideoState = 'unknown' | 'queued' | 'in_progress' | 'completed' | 'failed';
 
@@ -262,4 +288,11 @@ export const defaultQuirks: Quirks = {
   contentLength: true,
   contentNeedsKey: false,
   vendorBody: 'task',
+  accountRoutes: ['books', 'usage', 'billing', 'pricing'],
+  booksLag: 0,
+  booksLines: 1_000,
+  booksLimit: 20,
+  booksCharges: true,
+  booksErrors: false,
+  booksNameTasks: false,
 };

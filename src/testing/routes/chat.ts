@@ -87,7 +87,10 @@ export function completeChat(call: Call): Response {
   const toolCount = quirks.chatToolCallCount;
   const vendor = vendorOf(models, model);
   const answer = answerChat(request, { vendor, ids, now: clock.now(), toolCount });
-  charge(call, model, answer.count.prompt + answer.count.completion);
+  const { count } = answer;
+  charge(call, model, count.prompt + count.completion, {
+    tokens: [count.prompt, count.completion],
+  });
   const isBlocked = prompt.includes(markers.block);
   const asEvents = isStreamed(call, request.stream);
   if (isBlocked && !(asEvents && vendor === 'google')) {

@@ -103,7 +103,7 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
     typeof input === 'string' ? countTokens(input) : input.length,
   );
   const tokens = counts.reduce((sum, count) => sum + count, 0);
-  charge(call, model, tokens);
+  charge(call, model, tokens, { tokens: [tokens, 0] });
   const ordered = quirks.embeddingOrder === 'reversed' ? data.toReversed() : data;
   return Response.json({
     object: 'list',

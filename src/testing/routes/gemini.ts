@@ -169,7 +169,7 @@ async function generate(call: Call): Promise<Generated> {
   const answered = candidates.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const thought = candidates.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
   const total = promptTokens + answered + thought;
-  charge(call, model, total);
+  charge(call, model, total, { tokens: [promptTokens, answered + thought] });
   return {
     candidates: call.fault?.type === 'empty' ? [] : candidates,
     promptFeedback: isBlocked ? { blockReason: 'PROHIBITED_CONTENT' } : undefined,

@@ -1,5 +1,7 @@
 import type { Operation } from '../../endpoints.ts';
 import type { EmulatorClock } from '../control/clock.ts';
+import { chargeDetails } from '../control/books.ts';
+import { record, text } from '../control/json.ts';
 import { refusal, routingRefusal, taskRefusal } from './errors.ts';
 import type { Fault } from '../faults/faults.ts';
 import { Fields } from './fields.ts';
@@ -96,16 +98,72 @@ export function requiredModelOf(call: Call, named: string | undefined): string {
   return modelOf(call, named);
 }
 
+/** What a charge is for, besides its model. */
+export interface Work {
+  readonly taskId?: string | undefined;
+  readonly tokens?: readonly [prompt: number, completion: number] | undefined;
+  /** What the books say of it. */
+  readonly content?: string | undefined;
+}
+
 /** Charges the account for the work of a request, or refuses it when the credit is used up. */
-export function charge(call: Call, model: string, amount: number, taskId?: string): void {
+export function charge(call: Call, model: string, amount: number, work: Work = {}): void {
   const { operation, requestId, world } = call;
+  const { taskId, tokens, content } = work;
+  const { ledger, quirks } = world;
   world.tasks.settle();
-  if (world.ledger.total + amount > world.credit) {
+  if (ledger.total + amount > world.credit) {
     const refuse = isVideo(operation) ? taskRefusal : refusal;
-    const status = world.quirks.exhaustedCreditStatus;
+    const status = quirks.exhaustedCreditStatus;
     throw refuse(status, 'insufficient_user_quota', 'The credit of this account is used up');
   }
-  world.ledger.add({ operation, model, amount, requestId, taskId, at: world.clock.now() });
+  const at = world.clock.now();
+  ledger.add({ operation, model, amount, requestId, taskId, at });
+  if (!quirks.booksCharges) return;
+  const other = chargeDetails(call.url.pathname, quirks.booksNameTasks ? taskId : undefined);
+  const isStream =
+    record(call.body.kind === 'json' ? call.body.value : undefined)['stream'] === true;
+  ledger.books.write({
+    type: 'consume',
+    model,
+    quota: amount,
+    at,
+    tokens,
+    content,
+    isStream,
+    requestId,
+    other,
+  });
+}
+
+/** Writes down that a request failed, unless it was charged all the same. */
+export function noteError(call: Call, status: number, message: string): void {
+  const { requestId, world, parameters } = call;
+  const { ledger, quirks, tasks } = world;
+  const isCharged = ledger.charges.some((known) => known.requestId === requestId);
+  const isRead = call.request.method === 'GET';
+  if (!quirks.booksErrors || isRead || isCharged) return;
+  const original = tasks.get(parameters['video_id'] ?? '')?.model;
+  const { body } = call;
+  const fields = body.kind === 'json' ? body.value : body.kind === 'multipart' ? body.fields : {};
+  const model = original ?? parameters['model'] ?? text(record(fields)['model']) ?? '';
+  ledger.books.write({
+    type: 'error',
+    model,
+    quota: 0,
+    at: world.clock.now(),
+    content: `status_code=${status}, ${message}`,
+    requestId,
+    other: {
+      channel_id: 1,
+      channel_name: 'emulator',
+      channel_type: 1,
+      error_code: 'bad_response_status_code',
+      error_type: 'openai_error',
+      request_path: call.url.pathname,
+      status_code: status,
+    },
+  });
 }
 
 /** The address at which a stored file is served, seen from this request. */

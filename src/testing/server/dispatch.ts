@@ -1,13 +1,14 @@
 import { answerWithFault } from '../faults/answer-faults.ts';
 import { authenticate } from './auth.ts';
 import { watched, ConnectionLoss } from './byte-stream.ts';
-import type { Call, World } from './call.ts';
+import { noteError, type Call, type World } from './call.ts';
 import type { CannedAnswers } from '../control/canned.ts';
 import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
 import { preflightResponse, withCommonHeaders } from './cors.ts';
 import { Refusal } from './errors.ts';
 import type { FaultRules } from '../faults/fault-rules.ts';
 import { handlers } from './handlers.ts';
+import { answerAccountRoute } from '../routes/account.ts';
 import { answerOtherRoute, isApiPath, notFound } from '../routes/other-routes.ts';
 import { readBody } from './request-body.ts';
 import { LoggedRequest, type RequestLog } from '../control/request-log.ts';
@@ -29,6 +30,24 @@ function routeOf(request: Request, url: URL, world: World): Route | undefined {
   const route = findRoute(request.method, url.pathname);
   const prefix = route?.parameters['vendor_prefix'];
   return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
+}
+
+/** Writes into the books what the gateway itself answered with an error. */
+async function withErrorLine(call: Call, answering: () => Promise<Response>): Promise<Response> {
+  try {
+    const response = await answering();
+    const { fault } = call;
+    const isInside = fault?.type === 'error-in-200';
+    // Pages and empty answers come from a proxy in front of the gateway.
+    const isOwn = fault?.type === 'error' || fault?.type === 'vendor-refusal' || isInside;
+    if (isOwn) noteError(call, response.status, 'The vendor failed');
+    return response;
+  } catch (error) {
+    // What is refused on its way to a model leaves no line.
+    const isNoted = error instanceof Refusal && error.envelope !== 'openai-routing';
+    if (isNoted) noteError(call, error.status, error.message);
+    throw error;
+  }
 }
 
 async function answerRoute(
@@ -54,7 +73,7 @@ async function answerRoute(
     world,
   };
   const work = async (): Promise<Response> => handlers[operation](call);
-  if (made === undefined) return answerWithFault(call, work);
+  if (made === undefined) return withErrorLine(call, () => answerWithFault(call, work));
   if (made.charged) await work();
   return made.respond(logged);
 }
@@ -79,6 +98,8 @@ async function answer(
   const route = routeOf(request, url, gateway.world);
   if (route !== undefined) return answerRoute(gateway, request, route, logged);
   logged.body = await readBody(request);
+  const ofAccount = answerAccountRoute(request, gateway.world, gateway.apiKey);
+  if (ofAccount !== undefined) return ofAccount;
   if (!isApiPath(url.pathname)) return notFound(request);
   return answerOtherRoute(request, gateway.world, gateway.apiKey);
 }

@@ -205,7 +205,7 @@ export class VideoTasks {
       if (failure === undefined || now < endsAt) continue;
       const { videoRefund } = quirksFor(this.#parts, order.model);
       const isRefunded = videoRefund === 'unless-polled' ? !failureSeen : videoRefund;
-      if (isRefunded) this.#parts.ledger.refund(id, endsAt);
+      if (isRefunded) this.#parts.ledger.refund(id, endsAt, failure.message);
     }
   }
 

@@ -20,7 +20,10 @@ import { channelOf, quirksFor, type VideoChannel } from './vendors.ts';
 function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;
   const id = ids.next('task_');
-  charge(call, order.model, Math.ceil(Number(billed) * 1000), id);
+  charge(call, order.model, Math.ceil(Number(billed) * 1000), {
+    taskId: id,
+    content: `操作 textGenerate, 计算参数：seconds: ${Number(billed).toFixed(2)}`,
+  });
   const bytes = (): Promise<Bytes> => tasks.content(id);
   const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
   // The answer is made before the gateway's poller has looked at the task.

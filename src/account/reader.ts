@@ -1,0 +1,88 @@
+import { check, checkDuration, checkModel, checkSignal, checkText } from '../check.ts';
+import type { Transport } from '../http/transport.ts';
+import { readBalance } from './balance.ts';
+import { type Books, readBooks } from './books.ts';
+import { readPrices } from './prices.ts';
+import { type Reading, Routes, Shared } from './readings.ts';
+import type { AccountOptions, Balance, Charges, ChargesQuery, Prices } from './types.ts';
+
+/** How old a reading may be that is used again. */
+const freshFor = { books: 5_000, prices: 600_000 } as const;
+
+const readers = new WeakMap<Transport, AccountReader>();
+
+/** Answers questions to the account of one client. A page that asks none does not load it. */
+export class AccountReader {
+  readonly #books: Shared<Books>;
+  readonly #balance: Shared<Omit<Balance, 'asOf'>>;
+  readonly #prices: Shared<Omit<Prices, 'asOf'>>;
+
+  private constructor(transport: Transport) {
+    const routes = new Routes(transport);
+    this.#books = new Shared(transport, () => readBooks(routes));
+    this.#balance = new Shared(transport, () => readBalance(routes));
+    this.#prices = new Shared(transport, () => readPrices(routes));
+  }
+
+  /** The one of a client: a copy of the client, or a proxy, reads the same books. */
+  static of(transport: Transport): AccountReader {
+    const reader = readers.get(transport) ?? new AccountReader(transport);
+    readers.set(transport, reader);
+    return reader;
+  }
+
+  async charges(query: ChargesQuery, options: AccountOptions): Promise<Charges> {
+    checkQuery(query);
+    const { requestId, taskId, since, model, type } = query;
+    // The gateway tells whole seconds.
+    const from =
+      since === undefined ? undefined : Math.floor(timeOf('since', since) / 1_000) * 1_000;
+    const { value, asOf } = await read(this.#books, options, freshFor.books);
+    const data = value.lines.filter(
+      (line) =>
+        (requestId ?? line.requestId) === line.requestId &&
+        (taskId ?? line.taskId) === line.taskId &&
+        (model ?? line.model) === line.model &&
+        (type ?? line.type) === line.type &&
+        line.at >= (from ?? line.at),
+    );
+    return { data, asOf, reachesBackTo: value.lines.at(-1)?.at };
+  }
+
+  async balance(options: AccountOptions): Promise<Balance> {
+    const { value, asOf } = await read(this.#balance, options, freshFor.books);
+    return { ...value, asOf };
+  }
+
+  async prices(options: AccountOptions): Promise<Prices> {
+    const { value, asOf } = await read(this.#prices, options, freshFor.prices);
+    return { ...value, asOf };
+  }
+}
+
+function read<T>(
+  shared: Shared<T>,
+  { maxAge, signal }: AccountOptions,
+  freshest: number,
+): Promise<Reading<T>> {
+  checkSignal(signal);
+  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
+  return shared.get(Date.now() - age, signal);
+}
+
+/** A point in time, in milliseconds since 1970. */
+export function timeOf(field: string, value: Date | number): number {
+  const time = Number(value);
+  const isTime = (value instanceof Date || typeof value === 'number') && Number.isFinite(time);
+  check(isTime, field, 'must be a date or milliseconds since 1970.');
+  check(time > 1e11, field, 'is in seconds; give milliseconds since 1970, or a date.');
+  return time;
+}
+
+function checkQuery({ requestId, taskId, model, type }: ChargesQuery): void {
+  const known = 'the requestID of an error or the _request_id of an answer';
+  if (requestId !== undefined) checkText('requestId', requestId, known);
+  if (taskId !== undefined) checkText('taskId', taskId, 'the id of a video task');
+  if (model !== undefined) checkModel(model);
+  if (type !== undefined) checkText('type', type, '"consume", "refund" or "error"');
+}

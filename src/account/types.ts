@@ -1,0 +1,120 @@
+import type { JsonObject, OpenString } from '../types.ts';
+
+/**
+ * An amount of credit.
+ *
+ * `quota` is the gateway's own unit, in which its books are kept. 500,000 of it are one US dollar unless
+ * the operator of the gateway has set another rate, which is told nowhere.
+ */
+export interface Amount {
+  readonly value: number;
+  readonly unit: 'quota' | 'USD';
+}
+
+/** Options of every question to the account. */
+export interface AccountOptions {
+  /** Ends the waiting for an answer. A reading that others wait for too goes on. */
+  signal?: AbortSignal | null | undefined;
+  /**
+   * How old a reading may be that is used again, in milliseconds; 0 reads anew. Gateways let their books
+   * be read some 20 times in 20 minutes.
+   * @defaultValue 5000 for books and balance, 600000 for prices
+   */
+  maxAge?: number | undefined;
+}
+
+/**
+ * What a line in the books is about.
+ *
+ * - `consume`: a request was charged, or more was charged for a video task when it was done.
+ * - `refund`: something was given back, for a video task that failed or cost less.
+ * - `error`: a request failed and was not charged. Most gateways do not write these down.
+ */
+export type ChargeType = OpenString<'consume' | 'refund' | 'error'>;
+
+/** One line in the gateway's books. */
+export interface ChargeLine {
+  readonly type: ChargeType;
+  /** What was charged or given back; never negative. */
+  readonly amount: Amount;
+  readonly model: string | undefined;
+  /** When it was written, in milliseconds since 1970 by the gateway's clock, which tells whole seconds. */
+  readonly at: number;
+  /**
+   * The request that the line is about: the `requestID` of errors, the `_request_id` of answers. Lines of
+   * refunds have none.
+   */
+  readonly requestId: string | undefined;
+  /** The video task that the line is about. Mostly only lines of refunds have one. */
+  readonly taskId: string | undefined;
+  /** Why it was given back, or what an error said. */
+  readonly reason: string | undefined;
+  /** Tokens that were counted; 0 for what is not paid by the token. */
+  readonly tokens: { readonly input: number; readonly output: number };
+  /** The line as it came, with `other` parsed. Not enumerable. */
+  readonly raw: JsonObject;
+}
+
+/** What is looked for in the books. Every part may be left out; all that are given must fit. */
+export interface ChargesQuery {
+  /** The `requestID` of an error or the `_request_id` of an answer. */
+  requestId?: string | undefined;
+  /** The id of a video task. Mostly only its refund names it: `settle(task.ref)` finds its charge too. */
+  taskId?: string | undefined;
+  /** Only what was written then or later, by the gateway's clock: a date, or milliseconds since 1970. */
+  since?: Date | number | undefined;
+  model?: string | undefined;
+  type?: ChargeType | undefined;
+}
+
+/** Lines of the books. */
+export interface Charges {
+  /** The newest first. */
+  readonly data: readonly ChargeLine[];
+  /** When the books were read, in milliseconds since 1970 by this machine's clock. */
+  readonly asOf: number;
+  /**
+   * When the oldest line was written that the gateway sent at all, whatever was looked for; `undefined`
+   * when it sent none. It sends only the newest, some 1,000: of what was before, nothing can be told.
+   */
+  readonly reachesBackTo: number | undefined;
+}
+
+/** What a key has used and may still use. */
+export interface Balance {
+  /** What was charged to this key since it was made, less what was given back. */
+  readonly used: Amount;
+  /** What it may use in all; `undefined` when the key itself has no limit. */
+  readonly limit: Amount | undefined;
+  /** What is left of `limit`. */
+  readonly available: Amount | undefined;
+  /** When the key ends, in milliseconds since 1970; `undefined` when it does not. */
+  readonly expiresAt: number | undefined;
+  readonly asOf: number;
+}
+
+/** What the gateway asks for one model, before the ratio of the group that the key belongs to. */
+export interface ModelPrice {
+  readonly model: string;
+  /** `call`: each call has a price, which for images and videos counts for each image or second. */
+  readonly paidBy: 'call' | 'token';
+  /** The price of a call, in US dollars. Only with `paidBy: 'call'`. */
+  readonly perCall: Amount | undefined;
+  /** The price of a million tokens of input, in US dollars. Only with `paidBy: 'token'`, as the next two. */
+  readonly input: Amount | undefined;
+  readonly output: Amount | undefined;
+  /** Of input that the vendor had cached; `undefined` when the gateway does not say. */
+  readonly cachedInput: Amount | undefined;
+  /** The groups whose keys may use the model. Empty when the gateway does not say. */
+  readonly groups: readonly string[];
+  /** The entry as it came, with ratios for audio, images and more. Not enumerable. */
+  readonly raw: JsonObject;
+}
+
+/** The price list of a gateway. */
+export interface Prices {
+  readonly models: readonly ModelPrice[];
+  /** By what prices are multiplied for keys of a group, by its name. */
+  readonly groupRatios: Readonly<Record<string, number>>;
+  readonly asOf: number;
+}

@@ -1,0 +1,172 @@
+import { authenticate } from '../server/auth.ts';
+import type { World } from '../server/call.ts';
+import { Refusal } from '../server/errors.ts';
+import { pricePerCall } from '../control/books.ts';
+import { present } from '../control/json.ts';
+import { vendorOf, type EmulatorModel } from '../control/models.ts';
+import type { AccountQuirks } from '../faults/quirks.ts';
+
+/** What an unlimited key is said to have, in US dollars. */
+const unlimited = 100_000_000;
+
+/** Units of the books for one US dollar. */
+const perDollar = 500_000;
+
+const groups = { default: 1, vip: 1 };
+
+/** The books: whatever is asked for, the newest lines come. */
+function readBooks({ clock, ledger, quirks, tasks }: World): Response {
+  tasks.settle();
+  const { booksLines: most, booksLag: lag } = quirks;
+  const data = ledger.books.read(clock.now(), { most, lag });
+  return Response.json({ data, message: '', success: true });
+}
+
+/** What the key has used, in units of the books. */
+function readUsage({ credit, ledger, tasks }: World): Response {
+  tasks.settle();
+  const isLimited = Number.isFinite(credit);
+  const granted = isLimited ? credit : 0;
+  const data = {
+    expires_at: 0,
+    model_blacklist: {},
+    model_blacklist_enabled: false,
+    model_limits: {},
+    model_limits_enabled: false,
+    name: 'emulator',
+    object: 'token_usage',
+    total_available: granted - ledger.total,
+    total_granted: granted,
+    total_used: ledger.total,
+    unlimited_quota: !isLimited,
+  };
+  return Response.json({ code: true, data, message: 'ok' });
+}
+
+function readSubscription({ credit }: World): Response {
+  const limit = Number.isFinite(credit) ? credit / perDollar : unlimited;
+  return Response.json({
+    object: 'billing_subscription',
+    has_payment_method: true,
+    soft_limit_usd: limit,
+    hard_limit_usd: limit,
+    system_hard_limit_usd: limit,
+    access_until: 0,
+  });
+}
+
+/** What was used, in hundredths of a US dollar, whatever the dates. */
+function readBilled({ ledger, tasks }: World): Response {
+  tasks.settle();
+  return Response.json({ object: 'list', total_usage: (ledger.total / perDollar) * 100 });
+}
+
+function isPaidPerCall({ id, type, vendor }: EmulatorModel): boolean {
+  if (type === 'image' || type === 'video') return true;
+  const makes = /^(kling|ali|vidu|hailuo|jimeng|doubao)$/;
+  return makes.test(vendor ?? vendorOf([], id) ?? '') || /image|dall-e|sora|veo/i.test(id);
+}
+
+function priceBody(model: EmulatorModel, index: number): unknown {
+  const isPerCall = isPaidPerCall(model);
+  return present({
+    model_name: model.id,
+    vendor_id: 1,
+    quota_type: isPerCall ? 1 : 0,
+    model_ratio: isPerCall ? 0 : 1,
+    model_price: isPerCall ? pricePerCall : 0,
+    owner_by: '',
+    completion_ratio: isPerCall ? 0 : 1,
+    cache_ratio: isPerCall ? undefined : 1,
+    enable_groups: ['default'],
+    supported_endpoint_types: model.supported_endpoint_types ?? ['openai'],
+    pricing_version: index === 0 ? 'emulator' : undefined,
+  });
+}
+
+const post = (path: string) => ({ path, method: 'POST' });
+
+function readPrices({ models }: World): Response {
+  return Response.json({
+    auto_groups: ['default'],
+    data: models.map((model, index) => priceBody(model, index)),
+    group_model_ratio: {},
+    group_ratio: groups,
+    pricing_version: 'group-model-ratio-v1',
+    success: true,
+    supported_endpoint: {
+      anthropic: post('/v1/messages'),
+      gemini: post('/v1beta/models/{model}:generateContent'),
+      'image-generation': post('/v1/images/generations'),
+      openai: post('/v1/chat/completions'),
+      'openai-video': post('/v1/video/generations'),
+    },
+    usable_group: { default: 'default', vip: 'vip' },
+    vendors: [{ id: 1, name: 'Emulator', icon: 'Emulator' }],
+  });
+}
+
+interface AccountRoute {
+  readonly kind: AccountQuirks['accountRoutes'][number];
+  /** Whether it counts as a read of the books, of which there are few in 20 minutes. */
+  readonly isCounted?: boolean;
+  /** In whose words a missing key is refused; without it no key is asked for. */
+  readonly refusesAs?: 'console' | 'openai-routing';
+  readonly answer: (world: World) => Response;
+}
+
+const books = { isCounted: true, refusesAs: 'console' } as const;
+const billing = { kind: 'billing', refusesAs: 'openai-routing' } as const;
+
+const routes: Readonly<Record<string, AccountRoute>> = {
+  '/api/log/token': { ...books, kind: 'books', answer: readBooks },
+  '/api/usage/token/': { ...books, kind: 'usage', answer: readUsage },
+  '/v1/dashboard/billing/subscription': { ...billing, answer: readSubscription },
+  '/v1/dashboard/billing/usage': { ...billing, answer: readBilled },
+  '/dashboard/billing/subscription': { ...billing, answer: readSubscription },
+  '/dashboard/billing/usage': { ...billing, answer: readBilled },
+  '/api/pricing': { kind: 'pricing', answer: readPrices },
+};
+
+/** Where the account is asked about. */
+export const accountPaths: readonly string[] = [...Object.keys(routes), '/api/usage/token'];
+
+function checkKey(request: Request, apiKey: string, envelope: 'console' | 'openai-routing'): void {
+  try {
+    authenticate(request, apiKey);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // The console's words carry no request id.
+    const details = envelope === 'console' ? { ...error.details, type: 'console' } : error.details;
+    throw new Refusal(error.status, envelope, details);
+  }
+}
+
+/**
+ * Answers what is asked of the account: its books, its balance, prices.
+ *
+ * @returns nothing when the gateway is one without the route
+ */
+export function answerAccountRoute(
+  request: Request,
+  world: World,
+  apiKey: string,
+): Response | undefined {
+  const { pathname } = new URL(request.url);
+  const { quirks, clock, ledger } = world;
+  if (request.method !== 'GET') return undefined;
+  if (pathname === '/api/usage/token' && quirks.accountRoutes.includes('usage')) {
+    const location = '/api/usage/token/';
+    const page = `<a href="${location}">Moved Permanently</a>.\n\n`;
+    const headers = { location, 'content-type': 'text/html; charset=utf-8' };
+    return new Response(page, { status: 301, headers });
+  }
+  const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
+  if (route === undefined || !quirks.accountRoutes.includes(route.kind)) return undefined;
+  // The limit is that of the address: it comes before the key is looked at.
+  if (route.isCounted && !ledger.books.mayRead(clock.now(), quirks.booksLimit)) {
+    return new Response(null, { status: 429 });
+  }
+  if (route.refusesAs !== undefined) checkKey(request, apiKey, route.refusesAs);
+  return route.answer(world);
+}

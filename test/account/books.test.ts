@@ -1,0 +1,390 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  APIConnectionError,
+  APIUserAbortError,
+  BooksLimitError,
+  InvalidInputError,
+  UnsupportedByGatewayError,
+} from '../../src/index.ts';
+import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
+
+const image = { model: 'm-image', prompt: 'A red circle' };
+const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
+
+const usd = (value: number) => ({ value, unit: 'USD' });
+
+const limited = (headers: Record<string, string>) => (): Response =>
+  new Response(null, { status: 429, headers });
+
+const page = () =>
+  new Response('<!doctype html><title>Console</title>', {
+    headers: { 'content-type': 'text/html' },
+  });
+
+/** An answer that comes when it is given. */
+class Held {
+  declare give: (answer: Response) => void;
+  readonly answer = new Promise<Response>((resolve) => {
+    this.give = resolve;
+  });
+}
+
+const readsOf = (emulator: { requests: readonly { path: string }[] }): number =>
+  emulator.requests.filter(({ path }) => path === '/api/log/token').length;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('charges', () => {
+  test('tell what was charged, by the request id of the answer', async () => {
+    const { client, emulator } = emulated();
+    const answer = await client.images.generate(image);
+    await client.embeddings.create({ model: 'm-embedding', input: 'two words' });
+
+    const { data, asOf, reachesBackTo } = await client.account.charges({
+      requestId: answer._request_id ?? '',
+    });
+
+    const [charge] = emulator.charges;
+    expect(data).toMatchObject([
+      {
+        type: 'consume',
+        amount: { value: 1000, unit: 'quota' },
+        model: 'm-image',
+        requestId: charge?.requestId,
+        taskId: undefined,
+        at: Math.floor((charge?.at ?? 0) / 1000) * 1000,
+      },
+    ]);
+    expect(asOf).toBe(Date.now());
+    expect(reachesBackTo).toBe(data[0]?.at);
+    expect(Object.keys(data[0] ?? {})).not.toContain('raw');
+    expect(data[0]?.raw['other']).toMatchObject({ request_path: '/v1/images/generations' });
+  });
+
+  test('of a refund name the task and the reason, and no request', async () => {
+    const { client, emulator } = emulated();
+    const task = await client.videos.create(video);
+    emulator.videos.fail(task.id, 'No likeness');
+
+    const { data } = await client.account.charges({ taskId: task.id });
+
+    expect(data).toMatchObject([
+      { type: 'refund', amount: { value: 4000 }, requestId: undefined, reason: 'No likeness' },
+    ]);
+  });
+
+  test('are picked by model, type and time', async () => {
+    const { client } = emulated({}, { quirks: { booksErrors: true } });
+    const types = async (query: Parameters<typeof client.account.charges>[0]) => {
+      const { data } = await client.account.charges(query, { maxAge: 0 });
+      return data.map(({ type }) => type);
+    };
+    await client.images.generate(image);
+    vi.advanceTimersByTime(5_000);
+    const later = new Date();
+    await client.embeddings.create({ model: 'm-embedding', input: 'a' });
+    await failureOf(client.images.generate({ ...image, size: '1x' }));
+
+    expect(await types({})).toEqual(['error', 'consume', 'consume']);
+    expect(await types({ model: 'm-image' })).toEqual(['error', 'consume']);
+    expect(await types({ type: 'consume' })).toEqual(['consume', 'consume']);
+    expect(await types({ since: later })).toEqual(['error', 'consume']);
+    expect(await types({ since: later.getTime(), type: 'consume', model: 'm-image' })).toEqual([]);
+  });
+
+  test('share one reading when they are asked at once, and for five seconds', async () => {
+    const { client, emulator } = emulated();
+    await Promise.all(Array.from({ length: 50 }, () => client.account.charges()));
+    vi.advanceTimersByTime(5_000);
+    await client.account.charges();
+    expect(readsOf(emulator)).toBe(1);
+
+    vi.advanceTimersByTime(1);
+    await client.account.charges();
+    expect(readsOf(emulator)).toBe(2);
+
+    vi.advanceTimersByTime(1);
+    await client.account.charges({}, { maxAge: 0 });
+    await client.account.charges({}, { maxAge: 60_000 });
+    expect(readsOf(emulator)).toBe(3);
+  });
+
+  test('of another key are read anew', async () => {
+    const { client, emulator } = emulated();
+    await client.account.charges();
+    client.apiKey = 'sk-other';
+
+    expect(await failureOf(client.account.charges())).toMatchObject({ status: 401 });
+    expect(readsOf(emulator)).toBe(2);
+  });
+
+  test('are found below the root, also when the base URL ends with /v1', async () => {
+    const { client } = emulated({ baseURL: 'http://emulator.test/v1' });
+    expect(await client.account.charges()).toMatchObject({ data: [] });
+  });
+
+  test('come late when the books lag, and never when the operator writes none', async () => {
+    const { client, emulator } = emulated({}, { quirks: { booksLag: 3_000 } });
+    const count = async () => (await client.account.charges({}, { maxAge: 0 })).data.length;
+    await client.images.generate(image);
+    expect(await count()).toBe(0);
+    vi.advanceTimersByTime(3_000);
+    expect(await count()).toBe(1);
+
+    emulator.quirks.booksCharges = false;
+    await client.images.generate(image);
+    vi.advanceTimersByTime(60_000);
+    expect(await count()).toBe(1);
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('are the newest lines only, and say how far back they reach', async () => {
+    const { client } = emulated({}, { quirks: { booksLines: 2 } });
+    for (const model of ['a', 'b', 'c']) {
+      await client.images.generate({ ...image, model });
+      vi.advanceTimersByTime(10_000);
+    }
+    const { data, reachesBackTo } = await client.account.charges({ model: 'a' });
+    expect(data).toEqual([]);
+    expect(Date.now() - (reachesBackTo ?? 0)).toBeLessThan(21_000);
+  });
+
+  test('an abort ends the waiting and not the reading of others', async () => {
+    const held = new Held();
+    const { client, requests } = scripted([() => held.answer]);
+    const controller = new AbortController();
+    const left = client.account.charges({}, { signal: controller.signal });
+    const stays = client.account.charges();
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    controller.abort(new Error('enough'));
+
+    const error = await failureOf(left);
+    expect(error).toBeInstanceOf(APIUserAbortError);
+    expect(error).toMatchObject({ cause: { message: 'enough' } });
+    held.give(Response.json({ data: [], success: true }));
+    expect(await stays).toMatchObject({ data: [] });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('refuse input that cannot be meant, before anything is sent', async () => {
+    const { client, requests } = scripted([json({ data: [] })]);
+    const { account } = client;
+    const refusals: readonly [Promise<unknown>, string][] = [
+      [account.charges({ requestId: '' }), 'requestId'],
+      [account.charges({ taskId: ' ' }), 'taskId'],
+      [account.charges({ model: '' }), 'model'],
+      [account.charges({ since: new Date('never') }), 'since'],
+      [account.charges({ since: 1_795_310_076 }), 'since'],
+      [account.charges({}, { maxAge: -1 }), 'maxAge'],
+      [account.prices({ maxAge: Number.NaN }), 'maxAge'],
+      // @ts-expect-error -- plain JavaScript can
+      [account.charges('request'), 'query'],
+      // @ts-expect-error -- plain JavaScript can
+      [account.balance({ signal: 'stop' }), 'signal'],
+    ];
+    for (const [refused, field] of refusals) {
+      const error = await failureOf(refused);
+      expect(error).toBeInstanceOf(InvalidInputError);
+      expect(error).toMatchObject({ field });
+    }
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('a limit on reads', () => {
+  test('says when to ask again: when the oldest read of ours no longer counts', async () => {
+    const { client, emulator } = emulated();
+    const begun = Date.now();
+    for (let read = 0; read < 20; read += 1) {
+      await client.account.charges({}, { maxAge: 0 });
+      vi.advanceTimersByTime(1_000);
+    }
+    const error = await failureOf(client.account.charges({}, { maxAge: 0 }));
+
+    expect(error).toBeInstanceOf(BooksLimitError);
+    const retryAt = begun + 20 * 60_000;
+    expect(error).toMatchObject({ retryAt, status: 429, outcome: 'rejected' });
+    expect(String(error)).toContain(new Date(retryAt).toISOString());
+    // A limit that holds for minutes is not asked about again and again.
+    expect(readsOf(emulator)).toBe(21);
+
+    vi.setSystemTime(retryAt);
+    expect(await client.account.charges()).toMatchObject({ data: [] });
+  });
+
+  test('that others used up says the latest time, and Retry-After a nearer one', async () => {
+    const { client } = scripted([limited({})]);
+    expect(await failureOf(client.account.charges())).toMatchObject({
+      retryAt: Date.now() + 20 * 60_000,
+    });
+    const polite = scripted([limited({ 'retry-after': '90' })]).client;
+    expect(await failureOf(polite.account.charges())).toMatchObject({
+      retryAt: Date.now() + 90_000,
+    });
+  });
+
+  test('counts books and usage together; the balance is then told by another route', async () => {
+    const { client, emulator } = emulated({}, { credit: 500_000 });
+    await client.images.generate(image);
+    for (let read = 0; read < 20; read += 1) {
+      vi.advanceTimersByTime(1);
+      await client.account.charges({}, { maxAge: 0 });
+    }
+
+    expect(await client.account.balance()).toMatchObject({
+      used: { value: 0.002, unit: 'USD' },
+      limit: { value: 1, unit: 'USD' },
+    });
+    emulator.quirks.accountRoutes = ['books', 'usage'];
+    vi.advanceTimersByTime(1);
+    expect(await failureOf(client.account.balance({ maxAge: 0 }))).toBeInstanceOf(BooksLimitError);
+  });
+});
+
+describe('balance', () => {
+  test('of a key with a limit', async () => {
+    const { client } = emulated({}, { credit: 500_000 });
+    await client.images.generate(image);
+    expect(await client.account.balance()).toEqual({
+      used: { value: 1_000, unit: 'quota' },
+      limit: { value: 500_000, unit: 'quota' },
+      available: { value: 499_000, unit: 'quota' },
+      expiresAt: undefined,
+      asOf: Date.now(),
+    });
+  });
+
+  test.each([['usage'], ['billing']] as const)('of a key without one, by %s', async (route) => {
+    const { client, emulator } = emulated({}, { quirks: { accountRoutes: [route] } });
+    const task = await client.videos.create(video);
+    emulator.videos.fail(task.id);
+    const balance = await client.account.balance();
+    expect(balance).toMatchObject({ limit: undefined, available: undefined });
+    expect(balance.used.value).toBe(0);
+  });
+
+  test('that ends', async () => {
+    const data = { total_used: 3, total_granted: 10, total_available: 7, unlimited_quota: false };
+    const { client } = scripted([
+      json({ code: true, data: { ...data, expires_at: 1_900_000_000 } }),
+    ]);
+    expect(await client.account.balance()).toMatchObject({
+      available: { value: 7 },
+      expiresAt: 1_900_000_000_000,
+    });
+  });
+});
+
+describe('prices', () => {
+  test('are for a call or for a million tokens, in US dollars', async () => {
+    const { client, emulator } = emulated();
+    const { models, groupRatios } = await client.account.prices();
+
+    expect(models.find(({ model }) => model === 'm-image')).toMatchObject({
+      paidBy: 'call',
+      perCall: usd(0.002),
+      input: undefined,
+    });
+    expect(models.find(({ model }) => model === 'm-large')).toMatchObject({
+      paidBy: 'token',
+      perCall: undefined,
+      input: usd(2),
+      output: usd(2),
+      cachedInput: usd(2),
+      groups: ['default'],
+    });
+    expect(groupRatios).toEqual({ default: 1, vip: 1 });
+    vi.advanceTimersByTime(600_000);
+    await client.account.prices();
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('as a real gateway lists them', async () => {
+    const data = [
+      {
+        model_name: 'gpt-4o-mini',
+        quota_type: 0,
+        model_ratio: 0.075,
+        model_price: 0,
+        completion_ratio: 4,
+      },
+      { model_name: 'by something else', quota_type: 7, model_ratio: 1 },
+      { quota_type: 0, model_ratio: 1 },
+      null,
+    ];
+    const { client } = scripted([
+      json({ data, group_ratio: { default: 1, odd: 'x' }, success: true }),
+    ]);
+    const { models, groupRatios } = await client.account.prices();
+    expect(models).toMatchObject([
+      {
+        model: 'gpt-4o-mini',
+        input: { value: 0.15 },
+        output: { value: 0.6 },
+        cachedInput: undefined,
+      },
+    ]);
+    expect(groupRatios).toEqual({ default: 1 });
+  });
+});
+
+describe('a gateway without them', () => {
+  const ways: Readonly<Record<string, () => Response>> = {
+    'JSON with 404': json(
+      { error: { message: 'Invalid URL', type: 'invalid_request_error' } },
+      404,
+    ),
+    'a bare 404': () => new Response(null, { status: 404 }),
+    '405': () => new Response(null, { status: 405 }),
+    '501': json({ error: { message: 'API not implemented' } }, 501),
+    'its console': page,
+    text: () => new Response('hello'),
+    'an empty object': json({}),
+    'a list': json([]),
+    'lines without an amount': json({ success: true, data: [{ type: 2, created_at: 1 }] }),
+    'lines without a time': json({ success: true, data: [{ type: 2, quota: 1 }] }),
+    'amounts below zero': json({ success: true, data: [{ type: 2, quota: -1, created_at: 1 }] }),
+  };
+  test.each(Object.entries(ways))('that answers %s', async (_, answer) => {
+    const { client, requests } = scripted([answer]);
+    const error = await failureOf(client.account.charges());
+    expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+    expect(String(error)).toContain('/api/log/token');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('says so of each route by itself', async () => {
+    const { client, emulator } = emulated({}, { quirks: { accountRoutes: [] } });
+    const { account } = client;
+    for (const asked of [account.charges(), account.balance(), account.prices()]) {
+      expect(await failureOf(asked)).toBeInstanceOf(UnsupportedByGatewayError);
+    }
+    emulator.quirks.accountRoutes = ['pricing'];
+    expect((await account.prices()).models).not.toEqual([]);
+  });
+
+  test('is not one that cannot be reached, or refuses the key', async () => {
+    const lost = scripted([new TypeError('fetch failed')], { maxRetries: 0 }).client;
+    expect(await failureOf(lost.account.charges())).toBeInstanceOf(APIConnectionError);
+    const { client } = emulated({ apiKey: 'sk-wrong' });
+    expect(await failureOf(client.account.charges())).toMatchObject({
+      status: 401,
+      message: expect.stringContaining('Invalid token'),
+    });
+  });
+
+  test('a failure that passes is not remembered, and is tried again by itself', async () => {
+    vi.useRealTimers();
+    const { client, requests } = scripted([
+      () => new Response(null, { status: 502 }),
+      json({ data: null, success: true }),
+    ]);
+    expect(await client.account.charges()).toMatchObject({ data: [], reachesBackTo: undefined });
+    expect(requests).toHaveLength(2);
+  });
+});
