@@ -12,6 +12,7 @@ export default defineConfig({
   input: {
     index: `${declarations}/index.d.ts`,
     'ai-sdk/index': `${declarations}/ai-sdk/index.d.ts`,
+    'bullmq/index': `${declarations}/bullmq/index.d.ts`,
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,
     stream: `${declarations}/stream.d.ts`,

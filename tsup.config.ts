@@ -132,6 +132,7 @@ export default defineConfig([
       // Apart from the index, so that bundlers can leave out what only that exports.
       gateway: 'src/gateway.ts',
       'ai-sdk/index': 'src/ai-sdk/index.ts',
+      'bullmq/index': 'src/bullmq/index.ts',
       'helpers/zod': 'src/helpers/zod.ts',
       'node/index': 'src/node/index.ts',
       stream: 'src/stream.ts',
@@ -158,6 +159,7 @@ export default defineConfig([
     entry: {
       index: 'src/index.ts',
       'ai-sdk': 'src/ai-sdk/index.ts',
+      bullmq: 'src/bullmq/index.ts',
       node: 'src/node/index.ts',
       stream: 'src/stream.ts',
     },
