@@ -37,6 +37,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   '.': [/^#form-data$/],
   // Of its types alone: see below.
   './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
+  './bullmq': [/^node:/, /^#form-data$/],
   './node': [/^node:/, /^#form-data$/],
   './stream': [],
   './testing': [],

@@ -1,0 +1,571 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  videoDownloader,
+  videoProcessor,
+  type VideoProcessorOptions,
+} from '../../src/bullmq/index.ts';
+import {
+  Gateway,
+  InvalidInputError,
+  LedgerError,
+  memoryLedger,
+  VideoFailedError,
+  VideoSubmitUnknownError,
+  VideoWaitTimeoutError,
+  type SubmitLedger,
+} from '../../src/index.ts';
+import { createEmulator, type EmulatorOptions } from '../../src/testing/index.ts';
+import { TestQueue } from '../helpers/bullmq-queue.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { untyped } from '../helpers/untyped.ts';
+import { failureOf, order } from '../helpers/videos.ts';
+
+const reset = { type: 'reset', when: 'after-charge' } as const;
+
+/** A queue with one job, its worker, and the gateway that it asks. */
+function setUp(options: Partial<VideoProcessorOptions> = {}, setup: EmulatorOptions = {}) {
+  const emulator = createEmulator(setup);
+  emulator.clock.hold();
+  const { apiKey, baseURL, fetch } = emulator;
+  const client = new Gateway({ apiKey, baseURL, fetch, logLevel: 'off', maxRetries: 0 });
+  const ledger = memoryLedger();
+  const processor = videoProcessor(client, { ledger, interval: 1_000, ...options });
+  const queue = new TestQueue();
+  queue.add('boat', { params: order });
+  return { emulator, client, ledger, queue, processor };
+}
+
+/** Lets the time of a gateway pass by which a job was put off. */
+const passing =
+  ({ emulator }: Pick<ReturnType<typeof setUp>, 'emulator'>) =>
+  ({ delay = 0 }: { readonly delay?: number }) =>
+    emulator.clock.advance(delay);
+
+describe('a job', () => {
+  test('submits once, polls with pauses, and gives the handle', async () => {
+    const set = setUp({}, { videoDuration: 2_500 });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+    expect(job.result).toEqual({ ref: JSON.parse(job.data).ref });
+    expect(JSON.parse(job.data)).toMatchObject({
+      params: order,
+      ref: { callId: 'videos:boat' },
+      state: { polls: 2 },
+    });
+    expect(job.progress).toMatchObject({ status: 'completed', polls: 3 });
+    expect(set.queue.delays.map((delay) => Math.round(delay / 100) * 100)).toEqual([
+      1_000, 1_000, 1_000,
+    ]);
+    expect(set.emulator.charges).toHaveLength(1);
+    expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
+  });
+
+  test('is written before it is put off, so that the next worker reads what is new', async () => {
+    const { queue, processor } = setUp();
+
+    await queue.run('boat', processor);
+    await queue.run('boat', processor);
+
+    expect(queue.calls.filter((name) => name !== 'updateProgress')).toEqual([
+      'updateData',
+      'moveToDelayed',
+      'updateData',
+      'moveToDelayed',
+    ]);
+  });
+
+  test('keeps fields of its own, and tells its updates', async () => {
+    const seen: string[] = [];
+    const set = setUp({ onUpdate: ({ status }, { id }) => void seen.push(`${id} ${status}`) });
+    set.queue.add('boat', { params: order, studio: 'north' });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(JSON.parse(job.data)).toMatchObject({ studio: 'north' });
+    expect(seen.at(-1)).toBe('boat completed');
+  });
+
+  test('remixes a video', async () => {
+    const set = setUp();
+    const original = await set.client.videos.create(order);
+    set.queue.add('boat', { params: { prompt: 'At night' }, remixOf: original.ref });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job.result).toMatchObject({ ref: { remixOf: original.id } });
+    expect(set.emulator.charges.map(({ operation }) => operation)).toEqual([
+      'videos.create',
+      'videos.remix',
+    ]);
+  });
+
+  test('with a handle only waits for it', async () => {
+    const set = setUp();
+    const { ref } = await set.client.videos.create(order);
+    set.queue.add('boat', { ref });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job.result).toEqual({ ref });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('saves the file', async () => {
+    const folder = await temporaryFolder();
+    const set = setUp({ saveTo: ({ id }) => join(folder, `${id}.mp4`) });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    const path = join(folder, 'boat.mp4');
+    const id = set.emulator.videos.list[0]?.id ?? '';
+    const content = await set.emulator.videos.content(id);
+    expect(job.result).toMatchObject({ path, bytes: content.length });
+    expect((await readFile(path)).equals(content)).toBe(true);
+  });
+
+  test('hands the file over as a stream, again when that failed', async () => {
+    let calls = 0;
+    const set = setUp({
+      async deliver({ stream, ref, response }) {
+        calls += 1;
+        if (calls === 1) throw new Error('The store is full.');
+        const bytes = (await new Response(stream).arrayBuffer()).byteLength;
+        return { key: `films/${ref.id}`, bytes, type: response.headers.get('content-type') };
+      },
+    });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    const id = set.emulator.videos.list[0]?.id ?? '';
+    const { length } = await set.emulator.videos.content(id);
+    expect(job).toMatchObject({ state: 'completed', attempts: 1 });
+    expect(job.result).toMatchObject({
+      delivered: { key: `films/${id}`, bytes: length, type: 'video/mp4' },
+    });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+});
+
+describe('two queues on one ledger', () => {
+  test('do not meet', async () => {
+    const { processor, emulator } = setUp();
+    const [one, other] = [new TestQueue('one'), new TestQueue('other')];
+    for (const queue of [one, other]) queue.add('7', { params: order });
+
+    await one.run('7', processor);
+    await other.run('7', processor);
+
+    expect(emulator.charges).toHaveLength(2);
+  });
+});
+
+describe('failures', () => {
+  test.each([['a lost connection before the request', 'reset', 'before-body']] as const)(
+    'an unknown outcome is not submitted again: %s',
+    async (_, type, when) => {
+      const { queue, processor, emulator } = setUp();
+      emulator.fail({ operation: 'videos.create', fault: { type, when } });
+
+      const job = await queue.finish('boat', processor);
+
+      expect(job).toMatchObject({
+        state: 'failed',
+        attempts: 1,
+        error: { name: 'UnrecoverableError' },
+      });
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
+
+  test('a submission that was charged and whose answer is lost fails the job at once', async () => {
+    const { queue, processor, emulator } = setUp();
+    emulator.fail({ operation: 'videos.create', fault: reset });
+
+    const job = await queue.finish('boat', processor);
+
+    expect(job.error).toMatchObject({
+      name: 'UnrecoverableError',
+      message: expect.stringMatching(/call videos:boat, job\.retry\(\) goes on with it\.$/),
+    });
+    expect(emulator.charges).toHaveLength(1);
+    expect(queue.delays).toEqual([]);
+  });
+
+  test('what was refused and passes is tried again', async () => {
+    const set = setUp();
+    set.emulator.fail({
+      operation: 'videos.create',
+      fault: { type: 'rate-limit', retryAfter: 1 },
+      times: 2,
+    });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 2 });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test.each([
+    ['a wrong model', { type: 'error', status: 503, code: 'model_not_found' }],
+    ['no credit', { type: 'error', status: 403, code: 'insufficient_user_quota' }],
+    ['bad input', { type: 'error', status: 400, code: 'invalid_request' }],
+  ] as const)('%s is not tried again', async (_, fault) => {
+    const { queue, processor, emulator } = setUp();
+    emulator.fail({ operation: 'videos.create', fault });
+
+    const job = await queue.finish('boat', processor);
+
+    expect(job).toMatchObject({
+      state: 'failed',
+      attempts: 1,
+      error: { name: 'UnrecoverableError' },
+    });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('a video that failed fails the job, with the reason', async () => {
+    const set = setUp();
+    await set.queue.run('boat', set.processor);
+    const id = set.emulator.videos.list[0]?.id ?? '';
+    set.emulator.videos.fail(id, 'The prompt was blocked by moderation.');
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'failed', error: { name: 'UnrecoverableError' } });
+    const { cause } = untyped<{ cause: unknown }>(job.error);
+    expect(VideoFailedError.isInstance(cause)).toBe(true);
+    expect(await set.ledger.entry('videos:boat')).toMatchObject({ status: 'finished' });
+  });
+
+  test('polls that fail for a while cost nothing', async () => {
+    const set = setUp();
+    set.emulator.fail({
+      operation: 'videos.retrieve',
+      fault: { type: 'html', status: 502 },
+      times: 4,
+    });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+  });
+
+  test('after a time-out, retry() begins another wait for the same task', async () => {
+    const set = setUp({ timeout: 1 }, { videoDuration: 60_000 });
+
+    const begun = Date.now();
+    const job = await set.queue.finish('boat', set.processor, () =>
+      vi.waitUntil(() => Date.now() > begun + 1),
+    );
+
+    expect(VideoWaitTimeoutError.isInstance(untyped<Error>(job.error).cause)).toBe(true);
+    expect(JSON.parse(job.data)).not.toHaveProperty('state');
+    set.emulator.clock.advance(60_000);
+    expect(await set.queue.run('boat', set.processor)).toMatchObject({ state: 'completed' });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('a ledger that cannot be reached is asked again, and nothing is sent before', async () => {
+    const ledger = memoryLedger();
+    const claim = vi.fn<SubmitLedger['claim']>((...all) => ledger.claim(...all));
+    claim.mockRejectedValueOnce(new Error('The database is down.'));
+    const set = setUp({ ledger: { ...ledger, claim } });
+
+    const first = await set.queue.run('boat', set.processor);
+
+    expect(first).toMatchObject({ state: 'waiting', attempts: 1 });
+    expect(LedgerError.isInstance(first.error)).toBe(true);
+    expect(set.emulator.requests).toHaveLength(0);
+    expect(await set.queue.finish('boat', set.processor, passing(set))).toMatchObject({
+      state: 'completed',
+    });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('a ledger that fails to note the task does not lose it', async () => {
+    const ledger = memoryLedger();
+    const accept = vi.fn<SubmitLedger['accept']>((...all) => ledger.accept(...all));
+    const down = new Error('The database is down.');
+    accept.mockRejectedValueOnce(down).mockRejectedValueOnce(down);
+    const set = setUp({ ledger: { ...ledger, accept } });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+    expect(set.emulator.charges).toHaveLength(1);
+    expect(await ledger.entry('videos:boat')).toMatchObject({
+      status: 'finished',
+      ref: JSON.parse(job.data).ref,
+    });
+  });
+});
+
+describe('a worker that was silent', () => {
+  /** A ledger in which somebody has begun to submit and has not been heard of since. */
+  async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
+    const ledger = memoryLedger();
+    const set = setUp({
+      ledger: {
+        ...ledger,
+        async claim(...parameters) {
+          const found = await ledger.claim(...parameters);
+          return found.status === 'submitting' ? { ...found, isAlive: false } : found;
+        },
+      },
+      ...options,
+    });
+    const claim = await ledger.claim('videos:boat', '');
+    if (claim.status !== 'claimed') throw new Error('It is claimed.');
+    const { ref } = await set.client.videos.create(order, { callId: 'videos:boat' });
+    const acceptLate = () => ledger.accept('videos:boat', ref, claim.claimId);
+    return { ...set, acceptLate, ref };
+  }
+
+  test('gets a grace period, in which its answer counts', async () => {
+    const set = await doubtful();
+
+    const waiting = await set.queue.run('boat', set.processor);
+    expect(waiting).toMatchObject({ state: 'delayed', attempts: 0, delay: 5_000 });
+    await set.acceptLate();
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+    expect(job.result).toEqual({ ref: set.ref });
+    expect(JSON.parse(job.data)).not.toHaveProperty('unknownSince');
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('is given up after that, and retry() finds an answer that comes later still', async () => {
+    const set = await doubtful({ unknownGrace: 0 });
+
+    const job = await set.queue.run('boat', set.processor);
+
+    expect(job).toMatchObject({ state: 'failed', error: { name: 'UnrecoverableError' } });
+    const { cause } = untyped<Error>(job.error);
+    expect(VideoSubmitUnknownError.isInstance(cause)).toBe(true);
+    await set.acceptLate();
+    const later = await set.queue.finish('boat', set.processor, passing(set));
+    expect(later).toMatchObject({ state: 'completed', result: { ref: set.ref } });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('is waited for while it submits', async () => {
+    const set = setUp();
+    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 100 } });
+    const slow = set.queue.take('boat');
+    const first = set.processor(slow.job, slow.token, undefined);
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1));
+
+    const other = await set.queue.run('boat', set.processor);
+
+    expect(other).toMatchObject({ state: 'delayed', delay: 5_000, attempts: 0 });
+    await failureOf(first);
+    expect(await set.queue.finish('boat', set.processor, passing(set))).toMatchObject({
+      state: 'completed',
+    });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+
+  test('does not overwrite what another worker has written', async () => {
+    const set = setUp({}, { videoDuration: 60_000 });
+    await set.queue.run('boat', set.processor);
+    const asleep = set.queue.take('boat', Date.now() - 60_000);
+    await set.queue.run('boat', set.processor);
+    const stored = await set.queue.run('boat', set.processor);
+    const before = stored.data;
+
+    const error = await failureOf(set.processor(asleep.job, asleep.token, undefined));
+
+    expect(error).toMatchObject({ name: 'DelayedError' });
+    expect(stored.data).toBe(before);
+    expect(JSON.parse(before)).toMatchObject({ state: { polls: 2 } });
+  });
+
+  test('takes up a job again that was given up while it submitted', async () => {
+    const set = setUp();
+    const asleep = set.queue.take('boat', Date.now() - 60_000);
+    const stored = set.queue.take('boat');
+    await set.queue.settle('boat', stored.token, Promise.reject(giveUp()));
+
+    const error = await failureOf(set.processor(asleep.job, asleep.token, undefined));
+
+    expect(error).toMatchObject({ name: 'DelayedError' });
+    expect(set.queue.calls).toEqual(['extendLock', 'retry']);
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+    expect(job).toMatchObject({ state: 'completed' });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+});
+
+function giveUp(): Error {
+  return Object.assign(new Error('Nobody knows.'), { name: 'UnrecoverableError' });
+}
+
+describe('cancelling', () => {
+  test('breaks off a poll, and the job goes on at its next attempt', async () => {
+    const set = setUp();
+    await set.queue.run('boat', set.processor);
+    set.emulator.fail({ operation: 'videos.retrieve', fault: { type: 'hang' } });
+    const controller = new AbortController();
+
+    const run = set.queue.run('boat', set.processor, controller.signal);
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2));
+    controller.abort('shutdown');
+
+    expect(await run).toMatchObject({ state: 'waiting', attempts: 1 });
+    expect(await set.queue.finish('boat', set.processor, passing(set))).toMatchObject({
+      state: 'completed',
+    });
+  });
+
+  test('sends nothing when it came first, and never breaks off a submission', async () => {
+    const set = setUp();
+
+    const first = await set.queue.run('boat', set.processor, AbortSignal.abort());
+
+    expect(first).toMatchObject({ state: 'waiting' });
+    expect(set.emulator.requests).toHaveLength(0);
+    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 60 } });
+    const second = await set.queue.run('boat', set.processor, AbortSignal.timeout(20));
+    expect(second).toMatchObject({ state: 'delayed' });
+    expect(JSON.parse(second.data)).toHaveProperty('ref.id');
+  });
+});
+
+describe('a second queue for downloads', () => {
+  test('downloads what the job before has made', async () => {
+    const folder = await temporaryFolder();
+    const set = setUp();
+    const { result } = await set.queue.finish('boat', set.processor, passing(set));
+    const downloads = new TestQueue('downloads');
+    downloads.add('boat', {});
+    const downloader = videoDownloader(set.client, { saveTo: () => join(folder, 'boat.mp4') });
+    const { job } = downloads.take('boat');
+    const parent = { ...job, getChildrenValues: async () => ({ 'bull:videos:boat': result }) };
+
+    const saved = await downloader(parent);
+
+    expect(saved).toMatchObject({ path: join(folder, 'boat.mp4') });
+    expect(saved.bytes).toBeGreaterThan(1_000);
+  });
+
+  test('is told what is missing', async () => {
+    const { client } = setUp();
+    const downloader = videoDownloader(client, { saveTo: () => 'boat.mp4' });
+    const downloads = new TestQueue('downloads');
+    downloads.add('boat', {});
+
+    const job = await downloads.finish('boat', downloader);
+
+    expect(job.error).toMatchObject({
+      name: 'UnrecoverableError',
+      message: expect.stringContaining('job.data.ref: is missing; add the job with { ref }'),
+    });
+    expect(() => videoDownloader(client, {})).toThrow(
+      'saveTo: is missing; give saveTo or deliver.',
+    );
+  });
+});
+
+describe('bad input', () => {
+  const client = new Gateway({ apiKey: 'sk-test', baseURL: 'https://gateway.test' });
+
+  test.each([
+    ['no ledger', {}, 'ledger: is missing, without which two workers may submit'],
+    ['half a ledger', { ledger: { claim: () => {} } }, 'ledger: has no method accept()'],
+    ['no options', undefined, 'options: must be an object with a ledger.'],
+    [
+      'both targets',
+      { saveTo: () => '', deliver: () => '' },
+      'deliver: cannot be used with saveTo',
+    ],
+    ['a path', { saveTo: 'films' }, 'saveTo: must be a function.'],
+    ['a call id', { callId: 'one' }, 'callId: must be a function.'],
+    ['a grace', { unknownGrace: -1 }, 'unknownGrace: must be milliseconds from 0'],
+    ['a lock', { lockDuration: 5 }, 'lockDuration: must be milliseconds from 1000'],
+  ])('%s is refused when the worker starts', (_, options, message) => {
+    const given = options === undefined || 'ledger' in options || Object.keys(options).length === 0;
+    const whole = given ? options : { ledger: memoryLedger(), ...options };
+
+    const make = () => videoProcessor(client, untyped<VideoProcessorOptions>(whole));
+
+    expect(make).toThrow(InvalidInputError);
+    expect(make).toThrow(message);
+  });
+
+  test('a client that is none is refused', () => {
+    const make = () => videoProcessor(untyped<Gateway>({}), { ledger: memoryLedger() });
+
+    expect(make).toThrow('client: must be a Gateway.');
+  });
+
+  test.each([
+    ['a wait option', { interval: 5 }, 'interval'],
+    ['onUnknown', { onUnknown: untyped<'fail'>('retry') }, 'onUnknown'],
+  ])('%s that cannot work sends nothing, and fails no job for good', async (_, options, field) => {
+    const { queue, processor, emulator } = setUp(options);
+
+    const job = await queue.run('boat', processor);
+
+    expect(job).toMatchObject({ state: 'waiting', error: { field } });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test.each([
+    ['no data', null, 'job.data: must be an object; add the job with videoJob()'],
+    ['no params', {}, 'job.data.params: is missing; add the job with videoJob()'],
+    ['null as params', { params: null }, 'job.data.params: is missing'],
+    ['no model', { params: { prompt: 'A boat' } }, 'model: is empty'],
+    ['no prompt', { params: { model: 'm-video' } }, 'prompt: is empty'],
+    ['a file', { params: { ...order, input_reference: {} } }, 'input_reference: must be a file'],
+    ['a broken handle', { ref: { v: 1 } }, 'ref.kind: must be "video"'],
+  ])('a job with %s fails at once, and nothing is sent', async (_, data, message) => {
+    const { queue, processor, emulator } = setUp();
+    queue.add('boat', data);
+
+    const job = await queue.finish('boat', processor);
+
+    expect(job).toMatchObject({ state: 'failed', attempts: 1 });
+    expect(job.error).toMatchObject({
+      name: 'UnrecoverableError',
+      message: expect.stringContaining(message),
+    });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('a job without an id, a token or a call id is told what is missing', async () => {
+    const { queue, processor, emulator } = setUp();
+    const { job } = queue.take('boat');
+    const named = setUp({ callId: () => '' });
+
+    const nameless = await failureOf(processor({ ...job, id: undefined }, 'token'));
+    const withoutToken = await failureOf(processor(job));
+    const withoutCallId = await failureOf(named.processor(job, 'token'));
+
+    expect(nameless).toMatchObject({ message: 'job.id: is missing; give the job an id.' });
+    expect(withoutToken).toMatchObject({
+      message: 'token: is missing; give the processor to a Worker of BullMQ, which passes it.',
+    });
+    expect(withoutCallId).toMatchObject({
+      message: expect.stringContaining('callId: gave no text'),
+    });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('another video under the same call id fails its job, and nothing is sent', async () => {
+    const { queue, processor, emulator } = setUp({ callId: () => 'the same' });
+    queue.add('other', { params: { ...order, prompt: 'Another one' } });
+    await queue.run('boat', processor);
+
+    const job = await queue.finish('other', processor);
+
+    expect(job.error).toMatchObject({
+      name: 'UnrecoverableError',
+      message: expect.stringContaining('callId: belongs to another submission'),
+    });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
