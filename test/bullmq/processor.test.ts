@@ -304,27 +304,27 @@ describe('failures', () => {
   });
 });
 
-describe('a worker that was silent', () => {
-  /** A ledger in which somebody has begun to submit and has not been heard of since. */
-  async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
-    const ledger = memoryLedger();
-    const set = setUp({
-      ledger: {
-        ...ledger,
-        async claim(...parameters) {
-          const found = await ledger.claim(...parameters);
-          return found.status === 'submitting' ? { ...found, isAlive: false } : found;
-        },
+/** A ledger in which somebody has begun to submit and has not been heard of since. */
+async function doubtful(options: Partial<VideoProcessorOptions> = {}) {
+  const ledger = memoryLedger();
+  const set = setUp({
+    ledger: {
+      ...ledger,
+      async claim(...parameters) {
+        const found = await ledger.claim(...parameters);
+        return found.status === 'submitting' ? { ...found, isAlive: false } : found;
       },
-      ...options,
-    });
-    const claim = await ledger.claim('videos:boat', '');
-    if (claim.status !== 'claimed') throw new Error('It is claimed.');
-    const { ref } = await set.client.videos.create(order, { callId: 'videos:boat' });
-    const acceptLate = () => ledger.accept('videos:boat', ref, claim.claimId);
-    return { ...set, acceptLate, ref };
-  }
+    },
+    ...options,
+  });
+  const claim = await ledger.claim('videos:boat', '');
+  if (claim.status !== 'claimed') throw new Error('It is claimed.');
+  const { ref } = await set.client.videos.create(order, { callId: 'videos:boat' });
+  const acceptLate = () => ledger.accept('videos:boat', ref, claim.claimId);
+  return { ...set, acceptLate, ref };
+}
 
+describe('a worker that was silent', () => {
   test('gets a grace period, in which its answer counts', async () => {
     const set = await doubtful();
 
@@ -497,9 +497,11 @@ describe('bad input', () => {
   });
 
   test('a client that is none is refused', () => {
-    const make = () => videoProcessor(untyped<Gateway>({}), { ledger: memoryLedger() });
+    const ledger = memoryLedger();
 
-    expect(make).toThrow('client: must be a Gateway.');
+    expect(() => videoProcessor(untyped<Gateway>({}), { ledger })).toThrow(
+      'client: must be a Gateway.',
+    );
   });
 
   test.each([
