@@ -1,8 +1,47 @@
-import { defineConfig } from 'rolldown';
+import { defineConfig, type Plugin } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 
 /** Where `tsc -p src` puts one declaration file for each source file. */
 const declarations = 'node_modules/.cache/model-gateway';
+
+/** Streams, the emulator and ledgers can be used with `using`, whatever the user's own `lib` is. */
+const banner = '/// <reference lib="esnext.disposable" />';
+
+/** What a file ends in that declares nothing: every name twice. */
+const onlyPassedOn = /^import \{[^}]*\} from ("[^"]+");\nexport (\{[^}]*\});?\s*$/m;
+const exportList = /^export \{([^}]*)\};?\s*$/m;
+
+/**
+ * The main entry point declares nothing and passes on what entry points share. So its file is that of what
+ * they share: each name is declared and exported in one place, which halves what compilers hold.
+ */
+const mainIsShared: Plugin = {
+  name: 'main-is-shared',
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      const { 'index.d.ts': main, 'shared.d.ts': shared, ...others } = bundle;
+      if (main?.type !== 'chunk' || shared?.type !== 'chunk') throw new Error('Files are missing.');
+      const [, passedOn = ''] = exportList.exec(main.code) ?? [];
+      const [, own = ''] = exportList.exec(shared.code) ?? [];
+      const names = new Set(passedOn.split(',').map((name) => name.trim().replace(/ as .*/, '')));
+      // What only other entry points share would become public: then it stays a file of its own.
+      if (
+        own.split(',').some((name) => !names.has(name.trim()) && !names.has(`type ${name.trim()}`))
+      ) {
+        return;
+      }
+      main.code = `${banner}\n${shared.code}`.replace(exportList, `export {${passedOn}};\n`);
+      delete bundle['shared.d.ts'];
+      for (const file of Object.values(others)) {
+        if (file.type !== 'chunk') continue;
+        file.code = file.code
+          .replaceAll(/\/shared\.js(?=";)/g, '/index.js')
+          .replace(onlyPassedOn, 'export $2 from $1;\n');
+      }
+    },
+  },
+};
 
 /**
  * Bundles the declarations, which tsup would need an older compiler for. A type check of a user opens
@@ -20,12 +59,11 @@ export default defineConfig({
     'testing/msw': `${declarations}/testing/msw.d.ts`,
   },
   external: [/^node:/, '@ai-sdk/provider', 'msw', /^zod(?:\/|$)/],
-  plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })],
+  plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), mainIsShared],
   // Names of exports stay readable, and no paths of this machine get into the files.
   experimental: { attachDebugInfo: 'none' },
   output: {
-    // Streams, the emulator and ledgers can be used with `using`, whatever the user's own `lib` is.
-    banner: '/// <reference lib="esnext.disposable" />',
+    banner,
     dir: 'dist',
     // What several entry points share is one file: a type check opens few.
     codeSplitting: {

@@ -26,19 +26,117 @@ import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
 import { Generate } from './generate/generate.ts';
 import { Images } from './images/images.ts';
-import { Models } from './models/models.ts';
+import {
+  type Model,
+  Models,
+  type ModelsPage,
+  type Page,
+  type PageResponse,
+} from './models/models.ts';
 import { Videos } from './videos/videos.ts';
 import { Unserved } from './unserved.ts';
-import type { CompletionUsage } from './chat/types.ts';
-import type { CreateEmbeddingResponse, EmbeddingCreateParams } from './embeddings/types.ts';
-import type { ImagesResponse } from './images/types.ts';
+import type { AudioResponseFormat } from './audio/types.ts';
 import type {
-  AudioNames,
-  ChatNames,
-  EmbeddingsNames,
-  ImagesNames,
-  ModelsNames,
-} from './openai-names.ts';
+  ChatCompletionAllowedToolChoice,
+  ChatCompletionAllowedTools,
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionAudioParam,
+  ChatCompletionContentPart,
+  ChatCompletionContentPartImage,
+  ChatCompletionContentPartInputAudio,
+  ChatCompletionContentPartRefusal,
+  ChatCompletionContentPartText,
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionCustomTool,
+  ChatCompletionDeveloperMessageParam,
+  ChatCompletionFunctionCallOption,
+  ChatCompletionFunctionMessageParam,
+  ChatCompletionMessageCustomToolCall,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+  ChatCompletionModality,
+  ChatCompletionNamedToolChoice,
+  ChatCompletionNamedToolChoiceCustom,
+  ChatCompletionParseParams,
+  ChatCompletionPredictionContent,
+  ChatCompletionReasoningEffort,
+  ChatCompletionRole,
+  ChatCompletionStreamOptions,
+  ChatCompletionSystemMessageParam,
+  ChatCompletionTool,
+  ChatCompletionToolChoiceOption,
+  ChatCompletionToolMessageParam,
+  ChatCompletionUserMessageParam,
+  ReasoningEffort,
+  ResponseFormatJSONObject,
+  ResponseFormatText,
+} from './chat/params.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionAudio,
+  ChatCompletionChunk,
+  ChatCompletionMessage,
+  ChatCompletionTokenLogprob,
+  CompletionUsage,
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  ParsedChatCompletionMessageToolCall,
+  ParsedChoice,
+  ParsedFunction,
+  ParsedFunctionToolCall,
+} from './chat/types.ts';
+import type {
+  CreateEmbeddingResponse,
+  Embedding,
+  EmbeddingCreateParams,
+} from './embeddings/types.ts';
+import type {
+  ImageEditParams,
+  ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
+} from './images/edit.ts';
+import type {
+  Image,
+  ImageEditCompletedEvent,
+  ImageEditPartialImageEvent,
+  ImageEditStreamEvent,
+  ImageGenCompletedEvent,
+  ImageGenPartialImageEvent,
+  ImageGenStreamEvent,
+  ImageGenerateParams,
+  ImageGenerateParamsNonStreaming,
+  ImageGenerateParamsStreaming,
+  ImagesResponse,
+} from './images/types.ts';
+import type {
+  ChatCompletionFunctionTool,
+  FunctionDefinition,
+  FunctionParameters,
+  ResponseFormatJSONSchema,
+} from './structured/types.ts';
+import type {
+  AllModels,
+  AudioModel,
+  ChatModel,
+  EmbeddingModel,
+  ErrorObject,
+  ImageModel,
+  Metadata,
+  VideoModel,
+} from './types.ts';
+import type {
+  ImageInputReferenceParam,
+  Video,
+  VideoCreateError,
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoSeconds,
+  VideoSize,
+} from './videos/types.ts';
+import type { VideoDownloadContentParams } from './videos/wait-options.ts';
 
 /** The options that a client tells, and that can be set. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
@@ -240,18 +338,35 @@ export class Gateway {
 }
 
 /** The types under the names that code for `openai` uses, such as `OpenAI.Chat.ChatCompletion`. */
+// oxfmt-ignore
 export declare namespace Gateway {
   export {
-    type AudioNames as Audio,
-    type CallOptions as RequestOptions,
-    type ChatNames as Chat,
-    type CompletionUsage,
-    type CreateEmbeddingResponse,
-    type EmbeddingCreateParams,
-    type EmbeddingsNames as Embeddings,
-    type GatewayOptions as ClientOptions,
-    type ImagesNames as Images,
-    type ImagesResponse,
-    type ModelsNames as Models,
+    AllModels, type Audio, AudioModel, AudioResponseFormat, CallOptions as RequestOptions, type
+    Chat, ChatCompletion, ChatCompletionAllowedToolChoice, ChatCompletionAllowedTools,
+    ChatCompletionAssistantMessageParam, ChatCompletionAudio, ChatCompletionAudioParam,
+    ChatCompletionChunk, ChatCompletionContentPart, ChatCompletionContentPartImage,
+    ChatCompletionContentPartInputAudio, ChatCompletionContentPartRefusal,
+    ChatCompletionContentPartText, ChatCompletionCreateParams,
+    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
+    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
+    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
+    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
+    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
+    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
+    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
+    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
+    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
+    ChatCompletionUserMessageParam, ChatModel, CompletionUsage, CreateEmbeddingResponse, Embedding,
+    EmbeddingCreateParams, EmbeddingModel, type Embeddings, ErrorObject, FunctionDefinition,
+    FunctionParameters, GatewayOptions as ClientOptions, Image, ImageEditCompletedEvent,
+    ImageEditParams, ImageEditParamsNonStreaming, ImageEditParamsStreaming,
+    ImageEditPartialImageEvent, ImageEditStreamEvent, ImageGenCompletedEvent, ImageGenerateParams,
+    ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageGenPartialImageEvent,
+    ImageGenStreamEvent, ImageInputReferenceParam, ImageModel, type Images, ImagesResponse,
+    Metadata, Model, type Models, type ModelsPage, Page, PageResponse, ParsedChatCompletion,
+    ParsedChatCompletionMessage, ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction,
+    ParsedFunctionToolCall, ReasoningEffort, ResponseFormatJSONObject, ResponseFormatJSONSchema,
+    ResponseFormatText, Video, VideoCreateError, VideoCreateParams, VideoDownloadContentParams,
+    VideoModel, VideoRemixParams, type Videos, VideoSeconds, VideoSize,
   };
 }

@@ -1,4 +1,4 @@
-export { Gateway, Gateway as default } from './gateway.ts';
+export { Gateway, Gateway as OpenAI, Gateway as default } from './gateway.ts';
 export {
   APIError,
   AuthenticationError,
@@ -23,6 +23,7 @@ export { BooksLimitError, UnsupportedByGatewayError } from './account/errors.ts'
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/create-many.ts';
 export {
   GatewayError,
+  GatewayError as OpenAIError,
   InvalidInputError,
   type AttemptEvidence,
   type Evidence,
@@ -55,7 +56,7 @@ export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
 export { toFile, toStreamingFile } from './uploads/to-file.ts';
 export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
-export { GatewayPromise, type WithResponse } from './http/promise.ts';
+export { GatewayPromise, GatewayPromise as APIPromise, type WithResponse } from './http/promise.ts';
 export type { ManyOptions, ManyProgress } from './many.ts';
 export type { HTTPMethod, RawRequestOptions } from './http/request.ts';
 export type {
@@ -64,6 +65,7 @@ export type {
   Fetch,
   FetchOptions,
   GatewayOptions,
+  GatewayOptions as ClientOptions,
   HeaderValues,
   Idempotency,
   Logger,
@@ -81,12 +83,19 @@ export type {
 export type { Account } from './account/account.ts';
 export type { Audio } from './audio/audio.ts';
 export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
-export type {
-  ChatCompletionStreamingToolRunnerParams,
-  ChatCompletionToolRunnerParams,
-  RunnableFunction,
-  RunnableToolFunction,
-  RunnerOptions,
+export {
+  ParsingToolFunction,
+  type ChatCompletionStreamingToolRunnerParams,
+  type ChatCompletionStreamingToolRunnerParamsWithContext,
+  type ChatCompletionStreamingToolRunnerParamsWithoutContext,
+  type ChatCompletionToolRunnerParams,
+  type ChatCompletionToolRunnerParamsWithContext,
+  type ChatCompletionToolRunnerParamsWithoutContext,
+  type RunnableFunction,
+  type RunnableFunctionWithParse,
+  type RunnableFunctionWithoutParse,
+  type RunnableToolFunction,
+  type RunnerOptions,
 } from './chat/run-tools.ts';
 export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/create-many.ts';
 export type { Embeddings } from './embeddings/embeddings.ts';
@@ -112,6 +121,9 @@ export type {
   Models,
   ModelsPage,
   ModelsPagePromise,
+  Page,
+  PagePromise,
+  PageResponse,
 } from './models/models.ts';
 export type { Speech } from './audio/speech.ts';
 export type { Translations } from './audio/translations.ts';
@@ -138,6 +150,7 @@ export type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
+  VideoDownloadContentParams,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoUpdate,

@@ -29,7 +29,9 @@ async function reach(entry: string): Promise<{ files: Set<string>; packages: Set
 }
 
 const entries = Object.entries(packageJson.exports).flatMap(([name, target]) =>
-  typeof target === 'string' ? [] : [[name, join(root, target.default), join(root, target.types)]],
+  typeof target === 'string' || (name !== '.' && target.types === packageJson.exports['.'].types)
+    ? []
+    : [[name, join(root, target.default), join(root, target.types)]],
 );
 
 /** What each entry point may import besides its own files. */
@@ -69,6 +71,19 @@ describe('entry points', () => {
 
     expect(reader.length).toBeGreaterThan(10);
     expect(reader.filter(([name, value]) => main.get(name) !== value)).toEqual([]);
+  });
+
+  test('the paths of the openai package lead to the main one', async () => {
+    const main = await import('model-gateway');
+
+    for (const [name, target] of Object.entries(packageJson.exports)) {
+      if (!/^\.\/(error|resources|streaming|uploads)/.test(name)) continue;
+      expect(target, name).toEqual(packageJson.exports['.']);
+    }
+    expect(await import('model-gateway/error')).toBe(main);
+    expect(await import('model-gateway/resources/chat/completions')).toBe(main);
+    expect(await import('model-gateway/streaming.mjs')).toBe(main);
+    expect(await import('model-gateway/uploads')).toBe(main);
   });
 
   test('the main entry point exports these names', async () => {

@@ -8,5 +8,5 @@ export {
   type ModelGatewayProvider,
   type ModelGatewaySettings,
 } from './provider.ts';
-export type { VideoModel } from './video-model.ts';
+export type { GatewayVideoModel } from './video-model.ts';
 export type { VideoSettings } from './video-start.ts';

@@ -16,7 +16,7 @@ import { embeddingModel, type EmbeddingModelSettings } from './embedding-model.t
 import { NoSuchModelError } from './errors.ts';
 import { imageModel, type ImageModelSettings } from './image-model.ts';
 import { languageModel } from './language-model.ts';
-import { videoModel, type VideoModel } from './video-model.ts';
+import { videoModel, type GatewayVideoModel } from './video-model.ts';
 import type { VideoSettings } from './video-start.ts';
 import type { VideoWaits } from './video-status.ts';
 
@@ -43,9 +43,9 @@ export interface ModelGatewayProvider extends ProviderV4 {
   /** A model that listens; see its setting. */
   transcriptionModel(modelId: string, settings?: TranscriptionModelSettings): TranscriptionModelV4;
   /** A model that makes videos. */
-  videoModel(modelId: string): VideoModel;
+  videoModel(modelId: string): GatewayVideoModel;
   /** The same as `videoModel`. */
-  video(modelId: string): VideoModel;
+  video(modelId: string): GatewayVideoModel;
   /** The gateway ranks nothing. @throws `NoSuchModelError` */
   rerankingModel(modelId: string): never;
 }
@@ -74,7 +74,7 @@ export function createModelGateway(settings: ModelGatewaySettings = {}): ModelGa
 
 function providerOf(connect: () => Gateway, videos: VideoSettings): ModelGatewayProvider {
   const waits: VideoWaits = new Map();
-  const video = (modelId: string): VideoModel => videoModel(connect, modelId, videos, waits);
+  const video = (modelId: string): GatewayVideoModel => videoModel(connect, modelId, videos, waits);
   const chatModel = (modelId: string): LanguageModelV4 => languageModel(connect, modelId);
   return Object.assign((modelId: string) => chatModel(modelId), {
     specificationVersion: 'v4' as const,

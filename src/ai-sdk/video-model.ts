@@ -9,7 +9,10 @@ import { startVideos, type VideoSettings } from './video-start.ts';
 import { statusOf, type VideoWaits } from './video-status.ts';
 
 /** A model that makes videos: a submission, and questions about how far it is. */
-export type VideoModel = Pick<VideoModelV4, 'specificationVersion' | 'provider' | 'modelId'> & {
+export type GatewayVideoModel = Pick<
+  VideoModelV4,
+  'specificationVersion' | 'provider' | 'modelId'
+> & {
   readonly maxVideosPerCall: number;
   doStart(options: Parameters<NonNullable<VideoModelV4['doStart']>>[0]): Promise<StartResult>;
   doStatus(options: Parameters<NonNullable<VideoModelV4['doStatus']>>[0]): Promise<StatusResult>;
@@ -27,7 +30,7 @@ export function videoModel(
   modelId: string,
   settings: VideoSettings,
   waits: VideoWaits,
-): VideoModel {
+): GatewayVideoModel {
   return {
     specificationVersion: 'v4',
     provider: `${providerName}.video`,

@@ -7,8 +7,9 @@ import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { speechEventSchema } from './schema.ts';
 import { type StreamProtocol, typedProtocol } from '../streams/protocol.ts';
-import type { JsonObject } from '../types.ts';
+import type { JsonObject, SpeechModel } from '../types.ts';
 import type {
+  SpeechCreateParams,
   SpeechCreateParamsBase,
   SpeechCreateParamsFile,
   SpeechCreateParamsStreaming,
@@ -113,4 +114,12 @@ function toEvents(bytes: Uint8Array): readonly JsonObject[] {
     events.push({ type: 'speech.audio.delta', audio: btoa(piece) });
   }
   return [...events, { type: 'speech.audio.done' }];
+}
+
+/** The types of `OpenAI.Audio.Speech`. */
+// oxfmt-ignore
+export declare namespace Speech {
+  export {
+    SpeechCreateParams, SpeechModel,
+  };
 }

@@ -9,6 +9,7 @@ import type { RequestOptions } from '../options.ts';
 import type {
   Translation,
   TranslationCreateParams,
+  TranslationCreateResponse,
   TranslationResponseFormat,
   TranslationVerbose,
 } from './types.ts';
@@ -104,5 +105,13 @@ function readTranslation(format: TranslationResponseFormat | undefined): FromTex
     if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
     const schema = format === 'verbose_json' ? verboseTranslationSchema : translationSchema;
     return { value: read(value ?? { text }, schema) };
+  };
+}
+
+/** The types of `OpenAI.Audio.Translations`. */
+// oxfmt-ignore
+export declare namespace Translations {
+  export {
+    Translation, TranslationCreateParams, TranslationCreateResponse, TranslationVerbose,
   };
 }

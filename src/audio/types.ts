@@ -42,6 +42,12 @@ export interface SpeechCreateParamsStreaming extends SpeechCreateParamsBase {
 /** Parameters of `audio.speech.create()`. */
 export type SpeechCreateParams = SpeechCreateParamsFile | SpeechCreateParamsStreaming;
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace SpeechCreateParams {
+  /** A voice of your own; gateways refuse it, and so does `voice`. */
+  type ID = { id: string };
+}
+
 /** What speech used. */
 export interface SpeechUsage {
   input_tokens: number;
@@ -67,6 +73,9 @@ export type SpeechStreamEvent = SpeechAudioDeltaEvent | SpeechAudioDoneEvent;
 
 /** The forms in which a translation can come. */
 export type TranslationResponseFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt';
+
+/** The forms in which audio can be answered. Which of them there are is up to the operation. */
+export type AudioResponseFormat = TranslationResponseFormat | 'diarized_json';
 
 /**
  * Parameters of `audio.translations.create()`: `POST /v1/audio/translations`.
@@ -124,3 +133,6 @@ export interface TranslationVerbose extends Translation {
   language: string;
   segments?: TranslationSegment[] | undefined;
 }
+
+/** The answer of `audio.translations.create()` that is no text alone. */
+export type TranslationCreateResponse = Translation | TranslationVerbose;

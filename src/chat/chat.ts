@@ -1,14 +1,42 @@
-import { textsOf } from './normalize.ts';
+import { chatBody } from './body.ts';
 import { chatCompletionSchema, chatProtocolFor } from './schema.ts';
-import { isObject, objectsOf } from '../answers/objects.ts';
 import type {
-  ChatCompletionCreateParamsBase,
+  ChatCompletionAllowedToolChoice,
+  ChatCompletionAllowedTools,
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionAudioParam,
+  ChatCompletionContentPart,
+  ChatCompletionContentPartImage,
+  ChatCompletionContentPartInputAudio,
+  ChatCompletionContentPartRefusal,
+  ChatCompletionContentPartText,
   ChatCompletionCreateParams,
+  ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionCustomTool,
+  ChatCompletionDeveloperMessageParam,
+  ChatCompletionFunctionCallOption,
+  ChatCompletionFunctionMessageParam,
+  ChatCompletionMessageCustomToolCall,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+  ChatCompletionMessageToolCall,
+  ChatCompletionModality,
+  ChatCompletionNamedToolChoice,
+  ChatCompletionNamedToolChoiceCustom,
+  ChatCompletionParseParams,
+  ChatCompletionPredictionContent,
+  ChatCompletionReasoningEffort,
   ChatCompletionResponseFormat,
+  ChatCompletionRole,
+  ChatCompletionStreamOptions,
+  ChatCompletionSystemMessageParam,
+  ChatCompletionTool,
+  ChatCompletionToolChoiceOption,
+  ChatCompletionToolMessageParam,
+  ChatCompletionUserMessageParam,
 } from './params.ts';
-import { checkList, checkModel, checkParams } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
@@ -20,12 +48,22 @@ import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { outputParser } from './output-parser.ts';
 import type {
+  ChatCompletion,
+  ChatCompletionAudio,
+  ChatCompletionChunk,
+  ChatCompletionMessage,
+  ChatCompletionTokenLogprob,
   ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+  ParsedChatCompletionMessageToolCall,
+  ParsedChoice,
+  ParsedFunction,
+  ParsedFunctionToolCall,
   ParsedOutput,
   WithFormat,
-  ChatCompletionChunk,
-  ChatCompletion,
 } from './types.ts';
+import type { ChatCompletionFunctionTool } from '../structured/types.ts';
+import type { ChatModel } from '../types.ts';
 import {
   type ChatCalls,
   startStream,
@@ -197,6 +235,29 @@ export class Completions {
   }
 }
 
+/** The types of `OpenAI.Chat.Completions`. */
+// oxfmt-ignore
+export declare namespace Completions {
+  export {
+    ChatCompletion, ChatCompletionAllowedToolChoice, ChatCompletionAllowedTools,
+    ChatCompletionAssistantMessageParam, ChatCompletionAudio, ChatCompletionAudioParam,
+    ChatCompletionChunk, ChatCompletionContentPart, ChatCompletionContentPartImage,
+    ChatCompletionContentPartInputAudio, ChatCompletionContentPartRefusal,
+    ChatCompletionContentPartText, ChatCompletionCreateParams,
+    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
+    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
+    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
+    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
+    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
+    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
+    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
+    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
+    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
+    ChatCompletionUserMessageParam, ParsedChatCompletion, ParsedChatCompletionMessage,
+    ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction, ParsedFunctionToolCall,
+  };
+}
+
 /** How runs get their completions, each as the client is at that moment. */
 function callsOf(transport: () => Transport): ChatCalls {
   return {
@@ -248,40 +309,25 @@ export class Chat {
   }
 }
 
-/** An answer goes back as it came: without what this package has added to it. */
-function sentMessage(message: unknown): unknown {
-  if (!isObject(message) || message['role'] !== 'assistant') return message;
-  const { parsed: _, content_parts: parts, audio, ...sent } = message;
-  // The sound itself is not taken back, only its id.
-  if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
-  if (sent['refusal'] === null) delete sent['refusal'];
-  if (Array.isArray(parts)) {
-    const { text, thoughts } = textsOf(parts);
-    // Text that the caller has changed since counts more than what came.
-    if (sent['content'] === text) sent['content'] = parts;
-    if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
-  }
-  if (sent['tool_calls'] !== undefined) {
-    sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
-      if (!isObject(call['function'])) return call;
-      const { parsed_arguments: __, ...called } = call['function'];
-      return { ...call, function: called };
-    });
-  }
-  return sent;
-}
-
-/**
- * The body of a chat completion, checked.
- *
- * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
- * providers, and a whole answer could no longer be told from a cut one.
- */
-function chatBody(params: ChatCompletionCreateParamsBase): object {
-  checkParams('chat.completions.create', params);
-  checkModel(params.model);
-  checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
-  const body = { ...params, messages: params.messages.map(sentMessage) };
-  if (params.stream_options?.include_usage !== false) return body;
-  return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
+/** The types of `OpenAI.Chat`. */
+// oxfmt-ignore
+export declare namespace Chat {
+  export {
+    ChatModel, type Completions, ChatCompletion, ChatCompletionAllowedToolChoice,
+    ChatCompletionAllowedTools, ChatCompletionAssistantMessageParam, ChatCompletionAudio,
+    ChatCompletionAudioParam, ChatCompletionChunk, ChatCompletionContentPart,
+    ChatCompletionContentPartImage, ChatCompletionContentPartInputAudio,
+    ChatCompletionContentPartRefusal, ChatCompletionContentPartText, ChatCompletionCreateParams,
+    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
+    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
+    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
+    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
+    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
+    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
+    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
+    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
+    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
+    ChatCompletionUserMessageParam, ParsedChatCompletion, ParsedChatCompletionMessage,
+    ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction, ParsedFunctionToolCall,
+  };
 }

@@ -1,4 +1,4 @@
-import type { OpenString } from '../types.ts';
+import type { Metadata, OpenString } from '../types.ts';
 import type {
   ChatCompletionFunctionTool,
   ResponseFormatJSONSchema,
@@ -23,6 +23,11 @@ export interface ChatCompletionContentPartText extends CacheablePart {
   text: string;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionContentPartText {
+  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
+}
+
 /** Where an image is, and how closely the model looks at it. */
 export interface ChatCompletionImageURL {
   /** An `https:` URL that the provider can fetch, or a `data:` URL with the image itself. */
@@ -40,7 +45,10 @@ export interface ChatCompletionContentPartImage extends CacheablePart {
 
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ChatCompletionContentPartImage {
-  type ImageURL = ChatCompletionImageURL;
+  export {
+    type ChatCompletionImageURL as ImageURL,
+    type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
+  };
 }
 
 /** Sound in a user message, as base64. */
@@ -56,7 +64,8 @@ export interface ChatCompletionContentPartInputAudio extends CacheablePart {
 
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ChatCompletionContentPartInputAudio {
-  type InputAudio = ChatCompletionContentPartInputAudio['input_audio'];
+  export type InputAudio = ChatCompletionContentPartInputAudio['input_audio'];
+  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** A document in a user message: its bytes, or the id of an uploaded file. */
@@ -68,6 +77,12 @@ export interface ChatCompletionContentPartFile extends CacheablePart {
     file_data?: string | undefined;
     file_id?: string | undefined;
   };
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionContentPartFile {
+  export type File = ChatCompletionContentPartFile['file'];
+  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** A video in a user message. Only few models take one. */
@@ -224,6 +239,12 @@ export type ChatCompletionMessageParam =
 /** The roles that a message can have. */
 export type ChatCompletionRole = ChatCompletionMessageParam['role'];
 
+/** Which texts a custom tool takes. */
+export interface ChatCompletionCustomToolGrammar {
+  definition: string;
+  syntax: OpenString<'lark' | 'regex'>;
+}
+
 /** A tool whose input is free text, or text of a grammar. */
 export interface ChatCompletionCustomTool {
   type: 'custom';
@@ -235,7 +256,7 @@ export interface ChatCompletionCustomTool {
       | { type: 'text' }
       | {
           type: 'grammar';
-          grammar: { definition: string; syntax: OpenString<'lark' | 'regex'> };
+          grammar: ChatCompletionCustomToolGrammar;
         }
       | undefined;
   };
@@ -244,6 +265,13 @@ export interface ChatCompletionCustomTool {
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ChatCompletionCustomTool {
   type Custom = ChatCompletionCustomTool['custom'];
+  namespace Custom {
+    type Text = Extract<Custom['format'], { type: 'text' }>;
+    type Grammar = Extract<Custom['format'], { type: 'grammar' }>;
+    namespace Grammar {
+      export { type ChatCompletionCustomToolGrammar as Grammar };
+    }
+  }
 }
 
 /** A tool that the model may use. */
@@ -338,6 +366,11 @@ export interface ChatCompletionAudioParam {
   voice: string | { id: string };
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionAudioParam {
+  type ID = Exclude<ChatCompletionAudioParam['voice'], string>;
+}
+
 /** Text that the answer will largely repeat, which makes it faster. */
 export interface ChatCompletionPredictionContent {
   type: 'content';
@@ -361,6 +394,14 @@ export interface ChatCompletionWebSearchOptions {
     | undefined;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionWebSearchOptions {
+  type UserLocation = NonNullable<ChatCompletionWebSearchOptions['user_location']>;
+  namespace UserLocation {
+    type Approximate = UserLocation['approximate'];
+  }
+}
+
 /** A review of the request and of the answer, made with it. */
 export interface ChatCompletionModerationParam {
   /** A moderation model, for example `"omni-moderation-latest"`. */
@@ -373,6 +414,15 @@ export interface ChatCompletionModerationParam {
       }
     | null
     | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionModerationParam {
+  type Policy = NonNullable<ChatCompletionModerationParam['policy']>;
+  namespace Policy {
+    type Input = NonNullable<Policy['input']>;
+    type Output = NonNullable<Policy['output']>;
+  }
 }
 
 /** How the provider keeps prompts in its cache. */
@@ -459,7 +509,7 @@ export interface ChatCompletionCreateParamsBase {
   /** Lets the model search the web, where it can. */
   web_search_options?: ChatCompletionWebSearchOptions | undefined;
   /** Up to 16 pairs that the provider stores with the completion. */
-  metadata?: Record<string, string> | null | undefined;
+  metadata?: Metadata | null | undefined;
   /** Whether the provider may store the completion. */
   store?: boolean | null | undefined;
   /** Your own stable id of the end user. */
@@ -507,6 +557,8 @@ export declare namespace ChatCompletionCreateParams {
     type ChatCompletionCreateParamsFunction as Function,
     type ChatCompletionCreateParamsNonStreaming,
     type ChatCompletionCreateParamsStreaming,
+    type ChatCompletionModerationParam as Moderation,
+    type ChatCompletionPromptCacheOptions as PromptCacheOptions,
     type ChatCompletionWebSearchOptions as WebSearchOptions,
   };
 }

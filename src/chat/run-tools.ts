@@ -23,7 +23,7 @@ import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from '
 type ParsedJSON = ReturnType<typeof JSON.parse>;
 
 /** A function with its description for the model. The helper `tool()` is shorter and checks more. */
-export interface RunnableFunction<Arguments = ParsedJSON> {
+export interface RunnableFunction<Arguments = ParsedJSON, ToolContext = ParsedJSON> {
   /** Defaults to the name of `function`. */
   name?: string | undefined;
   /** When and how to call it, for the model. */
@@ -40,34 +40,87 @@ export interface RunnableFunction<Arguments = ParsedJSON> {
   function(
     args: Arguments,
     runner: ChatCompletionRunner<unknown>,
-    toolContext: ParsedJSON,
+    toolContext: ToolContext,
   ): unknown;
 }
 
-/** A function as a tool of `runTools()`. */
-export interface RunnableToolFunction<Arguments = ParsedJSON> {
-  type: 'function';
-  function: RunnableFunction<Arguments>;
+/** A function that parses its arguments itself. */
+export interface RunnableFunctionWithParse<
+  Arguments extends object,
+  ToolContext = ParsedJSON,
+> extends RunnableFunction<Arguments, ToolContext> {
+  parse(input: string): Arguments | Promise<Arguments>;
 }
 
-/** Parameters of `chat.completions.runTools()`. */
-export interface ChatCompletionToolRunnerParams extends Omit<
-  ChatCompletionCreateParamsNonStreaming,
-  'tools'
+/** A function that gets its arguments as JSON text. */
+export interface RunnableFunctionWithoutParse<ToolContext = ParsedJSON> extends RunnableFunction<
+  string,
+  ToolContext
 > {
+  parse?: never;
+}
+
+/** A function as a tool of `runTools()`. */
+export interface RunnableToolFunction<Arguments = ParsedJSON, ToolContext = ParsedJSON> {
+  type: 'function';
+  function: RunnableFunction<Arguments, ToolContext>;
+}
+
+/** A function as a tool whose arguments have the type that `parse` gives them. */
+export class ParsingToolFunction<Arguments extends object> {
+  readonly type = 'function';
+  readonly function: RunnableFunctionWithParse<Arguments>;
+
+  constructor(input: RunnableFunctionWithParse<Arguments>) {
+    this.function = input;
+  }
+}
+
+/**
+ * Parameters of `chat.completions.runTools()`.
+ *
+ * The types of the tools' arguments, and of `toolContext`, can be named; left out they can be anything.
+ */
+export interface ChatCompletionToolRunnerParams<
+  FunctionsArgs extends readonly unknown[] = ParsedJSON[],
+  ToolContext = unknown,
+> extends Omit<ChatCompletionCreateParamsNonStreaming, 'tools'> {
   /** Tools that `tool()` made, or functions with their description. */
-  tools: readonly (RunnableToolFunction | AutoParseableTool<unknown>)[];
+  tools: readonly (RunnableToolFunction<FunctionsArgs[number]> | AutoParseableTool<unknown>)[];
   /** Handed to every tool. Never sent. */
-  toolContext?: unknown;
+  toolContext?: ToolContext;
 }
 
 /** Parameters of `chat.completions.runTools()` with streamed answers. */
-export interface ChatCompletionStreamingToolRunnerParams extends Omit<
-  ChatCompletionToolRunnerParams,
-  'stream'
-> {
+export interface ChatCompletionStreamingToolRunnerParams<
+  FunctionsArgs extends readonly unknown[] = ParsedJSON[],
+  ToolContext = unknown,
+> extends Omit<ChatCompletionToolRunnerParams<FunctionsArgs, ToolContext>, 'stream'> {
   stream: true;
 }
+
+/** The same, under the name that code for `openai` uses: `toolContext` is needed. */
+export type ChatCompletionToolRunnerParamsWithContext<
+  FunctionsArgs extends readonly unknown[],
+  ToolContext,
+> = ChatCompletionToolRunnerParams<FunctionsArgs, ToolContext> & { toolContext: ToolContext };
+
+/** The same, under the name that code for `openai` uses: there is no `toolContext`. */
+export type ChatCompletionToolRunnerParamsWithoutContext<FunctionsArgs extends readonly unknown[]> =
+  ChatCompletionToolRunnerParams<FunctionsArgs, never>;
+
+/** The same, under the name that code for `openai` uses: `toolContext` is needed. */
+export type ChatCompletionStreamingToolRunnerParamsWithContext<
+  FunctionsArgs extends readonly unknown[],
+  ToolContext,
+> = ChatCompletionStreamingToolRunnerParams<FunctionsArgs, ToolContext> & {
+  toolContext: ToolContext;
+};
+
+/** The same, under the name that code for `openai` uses: there is no `toolContext`. */
+export type ChatCompletionStreamingToolRunnerParamsWithoutContext<
+  FunctionsArgs extends readonly unknown[],
+> = ChatCompletionStreamingToolRunnerParams<FunctionsArgs, never>;
 
 /** Options of `chat.completions.runTools()`. `maxRetries` and time limits hold for each completion. */
 export interface RunnerOptions extends RequestOptions {

@@ -136,6 +136,49 @@ export declare namespace ChatCompletionMessage {
   type FunctionCall = ChatCompletionFunctionCall;
 }
 
+/** What a review found in one text. */
+export interface ChatCompletionModerationResult {
+  /** By category, whether it applies. */
+  categories: Record<string, boolean>;
+  /** By category, what it was found in. */
+  category_applied_input_types: Record<string, OpenString<'text' | 'image'>[]>;
+  /** By category, how sure the review is, 0 to 1. */
+  category_scores: Record<string, number>;
+  /** Whether any category applies. */
+  flagged: boolean;
+  model: string;
+  type: OpenString<'moderation_result'>;
+}
+
+/** What a review found. */
+export interface ChatCompletionModerationResults {
+  type: 'moderation_results';
+  model: string;
+  results: ChatCompletionModerationResult[];
+}
+
+/** Why there is no review. */
+export interface ChatCompletionModerationError {
+  type: 'error';
+  code: string;
+  message: string;
+}
+
+/** What the review found in the request, and in the answer. */
+export interface ChatCompletionModeration {
+  input?: ChatCompletionModerationResults | ChatCompletionModerationError | undefined;
+  output?: ChatCompletionModerationResults | ChatCompletionModerationError | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ChatCompletionModeration {
+  type ModerationResults = ChatCompletionModerationResults;
+  namespace ModerationResults {
+    type Result = ChatCompletionModerationResult;
+  }
+  type Error = ChatCompletionModerationError;
+}
+
 /** One of the answers of a completion. */
 export interface ChatCompletionChoice {
   /** Why the model stopped; `""` when the gateway gave no reason. */
@@ -164,17 +207,18 @@ export interface ChatCompletion extends WithRequestId {
   service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
   system_fingerprint?: string | undefined;
   /** What the review found that `moderation` asked for. */
-  moderation?: { input?: unknown; output?: unknown } | null | undefined;
+  moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage; `undefined` when the gateway gave none. */
   usage?: CompletionUsage | undefined;
 }
 
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ChatCompletion {
-  type Choice = ChatCompletionChoice;
-  namespace Choice {
-    type Logprobs = ChatCompletionLogprobs;
+  export type Choice = ChatCompletionChoice;
+  export namespace Choice {
+    export type Logprobs = ChatCompletionLogprobs;
   }
+  export { type ChatCompletionModeration as Moderation };
 }
 
 /** A piece of a tool call. Pieces with the same `index` belong together. */
@@ -249,26 +293,28 @@ export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionU
   service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
   system_fingerprint?: string | undefined;
   /** What the review found that `moderation` asked for. */
-  moderation?: { input?: unknown; output?: unknown } | null | undefined;
+  moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage so far; most providers send it once, at the end. */
   usage?: CompletionUsage | null | undefined;
 }
 
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ChatCompletionChunk {
-  type Choice = ChatCompletionChunkChoice;
-  namespace Choice {
-    type Delta = ChatCompletionChunkDelta;
-    namespace Delta {
-      type Audio = Partial<ChatCompletionAudio>;
-      type FunctionCall = NonNullable<ChatCompletionChunkDelta['function_call']>;
-      type ToolCall = ChatCompletionChunkToolCall;
-      namespace ToolCall {
-        type Function = NonNullable<ChatCompletionChunkToolCall['function']>;
+  export type Choice = ChatCompletionChunkChoice;
+  export namespace Choice {
+    export type Delta = ChatCompletionChunkDelta;
+    export namespace Delta {
+      export type Audio = Partial<ChatCompletionAudio>;
+      export type FunctionCall = NonNullable<ChatCompletionChunkDelta['function_call']>;
+      export type ToolCall = ChatCompletionChunkToolCall;
+      export namespace ToolCall {
+        export type Custom = NonNullable<ChatCompletionChunkToolCall['custom']>;
+        export type Function = NonNullable<ChatCompletionChunkToolCall['function']>;
       }
     }
-    type Logprobs = ChatCompletionLogprobs;
+    export type Logprobs = ChatCompletionLogprobs;
   }
+  export { type ChatCompletionModeration as Moderation };
 }
 
 /** What an answer in such a format is parsed as; `null` when it is not parsed. */

@@ -6,6 +6,7 @@ import type { RequestOptions } from '../options.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
+  Embedding,
   EmbeddingCreateParams,
   EmbeddingsCreateManyParams,
   ManyEmbeddings,
@@ -13,6 +14,7 @@ import type {
 import type { EmbeddingsCreateManyOptions } from './create-many.ts';
 import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { EmbeddingModel } from '../types.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
@@ -184,4 +186,12 @@ function kindOf(item: unknown): string | undefined {
 
 function isToken(item: unknown): boolean {
   return Number.isInteger(item) && Number(item) >= 0;
+}
+
+/** The types of `OpenAI.Embeddings`. */
+// oxfmt-ignore
+export declare namespace Embeddings {
+  export {
+    CreateEmbeddingResponse, Embedding, EmbeddingCreateParams, EmbeddingModel,
+  };
 }

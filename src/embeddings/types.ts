@@ -88,6 +88,11 @@ export interface CreateEmbeddingResponse extends EmbeddingResponseBase {
   data: Embedding[];
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace CreateEmbeddingResponse {
+  export { type EmbeddingUsage as Usage };
+}
+
 /** The vectors of a request that asked for base64, in the order of its inputs. */
 export interface Base64EmbeddingResponse extends EmbeddingResponseBase {
   /** One vector per input, sorted by `index`. See `missing`. */

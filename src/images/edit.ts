@@ -57,6 +57,11 @@ export interface ImageEditParamsStreaming extends ImageEditParamsBase {
 /** Parameters of `images.edit()`. */
 export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageEditParams {
+  export { type ImageEditParamsNonStreaming, type ImageEditParamsStreaming };
+}
+
 /**
  * The body of an edit, whose images are checked. Files make a form. References make JSON that goes
  * through as it is, because providers have many forms for the same thing.

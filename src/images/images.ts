@@ -10,16 +10,24 @@ import {
   type ImageEditParamsBase,
   type ImageEditParamsNonStreaming,
   type ImageEditParamsStreaming,
+  type ImageEditParams,
 } from './edit.ts';
 import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './many.ts';
 import type {
+  Image,
+  ImageEditCompletedEvent,
+  ImageEditPartialImageEvent,
   ImageEditStreamEvent,
+  ImageGenCompletedEvent,
+  ImageGenPartialImageEvent,
+  ImageGenStreamEvent,
+  ImageGenerateParams,
   ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
   ImageGenerateParamsStreaming,
-  ImageGenStreamEvent,
   ImagesResponse,
 } from './types.ts';
+import type { ImageModel } from '../types.ts';
 
 /** What reads answers: a page that makes no images does not load it. */
 const loadImages = later('images', () => import('./answers.ts'));
@@ -191,4 +199,15 @@ function checkImage(method: string, params: ImageGenerateParamsBase, purpose: st
   const written = String(size).replaceAll('×', 'x');
   const problem = `has a multiplication sign, which the gateway refuses; write "${written}".`;
   check(!String(size).includes('×'), 'size', problem);
+}
+
+/** The types of `OpenAI.Images`. */
+// oxfmt-ignore
+export declare namespace Images {
+  export {
+    Image, ImageEditCompletedEvent, ImageEditParams, ImageEditParamsNonStreaming,
+    ImageEditParamsStreaming, ImageEditPartialImageEvent, ImageEditStreamEvent,
+    ImageGenCompletedEvent, ImageGenPartialImageEvent, ImageGenStreamEvent, ImageGenerateParams,
+    ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageModel, ImagesResponse,
+  };
 }

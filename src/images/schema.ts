@@ -77,6 +77,7 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
     ],
     ...settings,
     usage: usageFields,
+    svg_usage: 'object',
   } satisfies FieldsOf<ImagesResponse>,
   answer: { name: 'image', isIn: areImages },
   normalize(value) {

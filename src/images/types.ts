@@ -55,6 +55,19 @@ export interface ImageGenerateParamsBase extends Omit<ImageParamsBase, 'model'> 
   model?: string | undefined;
   /** The style, for models that have a choice. */
   style?: OpenString<'vivid' | 'natural'> | null | undefined;
+  /** With `output_format: "svg"`: which model draws, and how hard it thinks. */
+  svg?: ImageSVG | null | undefined;
+}
+
+/** How an image is drawn as SVG. */
+export interface ImageSVG {
+  model: string;
+  reasoning?: { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null } | null | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageSVG {
+  type Reasoning = NonNullable<ImageSVG['reasoning']>;
 }
 
 /** Parameters of `images.generate()` without a stream. */
@@ -69,6 +82,15 @@ export interface ImageGenerateParamsStreaming extends ImageGenerateParamsBase {
 
 /** Parameters of `images.generate()`. */
 export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerateParamsStreaming;
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageGenerateParams {
+  export {
+    type ImageGenerateParamsNonStreaming,
+    type ImageGenerateParamsStreaming,
+    type ImageSVG as Svg,
+  };
+}
 
 /** An image that was made. */
 export interface Image {
@@ -98,6 +120,23 @@ export interface ImageUsage {
   output_tokens_details?: ImageTokenDetails | undefined;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageUsage {
+  export {
+    type ImageTokenDetails as InputTokensDetails,
+    type ImageTokenDetails as OutputTokensDetails,
+  };
+}
+
+/** What the model used that drew an SVG. */
+export interface ImageSVGUsage {
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  total_tokens: number;
+}
+
 /** The answer of `images.generate()` and `images.edit()`. */
 export interface ImagesResponse extends WithRequestId {
   /** When the images were made, in Unix seconds; 0 when the gateway does not say. */
@@ -114,6 +153,12 @@ export interface ImagesResponse extends WithRequestId {
   /** Width and height, for example `"1024x1024"`. */
   size?: string | undefined;
   usage?: ImageUsage | undefined;
+  svg_usage?: ImageSVGUsage | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImagesResponse {
+  export { type ImageSVGUsage as SvgUsage, type ImageUsage as Usage };
 }
 
 /** What every event of an image stream carries. Text that the provider leaves out is empty. */
@@ -144,6 +189,11 @@ export interface ImageGenCompletedEvent extends ImageEventBase {
   usage?: ImageUsage | undefined;
 }
 
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageGenCompletedEvent {
+  export { type ImageUsage as Usage };
+}
+
 /** An event of `images.generate({ stream: true })`. */
 export type ImageGenStreamEvent = ImageGenPartialImageEvent | ImageGenCompletedEvent;
 
@@ -160,6 +210,11 @@ export interface ImageEditCompletedEvent extends ImageEventBase {
   /** Where the image is, when the gateway did not stream and answered with an address. */
   url?: string | undefined;
   usage?: ImageUsage | undefined;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ImageEditCompletedEvent {
+  export { type ImageUsage as Usage };
 }
 
 /** An event of `images.edit({ stream: true })`. */

@@ -156,6 +156,23 @@ export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements Asy
   }
 }
 
+/** A page of a list. The only list of this client is that of models, which comes whole. */
+export interface Page<Item> extends PageResponse<Item>, AsyncIterable<Item> {
+  getPaginatedItems(): Item[];
+  hasNextPage(): boolean;
+  getNextPage(): Promise<unknown>;
+}
+
+/** A page as it comes. */
+export interface PageResponse<Item> {
+  data: Item[];
+  object: string;
+}
+
+/** The same as `ModelsPagePromise`, under the name that code for `openai` uses. */
+export type PagePromise<List extends ModelsPage = ModelsPage, Item = Model> = GatewayPromise<List> &
+  AsyncIterable<Item>;
+
 /** Tells which models the key can use. Free of charge. */
 export class Models {
   /** @internal */
@@ -182,4 +199,12 @@ export class Models {
   list(options?: RequestOptions): ModelsPagePromise {
     return new ModelsPagePromise(this.transport().send('models.list', {}, modelsAnswer, options));
   }
+}
+
+/** The types of `OpenAI.Models`. */
+// oxfmt-ignore
+export declare namespace Models {
+  export {
+    Model, type ModelsPage,
+  };
 }

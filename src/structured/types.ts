@@ -66,17 +66,25 @@ export interface ChatCompletionFunctionTool {
   function: FunctionDefinition;
 }
 
+/** A JSON Schema with its name. */
+export interface NamedJSONSchema {
+  /** Letters, digits, underscores and dashes. */
+  name: string;
+  description?: string | undefined;
+  schema?: Record<string, unknown> | undefined;
+  /** Holds the model to the schema. */
+  strict?: boolean | null | undefined;
+}
+
 /** JSON that follows a schema. */
 export interface ResponseFormatJSONSchema {
   type: 'json_schema';
-  json_schema: {
-    /** Letters, digits, underscores and dashes. */
-    name: string;
-    description?: string | undefined;
-    schema?: Record<string, unknown> | undefined;
-    /** Holds the model to the schema. */
-    strict?: boolean | null | undefined;
-  };
+  json_schema: NamedJSONSchema;
+}
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace ResponseFormatJSONSchema {
+  export { type NamedJSONSchema as JSONSchema };
 }
 
 /** A `response_format` that brings its parser. Made by `responseFormat()`. */

@@ -1,4 +1,4 @@
-import type { OpenString, WithRequestId } from '../types.ts';
+import type { ErrorMisalignment, OpenString, WithRequestId } from '../types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
 /** The four states of a video task, as `GET /v1/videos/{task_id}` gives them. */
@@ -42,6 +42,15 @@ export interface VideoImageReference {
   image_url: string;
 }
 
+/** The same, under the name that code for `openai` uses. A `file_id` is not understood. */
+export type ImageInputReferenceParam = VideoImageReference;
+
+/** The length of a video in seconds. Which of them there are is up to the model. */
+export type VideoSeconds = OpenString<'4' | '8' | '12'>;
+
+/** The size of a video. Which of them there are is up to the model. */
+export type VideoSize = OpenString<'720x1280' | '1280x720' | '1024x1792' | '1792x1024'>;
+
 /** Parameters of `videos.remix()`: `POST /v1/videos/{video_id}/remix`. */
 export interface VideoRemixParams {
   /** What to change. May not be blank. */
@@ -54,6 +63,14 @@ export interface VideoTaskError {
   message: string;
   /** The vendor's code; numbers become strings. */
   code?: string | undefined;
+}
+
+/** The same, under the name that code for `openai` uses. */
+export type VideoCreateError = VideoTaskError;
+
+/** The parts under the names that code for `openai` uses. */
+export declare namespace VideoCreateError {
+  export { type ErrorMisalignment as Misalignment };
 }
 
 /**
@@ -134,3 +151,6 @@ export interface VideoTask extends WithRequestId {
   /** The gateway's answer with the fields as they came. Not enumerable. */
   readonly raw: unknown;
 }
+
+/** The same, under the name that code for `openai` uses. */
+export type Video = VideoTask;

@@ -4,8 +4,13 @@ import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
+  ImageInputReferenceParam,
+  Video,
+  VideoCreateError,
   VideoCreateParams,
   VideoRemixParams,
+  VideoSeconds,
+  VideoSize,
   VideoTask,
   VideoTaskLike,
   VideoVendorParams,
@@ -14,6 +19,7 @@ import type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
+  VideoDownloadContentParams,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoWaitAllOptions,
@@ -23,6 +29,7 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './wait-options.ts';
+import type { VideoModel } from '../types.ts';
 
 /** Everything of videos but the methods: a page that makes no videos does not load it. */
 const loadVideos = later('videos', () => import('./operations.ts'));
@@ -363,4 +370,13 @@ function whenLoaded<Event>(
     return end(value);
   };
   return outer;
+}
+
+/** The types of `OpenAI.Videos`. */
+// oxfmt-ignore
+export declare namespace Videos {
+  export {
+    ImageInputReferenceParam, Video, VideoCreateError, VideoCreateParams,
+    VideoDownloadContentParams, VideoModel, VideoRemixParams, VideoSeconds, VideoSize,
+  };
 }

@@ -340,3 +340,6 @@ export interface VideoDownloadOptions extends RequestOptions {
    */
   variant?: 'video' | 'thumbnail' | 'spritesheet' | (string & {}) | undefined;
 }
+
+/** The same, under the name that code for `openai` uses. */
+export type VideoDownloadContentParams = Pick<VideoDownloadOptions, 'variant'>;

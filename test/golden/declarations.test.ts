@@ -99,7 +99,9 @@ function declarationOf(
 }
 
 const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) =>
-  typeof target === 'string' ? [] : [[entry, join(root, target.types)] as const],
+  typeof target === 'string' || (entry !== '.' && target.types === packageJson.exports['.'].types)
+    ? []
+    : [[entry, join(root, target.types)] as const],
 );
 
 /** Words in lines of about a hundred characters. */

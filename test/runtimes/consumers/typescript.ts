@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { programOfNames } from '../../helpers/openai-names.ts';
 import type { Case } from './case.ts';
 import type { Project } from './project.ts';
 
@@ -65,7 +66,24 @@ function caseOf(major: number, { name, options, files }: Variant): Case {
   };
 }
 
+/** Code for the `openai` package of which only the name of the package was changed. */
+function namesCase(major: number, kind: string, options: object): Case {
+  return {
+    name: `TypeScript ${major}: every name of openai, ${kind}`,
+    async run(project: Project) {
+      const folder = `names-${major}-${kind}`;
+      const config = { compilerOptions: { ...common, ...options, ...web }, files: ['names.ts'] };
+      project.write(join(folder, 'names.ts'), programOfNames());
+      project.write(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const compiler = join(here, `node_modules/typescript-${major}/bin/tsc`);
+      await project.mustRun(process.execPath, [compiler, '-p', folder]);
+    },
+  };
+}
+
 /** Every compiler, with every way to find modules. */
-export const typescriptCases: readonly Case[] = [5, 6, 7].flatMap((major) =>
-  variants.map((variant) => caseOf(major, variant)),
-);
+export const typescriptCases: readonly Case[] = [5, 6, 7].flatMap((major) => [
+  ...variants.map((variant) => caseOf(major, variant)),
+  namesCase(major, 'NodeNext', nodeNext),
+  namesCase(major, 'bundler', bundler),
+]);
