@@ -35,7 +35,7 @@ export class Embeddings {
   /** Creates one vector per input, each as base64 text. Otherwise as without that format. */
   create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
   /**
-   * Creates one vector per input.
+   * Creates one vector per input: `POST /v1/embeddings`.
    *
    * Billed by tokens. Repeated on 408, 429, 5xx and lost connections, see `maxRetries`. `float` is
    * what is asked for unless you say otherwise; each vector is read by what it is, because some
@@ -73,7 +73,8 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<Base64EmbeddingResponse>;
   /**
-   * The same as `create`, on the engine-style path, where the model is part of the path.
+   * The same as `create`, on the engine-style path, where the model is part of the path:
+   * `POST /v1/engines/{model}/embeddings`.
    *
    * Many gateways have this path without serving it: they answer that `contents is required`, and the
    * error then says to use `create`. It is not sent there for you, because a second call could be

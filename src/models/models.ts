@@ -184,7 +184,7 @@ export class Models {
   }
 
   /**
-   * Lists the models that the group of the key may use.
+   * Lists the models that the group of the key may use: `GET /v1/models`.
    *
    * Free, and repeated when it fails. Await it for the whole list, or iterate it for one model after
    * the other. Lists in the forms of Gemini and Anthropic are brought into OpenAI's form.

@@ -40,7 +40,7 @@ export type ToFileInput =
  * @example
  * ```ts
  * const image = await toFile(fetch('https://example.com/cat.png'));
- * await gateway.images.edit({ model, image, prompt: 'Add a hat' });
+ * await client.images.edit({ model, image, prompt: 'Add a hat' });
  * ```
  */
 export async function toFile(
@@ -97,7 +97,7 @@ export interface StreamingFileOptions {
  * @example
  * ```ts
  * const file = toStreamingFile(recording, 'talk.mp3');
- * await gateway.audio.translations.create({ model, file });
+ * await client.audio.translations.create({ model, file });
  * ```
  */
 export function toStreamingFile(

@@ -112,7 +112,7 @@ const details = ['model', 'callId', 'remixOf', 'trace'] as const;
  * @example
  * ```ts
  * const ref = parseVideoTaskRef(JSON.parse(row.ref));
- * const task = await gateway.videos.wait(ref);
+ * const task = await client.videos.wait(ref);
  * ```
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {

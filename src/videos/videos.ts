@@ -63,7 +63,7 @@ export class Videos {
   }
 
   /**
-   * Submits a video task. Returns when the gateway has accepted it; the video is not there yet.
+   * Submits a video task: `POST /v1/videos`. Returns when the gateway has accepted it; the video is not there yet.
    *
    * Consumes credit. Sent once: it is repeated only when it provably never left or was refused before
    * any work. Sent as a form, because many gateways ignore `seconds` in JSON and charge for another
@@ -75,7 +75,7 @@ export class Videos {
    * @throws `LedgerError` when the `ledger` cannot be asked; nothing is sent
    *
    * @example
-   * const task = await gateway.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
+   * const task = await client.videos.create({ model: 'sora-2', prompt: 'A paper boat', seconds: 8 });
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
@@ -84,7 +84,7 @@ export class Videos {
   }
 
   /**
-   * Reads the status of a task once. Free.
+   * Reads the status of a task once: `GET /v1/videos/{task_id}`. Free.
    *
    * A handle is read on the route that it remembers. A handle of another gateway is refused.
    *
@@ -97,14 +97,15 @@ export class Videos {
   }
 
   /**
-   * Reads the status of a text-to-video task on a vendor's own route. Free.
+   * Reads the status of a text-to-video task on a vendor's own route:
+   * `GET /{vendor_prefix}/v1/videos/text2video/{task_id}`. Free.
    *
    * The handle of the task remembers the route, so `wait(task.ref)` goes on with it.
    *
    * @throws `InvalidInputError` when the prefix is not one path segment
    *
    * @example
-   * const task = await gateway.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
+   * const task = await client.videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId });
    */
   retrieveFromVendor(
     params: VideoVendorParams,
@@ -116,7 +117,7 @@ export class Videos {
   }
 
   /**
-   * Downloads the content of a completed task. Free.
+   * Downloads the content of a completed task: `GET /v1/videos/{task_id}/content`. Free.
    *
    * The body is a stream and nothing is buffered; it fails when it is cut or stays silent for longer
    * than `idleTimeout`. Gateways spend at most about a minute on a download and often ignore `Range`,
@@ -136,7 +137,7 @@ export class Videos {
    * gzip, though it is asked for without: nothing tells there when such a body is cut
    *
    * @example
-   * const response = await gateway.videos.downloadContent(task);
+   * const response = await client.videos.downloadContent(task);
    * await response.body.pipeTo(target);
    */
   downloadContent(
@@ -150,7 +151,7 @@ export class Videos {
   }
 
   /**
-   * Submits a new version of an existing video. Returns when the gateway has accepted it.
+   * Submits a new version of an existing video: `POST /v1/videos/{video_id}/remix`. Returns when the gateway has accepted it.
    *
    * Consumes credit, by the length and size of the original. Sent once, as `create` is. Models that
    * cannot remix may make, and charge, a new video from the prompt alone, without an error.
@@ -193,7 +194,7 @@ export class Videos {
    *
    * @example
    * const ref = parseVideoTaskRef(JSON.parse(row.ref));
-   * const task = await gateway.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
+   * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
     const transport = this.transport();
@@ -211,7 +212,7 @@ export class Videos {
    * @throws what `wait` throws, except that a task that failed is an event and not an error
    *
    * @example
-   * for await (const event of gateway.videos.watch(task)) {
+   * for await (const event of client.videos.watch(task)) {
    *   if (event.type === 'update') show(event.progress);
    * }
    */
@@ -234,7 +235,7 @@ export class Videos {
    * @throws `InvalidInputError` when an option cannot work
    *
    * @example
-   * for await (const { task, video, error } of gateway.videos.waitAll(refs)) {
+   * for await (const { task, video, error } of client.videos.waitAll(refs)) {
    *   if (video !== undefined) await save(video);
    *   else console.error(task, error);
    * }
@@ -261,7 +262,7 @@ export class Videos {
    * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
    *
    * @example
-   * const { state, next } = await gateway.videos.step(job.ref, job.state);
+   * const { state, next } = await client.videos.step(job.ref, job.state);
    * if ('delayMs' in next) await queue.runAgain({ ...job, state }, next.delayMs);
    * else if ('video' in next) await save(next.video);
    * else throw next.error;
@@ -284,7 +285,7 @@ export class Videos {
    * `ledger`, calling it again with the same `callId` goes on with the task that there is.
    *
    * @example
-   * const task = await gateway.videos.createAndWait(
+   * const task = await client.videos.createAndWait(
    *   { model: 'sora-2', prompt: 'A paper boat' },
    *   { onSubmitted: (ref) => database.save(ref) },
    * );
@@ -316,7 +317,7 @@ export class Videos {
    * `params[3].prompt`; nothing is sent
    *
    * @example
-   * for await (const { index, video, error } of gateway.videos.createAndWaitAll(params)) {
+   * for await (const { index, video, error } of client.videos.createAndWaitAll(params)) {
    *   if (video !== undefined) await save(video);
    *   else console.error(params[index], error);
    * }
