@@ -32,7 +32,7 @@ export function figuresText(
       .join(', '),
   ]);
   const headings = [
-    '',
+    'What',
     ...shown.map((name) => (name === 'floor' ? 'floor' : `\`${name}\``)),
     'Gate',
   ];

@@ -40,10 +40,11 @@ export default defineConfig({
   lang: 'en',
   cleanUrls: true,
   outDir: '.vitepress/dist',
-  // Both are read in the repository alone.
-  ignoreDeadLinks: [/\/bench\//],
   srcExclude: ['node_modules/**', 'README.md'],
   markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  // The theme's home page has no landmark for its content.
+  transformHtml: (html) =>
+    html.replace('<div class="VPContent is-home"', '<div role="main" class="VPContent is-home"'),
   themeConfig: {
     search: { provider: 'local' },
     outline: { level: [2, 3] },

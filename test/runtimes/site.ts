@@ -1,0 +1,94 @@
+/**
+ * Looks at the built site as a reader does: `npm run docs` first.
+ *
+ * Every guide and some pages of the reference are opened in Chromium, light and dark: nothing may be
+ * asked of another host, no link may lead nowhere, and axe may find nothing.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { groups } from '../../docs/contents.ts';
+import { launchChromium } from './runners/chromium.ts';
+
+const site = path.join(import.meta.dirname, '../../docs/.vitepress/dist');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const pages = [
+  '/',
+  ...groups.flatMap((group) => group.pages.map((page) => `/${page}`)),
+  '/api/',
+  '/api/index/classes/Gateway',
+  '/api/index/interfaces/GatewayOptions',
+];
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** The file for a path of the site, as hosts of such sites find it. */
+function fileOf(pathname: string): string | undefined {
+  const plain = path.join(site, decodeURIComponent(pathname));
+  return [plain, `${plain}.html`, path.join(plain, 'index.html')].find(
+    (file) => existsSync(file) && statSync(file).isFile(),
+  );
+}
+
+const server = createServer((request, response) => {
+  const file = fileOf(new URL(request.url ?? '/', 'http://site').pathname);
+  if (file === undefined) response.writeHead(404).end();
+  else
+    response
+      .setHeader('content-type', types[path.extname(file)] ?? 'text/plain')
+      .end(readFileSync(file));
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = server.address();
+if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+const origin = `http://127.0.0.1:${address.port}`;
+
+const problems: string[] = [];
+const seen = new Set<string>();
+
+async function look(page: Page, at: string): Promise<void> {
+  await page.goto(`${origin}${at}`, { waitUntil: 'networkidle' });
+  const links = await page.$$eval('a[href]', (anchors) =>
+    anchors.map((anchor) => (anchor instanceof HTMLAnchorElement ? anchor.href : '')),
+  );
+  for (const link of links.filter((href) => href.startsWith(origin))) {
+    const { pathname } = new URL(link);
+    if (seen.has(pathname)) continue;
+    seen.add(pathname);
+    if (fileOf(pathname) === undefined)
+      problems.push(`${at} links to ${pathname}, which is not there`);
+  }
+  await page.evaluate(axe);
+  const violations: unknown = await page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200)))",
+  );
+  if (!Array.isArray(violations)) throw new Error('axe has not run.');
+  for (const violation of violations) problems.push(`${at}: ${String(violation)}`);
+}
+
+const browser = await launchChromium();
+for (const colorScheme of ['light', 'dark'] as const) {
+  const page = await browser.newPage({ colorScheme });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^(data|blob):/.test(url) && !url.startsWith(origin)) problems.push(`asked for ${url}`);
+  });
+  page.on('pageerror', (error) => problems.push(`${page.url()}: ${error.message}`));
+  // The colours are all that dark changes, and they are the same on each page.
+  for (const at of colorScheme === 'light' ? pages : pages.slice(0, 4)) await look(page, at);
+  await page.close();
+}
+await browser.close();
+server.close();
+
+for (const problem of problems) console.error(problem);
+console.log(`${pages.length} pages, ${seen.size} links: ${problems.length} problems.`);
+process.exitCode = problems.length === 0 ? 0 : 1;
