@@ -107,6 +107,7 @@ export default {
     },
     onlyIn('ky', 'src/http/'),
     onlyIn('@ai-sdk/provider', 'src/ai-sdk/'),
+    onlyIn('@opentelemetry/api', 'src/otel/'),
     onlyIn('form-data', 'src/uploads/'),
     onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),

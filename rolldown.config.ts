@@ -54,11 +54,12 @@ export default defineConfig({
     'bullmq/index': `${declarations}/bullmq/index.d.ts`,
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,
+    'otel/index': `${declarations}/otel/index.d.ts`,
     stream: `${declarations}/stream.d.ts`,
     'testing/index': `${declarations}/testing/index.d.ts`,
     'testing/msw': `${declarations}/testing/msw.d.ts`,
   },
-  external: [/^node:/, '@ai-sdk/provider', 'msw', /^zod(?:\/|$)/],
+  external: [/^node:/, '@ai-sdk/provider', '@opentelemetry/api', 'msw', /^zod(?:\/|$)/],
   plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), mainIsShared],
   // Names of exports stay readable, and no paths of this machine get into the files.
   experimental: { attachDebugInfo: 'none' },

@@ -30,6 +30,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   speech: /Saved .*fox\.mp3, \d{4,} bytes/,
   'stream-to-browser': /Why are dogs better than cats\?[\s\S]*\nstop, complete/,
   testing: /Charged once, and not sent again\./,
+  tracing: /sky blue\?[\s\S]*\nattempt 1 429\nattempt 2 200\nchat gpt-4o-mini completed \d+/,
   translate: /Guten Morgen!/,
   video: /Submitted task_\w+\n[\s\S]*completed 100\nSaved .*boat\.mp4, \d{4,} bytes/,
   'video-ledger':

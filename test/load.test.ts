@@ -77,7 +77,7 @@ test('observers that do not come are done without, and the log tells', async () 
 
   expect((await gateway.models.list()).data).toEqual([]);
   expect(start).not.toHaveBeenCalled();
-  expect(error).toHaveBeenCalledWith('[model-gateway] Calls are not observed', {
+  expect(error).toHaveBeenCalledWith('[model-gateway] Not observed', {
     error: expect.stringContaining('could not be loaded'),
   });
 });

@@ -40,6 +40,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   // Of its types alone: see below.
   './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
   './bullmq': [/^node:/, /^#form-data$/],
+  './otel': [/^#form-data$/, /^@opentelemetry\/api$/],
   './node': [/^node:/, /^#form-data$/],
   './stream': [],
   './testing': [],

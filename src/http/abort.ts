@@ -112,9 +112,8 @@ export class CallScope {
   readonly #totalTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #deadline: number = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
-  #unreadTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Called when an answer has waited for `ms` milliseconds and nobody has read of it. */
-  onUnread: { readonly call: () => void; readonly ms: number } | undefined;
+  /** Is told when somebody reads the answer, and when it waits for that. */
+  onReading: ((isRead: boolean) => void) | undefined;
 
   constructor(signal: AbortSignal | null | undefined, totalTimeout: number | null) {
     this.signal = signal ?? undefined;
@@ -161,10 +160,7 @@ export class CallScope {
   keepAlive(isWanted: boolean): void {
     keepAlive(this.#attemptTimer, isWanted);
     keepAlive(this.#totalTimer, isWanted);
-    clearTimeout(this.#unreadTimer);
-    if (isWanted || this.onUnread === undefined) return;
-    this.#unreadTimer = setTimeout(this.onUnread.call, this.onUnread.ms);
-    keepAlive(this.#unreadTimer, false);
+    this.onReading?.(isWanted);
   }
 
   /** Takes every limit of ours off, because a stream takes over with limits of its own. */
@@ -187,7 +183,6 @@ export class CallScope {
   /** Ends the call: timers and the listener go. Safe to call more than once. */
   release(): void {
     this.handOver();
-    clearTimeout(this.#unreadTimer);
     this.#stopListening();
   }
 

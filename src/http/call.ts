@@ -98,7 +98,8 @@ export class LogicalCall {
   #retries = 0;
   #isRefreshed = false;
   #failedBefore: FailedAttempt | undefined;
-  #watch: Watch | undefined;
+  /** Tells the observers, if there are any. */
+  watch: Watch | undefined;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     const { options, download } = spec;
@@ -160,7 +161,7 @@ export class LogicalCall {
           await call.#afterFailure(answer);
           continue;
         }
-        call.#watch?.answered(answer);
+        call.watch?.answered(answer);
         call.client.budget.give();
         rules?.passed();
         call.#log('debug', 'Answered', () => ({
@@ -186,9 +187,9 @@ export class LogicalCall {
   async #observed<T>(format: AnswerFormat<T>): Promise<OpenAnswer<T> & Answer> {
     // At once where it can be, so that the caller's trace is still the active one.
     const part = observing.part ?? (await observing.load(this.client));
-    this.#watch ??= part?.watchCall(this, format.kind === 'events');
+    this.watch ??= part?.watchCall(this, format.kind === 'events', observing.channel);
     const work = () => LogicalCall.run(() => this, format, true);
-    return this.#watch?.run(work) ?? work();
+    return this.watch?.run(work) ?? work();
   }
 
   async #prepareBody(): Promise<PreparedBody> {
@@ -241,7 +242,7 @@ export class LogicalCall {
         fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
         isSent: false,
       };
-      this.#watch?.attempt(headers, body);
+      this.watch?.attempt(headers, body);
       const first = await send(request);
       const response = isRedirect(first)
         ? await resolveRedirect(spec.operation, first, request)
@@ -321,17 +322,15 @@ export class LogicalCall {
     const { scope, spec, client, settings } = this;
     const before = this.#failedBefore;
     const failed = this.redaction.attempt(failure);
-    this.#watch?.answered(failed);
+    this.watch?.answered(failed);
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
       throw this.#failed({ ...before, cause: failure.cause });
     }
     this.#record(failed);
     const { kind, status } = failed;
-    const logRetry = (delayMs: number): void => {
-      this.#watch?.wait(delayMs);
+    const logRetry = (delayMs: number): void =>
       this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
-    };
     const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
     if (turn !== undefined && turn < scope.remaining) {
       logRetry(turn);
@@ -420,21 +419,11 @@ export class LogicalCall {
     return Math.round(performance.now() - this.startedAt);
   }
 
-  /** What its observers want to be kept in the handle of a video task. */
-  get trace(): string | undefined {
-    return this.#watch?.trace;
-  }
-
-  /** Tells the observers that the first event of a stream has come, if there are any. */
-  get firstChunk(): (() => void) | undefined {
-    return this.#watch?.firstChunk;
-  }
-
   /** Ends the call. Safe to call more than once. */
   release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
-    this.#watch?.end(ending);
+    this.watch?.end(ending);
   }
 
   /** Ends a call whose answer was a stream. */

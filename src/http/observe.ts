@@ -26,6 +26,12 @@ interface WatchedCall {
   readonly url: string;
 }
 
+/** What is used here of Node's `diagnostics_channel`. */
+export interface TracingChannel {
+  readonly hasSubscribers: boolean;
+  tracePromise(work: () => Promise<unknown>, message: object): Promise<unknown>;
+}
+
 /** What is known of a call when it ends. */
 export interface Ending {
   readonly error?: unknown;
@@ -49,22 +55,66 @@ function once(work: () => void): () => void {
   };
 }
 
+const ignored = (): void => {};
+
 /** Who is told of the calls of a client. */
-function observersOf({ observers, onRequest, onResponse }: ClientSettings): readonly Observer[] {
+function observersOf(
+  { observers, onRequest, onResponse }: ClientSettings,
+  channel: TracingChannel | undefined,
+): readonly Observer[] {
   const all = [...observers];
   // Two observers: when one function throws, the other is called all the same.
   if (onRequest) all.push({ start: () => ({ attempt: (request) => onRequest(request) }) });
   if (onResponse) {
     all.push({ start: () => ({ attempt: (request) => (answer) => onResponse(answer, request) }) });
   }
+  if (channel?.hasSubscribers === true) all.push(channelObserver(channel));
   return all;
+}
+
+/**
+ * Tells Node's tracing channel: the message is what `start()` of an observer is told, with the attempts
+ * and at last the end. Its promise settles when the call has ended.
+ */
+function channelObserver(channel: TracingChannel): Observer {
+  return {
+    start(call) {
+      const message = { ...call, attempts: new Array<object>(), end: {} };
+      let finish: ((end: ObservedEnd) => void) | undefined;
+      const ended = new Promise<unknown>((resolve, reject) => {
+        finish = ({ error, answer }) => (error === undefined ? resolve(answer) : reject(error));
+      });
+      // Who made the call is told of its failure.
+      ended.catch(ignored);
+      let traced: Promise<unknown> | undefined;
+      return {
+        run(work) {
+          const begin = (): Promise<unknown> => {
+            work();
+            return ended;
+          };
+          traced ??= channel.tracePromise(begin, message);
+          traced.catch(ignored);
+        },
+        attempt(request) {
+          const attempt = { request };
+          message.attempts.push(attempt);
+          return (response) => void Object.assign(attempt, { response });
+        },
+        end(end) {
+          message.end = end;
+          finish?.(end);
+        },
+      };
+    },
+  };
 }
 
 /**
  * Begins to tell the observers of a call. None of them can do harm: neither by throwing, now or later, nor
  * by running the work of a call twice or never, which would charge twice or lose it.
  */
-export function watchCall(call: WatchedCall, stream: boolean) {
+export function watchCall(call: WatchedCall, stream: boolean, channel: TracingChannel | undefined) {
   const { id: callId, client, spec, redaction, scope, settings } = call;
   const { origin, pathname } = new URL(call.url);
   const fail = (error: unknown): void =>
@@ -82,21 +132,29 @@ export function watchCall(call: WatchedCall, stream: boolean) {
   };
   const begun = safely(() => describeCall(call, stream));
   const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
-  let watching = observersOf(client).flatMap(start);
+  let watching = observersOf(client, channel).flatMap(start);
   const each = <T>(tell: (one: CallObserver) => T) =>
     watching.map((one) => safely(() => tell(one)));
   let requestId: string | undefined;
   let attempts = 0;
-  let delayMs = 0;
+  let answeredAt = performance.now();
   let answered: ((answer: Answer | FailedAttempt) => void) | undefined;
   const end = (ending: Ending): void => {
+    clearTimeout(unread);
     if (watching.length === 0) return;
     const told = describeEnd(ending, requestId);
     each((one) => one.end?.(told));
     // Nothing follows.
     watching = [];
   };
-  scope.onUnread = { ms: settings.timeout, call: () => end({}) };
+  let unread: ReturnType<typeof setTimeout> | undefined;
+  scope.onReading = (isRead) => {
+    clearTimeout(unread);
+    if (isRead || watching.length === 0) return;
+    unread = setTimeout(() => end({}), settings.timeout);
+    // In runtimes where a timer keeps the process alive.
+    if (typeof unread === 'object') unread.unref();
+  };
   return {
     trace: each(({ trace }) => trace).find((trace) => typeof trace === 'string'),
     run<T>(work: () => T): T {
@@ -114,10 +172,6 @@ export function watchCall(call: WatchedCall, stream: boolean) {
       return result;
     },
     firstChunk: once(() => each((one) => one.firstChunk?.())),
-    /** How long is waited before the next attempt. */
-    wait(milliseconds: number): void {
-      delayMs = milliseconds;
-    },
     /** An attempt is about to be sent. */
     attempt(headers: Headers, { body }: PreparedBody): void {
       const sentAt = performance.now();
@@ -126,13 +180,17 @@ export function watchCall(call: WatchedCall, stream: boolean) {
         operation: spec.operation,
         callId,
         attempt: attempts,
-        delayMs,
+        delayMs: attempts === 1 ? 0 : Math.round(sentAt - answeredAt),
         method: spec.method,
         url: origin + pathname,
-        headers: Object.fromEntries(redaction.sent(headers)),
+        headers: Object.fromEntries(
+          [...headers].map(([name, value]) => [
+            name,
+            redaction.isSecret(name, value) ? '[key]' : value,
+          ]),
+        ),
         body: typeof body === 'string' ? body : fieldsOf(spec),
       };
-      delayMs = 0;
       const tell = each((one) => one.attempt?.(request));
       answered = (answer) => {
         const durationMs = Math.round(performance.now() - sentAt);
@@ -144,6 +202,7 @@ export function watchCall(call: WatchedCall, stream: boolean) {
     answered(answer: Answer | FailedAttempt): void {
       ({ requestId } = answer);
       answered?.(answer);
+      answeredAt = performance.now();
       answered = undefined;
     },
     end,

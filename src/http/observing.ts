@@ -1,27 +1,39 @@
 import { later } from '../load.ts';
+import type { TracingChannel } from './observe.ts';
 import type { ClientSettings } from './settings.ts';
 
 const load = later('observers', () => import('./observe.ts'));
 
 type Part = Awaited<ReturnType<typeof load>>;
 
+interface NodeProcess {
+  getBuiltinModule?(name: string): { tracingChannel?(name: string): TracingChannel } | undefined;
+}
+
+/** Node's; pages have none. */
+const process: NodeProcess | undefined = Reflect.get(globalThis, 'process');
+const diagnostics = process?.getBuiltinModule?.('node:diagnostics_channel');
+
 /** The part that tells observers of calls. Only who has one loads it. */
 export const observing: {
-  part: Part | undefined;
+  readonly channel: TracingChannel | undefined;
+  part?: Part | undefined;
   load(client: ClientSettings): Promise<Part | undefined>;
 } = {
-  part: undefined,
+  channel: diagnostics?.tracingChannel?.('model-gateway:call'),
   /** Gives nothing when it does not come: the call goes on, and the log tells. */
-  async load({ log }: ClientSettings): Promise<Part | undefined> {
-    this.part = await load().catch((error: unknown) => {
-      log.write('error', 'Calls are not observed', { error: String(error) });
-      return undefined;
-    });
-    return this.part;
-  },
+  load: ({ log }) =>
+    load().then(
+      (part) => (observing.part = part),
+      (error: unknown) => {
+        log.write('error', 'Not observed', { error: String(error) });
+        return undefined;
+      },
+    ),
 };
 
 /** Whether anybody is to be told of the calls of a client. */
-export function isObserved({ observers, onRequest, onResponse }: ClientSettings): boolean {
-  return observers.length > 0 || (onRequest ?? onResponse) !== undefined;
-}
+export const isObserved = ({ observers, onRequest, onResponse }: ClientSettings): boolean =>
+  observing.channel?.hasSubscribers === true ||
+  observers.length > 0 ||
+  (onRequest ?? onResponse) !== undefined;

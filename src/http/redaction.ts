@@ -133,16 +133,6 @@ const shortestKey = 8;
 const secretNames =
   /key|token|secret|auth|cookie|pass|sign|sig$|credential|session|jwt|\bpin\b|access|bearer/i;
 
-/** Whether the value of a header or of a query looks like something that gives access. */
-function isSecret(name: string, value: string): boolean {
-  // The key by which a gateway knows a repeated call gives no access.
-  if (/^idempotency/i.test(name)) return false;
-  if (secretNames.test(name)) return true;
-  // Random letters and digits; ids are made of the same, and are there to be shown.
-  const isRandom = /^[\w.~+/=-]{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
-  return isRandom && !/id$|trace/i.test(name);
-}
-
 /** The forms in which a key may stand in text: in JSON, in a URL, and in one within JSON. */
 function formsOf(key: string): string[] {
   return [
@@ -191,6 +181,16 @@ export class Redaction {
     if (key.startsWith('sk-') && key.length >= 3 + 2 * shortestKey) this.#add(key.slice(3));
   }
 
+  /** Whether the value of a header or of a query looks like something that gives access. */
+  isSecret(name: string, value: string): boolean {
+    // The key by which a gateway knows a repeated call gives no access.
+    if (/^idempotency/i.test(name)) return false;
+    if (secretNames.test(name)) return true;
+    // Random letters and digits; ids are made of the same, and are there to be shown.
+    const isRandom = /^[\w.~+/=-]{20,}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
+    return isRandom && !/id$|trace/i.test(name);
+  }
+
   /** Everything that may not be shown. A cookie or a scheme with a key holds several. */
   #allKeys(): readonly string[] {
     const sent = this.#sent.splice(0);
@@ -198,7 +198,7 @@ export class Redaction {
       ...headers,
       ...new URL(url).searchParams,
     ])) {
-      if (!isSecret(name, value)) continue;
+      if (!this.isSecret(name, value)) continue;
       this.#add(name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value);
       for (const part of value.split(/[\s;,]/)) {
         this.#add(part.slice(part.indexOf('=') + 1) || part);
@@ -235,11 +235,6 @@ export class Redaction {
       return [name, this.#clean(whole)];
     });
     return new Headers(entries);
-  }
-
-  /** Request headers, to be shown. */
-  sent(headers: Headers): (readonly [name: string, value: string])[] {
-    return [...headers].map(([name, value]) => [name, isSecret(name, value) ? '[key]' : value]);
   }
 
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */

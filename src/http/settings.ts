@@ -215,7 +215,7 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
 function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
   const observers = [observer].flat();
   const fits = observers.every((one) => typeof one?.start === 'function');
-  check(fits, 'observer', 'must be an object with a method start(), or a list of such objects.');
+  check(fits, 'observer', 'has no method start().');
   return observers;
 }
 

@@ -185,6 +185,6 @@ function contextOf(call: LogicalCall, answer: Answer): StreamContext {
     warn: (message) =>
       call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),
     release: (outcome, progress) => call.endStream(outcome, progress),
-    firstChunk: call.firstChunk,
+    firstChunk: call.watch?.firstChunk,
   };
 }

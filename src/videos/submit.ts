@@ -226,7 +226,7 @@ function send(
   const format: typeof answer = {
     kind: 'json',
     read(call, received) {
-      ({ trace } = call);
+      trace = call.watch?.trace;
       return answer.read(call, received).catch((error: unknown) => {
         throw withRef(error, refOf);
       });

@@ -122,10 +122,7 @@ describe('an observer is told of a call', () => {
 
     const [{ requests, responses, ends } = { requests: [], responses: [], ends: [] }] = calls;
     expect(calls).toHaveLength(1);
-    expect(requests.map(({ attempt, delayMs }) => [attempt, delayMs])).toEqual([
-      [1, 0],
-      [2, 0],
-    ]);
+    expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2]);
     expect(responses.map(({ status }) => status)).toEqual([429, 200]);
     expect(responses[0]?.message).toBeTypeOf('string');
     expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
@@ -138,7 +135,10 @@ describe('an observer is told of a call', () => {
 
     await client.chat.completions.create(ask);
 
-    expect(calls[0]?.requests.map(({ delayMs }) => delayMs)).toEqual([0, 15]);
+    const [before = NaN, between = NaN] = calls[0]?.requests.map(({ delayMs }) => delayMs) ?? [];
+    expect(before).toBe(0);
+    expect(between).toBeGreaterThanOrEqual(14);
+    expect(between).toBeLessThan(1_000);
   });
 
   test('that fails', async () => {
@@ -545,9 +545,7 @@ describe('bad observers are refused', () => {
   test.each([[{}], [[{}]], ['x'], [[null]], [() => {}]])('%j', (observer) => {
     const options = { apiKey: 'k', baseURL: 'https://gateway.test', observer };
 
-    expect(() => Reflect.construct(Gateway, [options])).toThrow(
-      'observer: must be an object with a method start(), or a list of such objects.',
-    );
+    expect(() => Reflect.construct(Gateway, [options])).toThrow('observer: has no method start().');
   });
 
   test.each(['onRequest', 'onResponse'])('%s that is no function', (name) => {

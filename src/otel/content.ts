@@ -1,0 +1,155 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { ObservedRequest } from '../index.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A piece of a message, as the conventions have it. */
+type MessagePart = Fields & { readonly type: string };
+
+interface Message {
+  readonly role: string;
+  readonly parts: readonly MessagePart[];
+  readonly finish_reason?: string;
+}
+
+/** Longer files than this would fill a trace; their kind is told all the same. */
+const longestURL = 2_048;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.map(fieldsOf) : [];
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const textPart = (content: string): MessagePart => ({ type: 'text', content });
+
+/** JSON that is text, parsed where that works. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function uriPart(modality: string, uri: unknown): MessagePart {
+  const isShort = typeof uri === 'string' && uri.length <= longestURL && !uri.startsWith('data:');
+  return isShort ? { type: 'uri', modality, uri } : { type: 'blob', modality };
+}
+
+/** The parts of a message of chat. */
+function chatParts(message: Fields): MessagePart[] {
+  const { content, role } = message;
+  const reasoning = message['reasoning_content'] ?? message['reasoning'];
+  const parts: MessagePart[] = [];
+  if (typeof reasoning === 'string' && reasoning !== '') {
+    parts.push({ type: 'reasoning', content: reasoning });
+  }
+  if (role === 'tool') {
+    return [{ type: 'tool_call_response', id: message['tool_call_id'], response: parsed(content) }];
+  }
+  if (typeof content === 'string' && content !== '') parts.push(textPart(content));
+  for (const part of listOf(content)) {
+    if (typeof part['text'] === 'string') parts.push(textPart(part['text']));
+    else if (part['type'] === 'image_url') {
+      parts.push(uriPart('image', fieldsOf(part['image_url'])['url'] ?? part['image_url']));
+    } else if (typeof part['type'] === 'string') parts.push({ type: part['type'] });
+  }
+  for (const { id, function: called } of listOf(message['tool_calls'])) {
+    const { name, arguments: given } = fieldsOf(called);
+    parts.push({ type: 'tool_call', id, name, arguments: parsed(given) });
+  }
+  return parts;
+}
+
+/** The parts of a content of Gemini. */
+function geminiParts(content: Fields): MessagePart[] {
+  return listOf(content['parts']).map((part): MessagePart => {
+    const called = fieldsOf(part['functionCall']);
+    const answered = fieldsOf(part['functionResponse']);
+    const file = fieldsOf(part['fileData']);
+    if (typeof part['text'] === 'string') {
+      const type = part['thought'] === true ? 'reasoning' : 'text';
+      return { type, content: part['text'] };
+    }
+    if ('name' in called) {
+      return {
+        type: 'tool_call',
+        id: called['id'],
+        name: called['name'],
+        arguments: called['args'],
+      };
+    }
+    if ('name' in answered) {
+      return { type: 'tool_call_response', id: answered['id'], response: answered['response'] };
+    }
+    if ('fileUri' in file) return uriPart('document', file['fileUri']);
+    return { type: 'blob', modality: 'document' };
+  });
+}
+
+const geminiRole = (role: unknown): string => (role === 'model' ? 'assistant' : 'user');
+
+/** What was asked, as messages. */
+function inputOf(fields: Fields): { readonly system: MessagePart[]; readonly messages: Message[] } {
+  const { messages, contents, prompt, input } = fields;
+  if (Array.isArray(messages)) {
+    const all = listOf(messages).map((message): Message => {
+      const { role } = message;
+      return { role: typeof role === 'string' ? role : 'user', parts: chatParts(message) };
+    });
+    return { system: [], messages: all };
+  }
+  if (Array.isArray(contents)) {
+    const system = fieldsOf(fields['systemInstruction'] ?? fields['system_instruction']);
+    const all = listOf(contents).map((content) => ({
+      role: geminiRole(content['role']),
+      parts: geminiParts(content),
+    }));
+    return { system: geminiParts(system), messages: all };
+  }
+  const texts = [prompt, input].flat().filter((text) => typeof text === 'string');
+  if (texts.length === 0) return { system: [], messages: [] };
+  return { system: [], messages: [{ role: 'user', parts: texts.map(textPart) }] };
+}
+
+/** What was answered, as messages. */
+function outputOf(answer: Fields): Message[] {
+  if (Array.isArray(answer['choices'])) {
+    return listOf(answer['choices']).map((choice) => ({
+      role: 'assistant',
+      parts: chatParts(fieldsOf(choice['message'])),
+      finish_reason: textOf(choice['finish_reason']),
+    }));
+  }
+  return listOf(answer['candidates']).map((candidate) => ({
+    role: 'assistant',
+    parts: geminiParts(fieldsOf(candidate['content'])),
+    finish_reason: textOf(candidate['finishReason']),
+  }));
+}
+
+const written = (name: string, parts: readonly unknown[]): Attributes =>
+  parts.length === 0 ? {} : { [name]: JSON.stringify(parts) };
+
+/** What was asked, for a span. Files are not in it. */
+export function inputAttributes({ body }: ObservedRequest): Attributes {
+  const fields = typeof body === 'string' ? parsed(body) : Object.fromEntries(body ?? []);
+  const { system, messages } = inputOf(fieldsOf(fields));
+  return {
+    ...written('gen_ai.system_instructions', system),
+    ...written('gen_ai.input.messages', messages),
+  };
+}
+
+/** What was answered, for a span. Files and vectors are not in it. */
+export function outputAttributes(answer: unknown): Attributes {
+  if (typeof answer === 'string') {
+    const parts = [textPart(answer)];
+    return written('gen_ai.output.messages', [{ role: 'assistant', parts, finish_reason: '' }]);
+  }
+  return written('gen_ai.output.messages', outputOf(fieldsOf(answer)));
+}

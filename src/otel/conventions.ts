@@ -1,0 +1,173 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { ObservedCall, ObservedEnd } from '../index.ts';
+
+/** Which edition of the conventions for generative AI is written. Both are unstable, and differ. */
+export type Edition = '1.41' | 'latest';
+
+/** What a call is in the words of the conventions. */
+interface OperationName {
+  /** `gen_ai.operation.name`. */
+  readonly name: 'chat' | 'generate_content' | 'embeddings' | 'fetch_response';
+  /** `gen_ai.output.type`, of media. */
+  readonly output?: 'image' | 'speech' | 'text' | 'video';
+}
+
+const image: OperationName = { name: 'generate_content', output: 'image' };
+const video: OperationName = { name: 'generate_content', output: 'video' };
+const read: OperationName = { name: 'fetch_response', output: 'video' };
+
+const operations: Readonly<Record<string, OperationName>> = {
+  'chat.completions.create': { name: 'chat' },
+  'generate.content': { name: 'generate_content' },
+  'generate.contentStream': { name: 'generate_content' },
+  'embeddings.create': { name: 'embeddings' },
+  'embeddings.createForEngine': { name: 'embeddings' },
+  'images.generate': image,
+  'images.edit': image,
+  'audio.speech.create': { name: 'generate_content', output: 'speech' },
+  'audio.translations.create': { name: 'generate_content', output: 'text' },
+  'videos.create': video,
+  'videos.remix': video,
+  'videos.retrieve': read,
+  'videos.retrieveFromVendor': read,
+  'videos.downloadContent': read,
+};
+
+/** What an operation of the gateway is called; `undefined` of one that is not about generative AI. */
+export function operationNameOf({ operation }: ObservedCall): OperationName | undefined {
+  return Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+}
+
+/** The name of a span: the operation and the model, as far as they are known. */
+export function spanNameOf(call: ObservedCall): string {
+  const { name = call.operation } = operationNameOf(call) ?? {};
+  return call.model === undefined ? name : `${name} ${call.model}`;
+}
+
+/** Attributes that are known. */
+function known(attributes: Attributes): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''),
+  );
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const ports: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** What calls are counted by: few values, so that metrics stay small. */
+export function commonAttributes(call: ObservedCall, provider: string | undefined): Attributes {
+  const { hostname, port, protocol } = new URL(call.baseURL);
+  const isGemini = call.operation.startsWith('generate.');
+  return known({
+    'gen_ai.operation.name': operationNameOf(call)?.name,
+    // Of the format, as the conventions ask for: nobody here knows who is behind a gateway.
+    'gen_ai.provider.name': provider ?? (isGemini ? 'gcp.gen_ai' : 'openai'),
+    'gen_ai.request.model': call.model,
+    'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
+    'server.port': port === '' ? ports[protocol] : Number(port),
+  });
+}
+
+/** What is known when a call begins, so that samplers can decide by it. */
+export function requestAttributes(call: ObservedCall, edition: Edition): Attributes {
+  const { operation, chargeClass, callId, params, stream } = call;
+  const { name, output } = operationNameOf(call) ?? {};
+  const isEmbedding = name === 'embeddings';
+  const count = numberOf(params['n']);
+  const format = textOf(params['encoding_format']);
+  return known({
+    'gen_ai.output.type': output,
+    'gen_ai.request.stream': stream || undefined,
+    'gen_ai.request.max_tokens': numberOf(params['max_completion_tokens'] ?? params['max_tokens']),
+    'gen_ai.request.temperature': numberOf(params['temperature']),
+    'gen_ai.request.top_p': numberOf(params['top_p']),
+    'gen_ai.request.frequency_penalty': numberOf(params['frequency_penalty']),
+    'gen_ai.request.presence_penalty': numberOf(params['presence_penalty']),
+    'gen_ai.request.seed': numberOf(params['seed']),
+    'gen_ai.request.choice.count': count === 1 ? undefined : count,
+    'gen_ai.request.reasoning.level':
+      edition === 'latest' ? textOf(params['reasoning_effort']) : undefined,
+    'gen_ai.embeddings.dimension.count': isEmbedding ? numberOf(params['dimensions']) : undefined,
+    'gen_ai.request.encoding_formats': isEmbedding && format !== undefined ? [format] : undefined,
+    'model_gateway.operation': operation,
+    'model_gateway.charge_class': chargeClass,
+    'model_gateway.call_id': callId,
+    'model_gateway.video.task_id': textOf(params['task_id'] ?? params['video_id']),
+  });
+}
+
+/** The tokens of a call, whatever the gateway calls them. */
+export interface Tokens {
+  readonly input?: number | undefined;
+  readonly output?: number | undefined;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly reasoning?: number | undefined;
+}
+
+type Usage = Readonly<Record<string, unknown>>;
+
+function objectIn(usage: Usage, ...names: readonly string[]): Usage {
+  const value = names.map((name) => usage[name]).find((one) => typeof one === 'object');
+  return { ...value };
+}
+
+/** Reads the usage of OpenAI's formats and of Gemini's. */
+export function tokensOf(usage: Usage | undefined): Tokens {
+  if (usage === undefined) return {};
+  const input = objectIn(usage, 'prompt_tokens_details', 'input_tokens_details');
+  const output = objectIn(usage, 'completion_tokens_details', 'output_tokens_details');
+  const answered = numberOf(usage['candidatesTokenCount']);
+  const thought = numberOf(usage['thoughtsTokenCount']);
+  // Gemini counts what is thought beside the answer, OpenAI as a part of it.
+  const ofGemini = answered === undefined ? thought : answered + (thought ?? 0);
+  return {
+    input: numberOf(usage['prompt_tokens'] ?? usage['input_tokens'] ?? usage['promptTokenCount']),
+    output: numberOf(usage['completion_tokens'] ?? usage['output_tokens']) ?? ofGemini,
+    cacheRead: numberOf(
+      input['cached_tokens'] ??
+        usage['cache_read_input_tokens'] ??
+        usage['cachedContentTokenCount'],
+    ),
+    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
+    reasoning: numberOf(output['reasoning_tokens']) ?? thought,
+  };
+}
+
+/** What an error is counted under: its class, of which there are few. */
+export function errorTypeOf(error: unknown): string {
+  return error instanceof Error ? error.name : '_OTHER';
+}
+
+/** What is known when a call ends. */
+export function responseAttributes(
+  end: ObservedEnd,
+  edition: Edition,
+  { attempts, firstChunk }: { readonly attempts: number; readonly firstChunk: number | undefined },
+): Attributes {
+  const { finishReasons, error } = end;
+  const { input, output, cacheRead, cacheWrite, reasoning } = tokensOf(end.usage);
+  const written = edition === 'latest' ? 'cache_write' : 'cache_creation';
+  return known({
+    'gen_ai.response.id': end.responseId,
+    'gen_ai.response.model': end.responseModel,
+    'gen_ai.response.finish_reasons': finishReasons.length > 0 ? [...finishReasons] : undefined,
+    'gen_ai.response.time_to_first_chunk': firstChunk,
+    'gen_ai.usage.input_tokens': input,
+    'gen_ai.usage.output_tokens': output,
+    'gen_ai.usage.cache_read.input_tokens': cacheRead,
+    [`gen_ai.usage.${written}.input_tokens`]: cacheWrite,
+    'gen_ai.usage.reasoning.output_tokens': reasoning,
+    'error.type': error === undefined ? undefined : errorTypeOf(error),
+    'model_gateway.outcome': end.outcome,
+    'model_gateway.attempts': attempts,
+    'model_gateway.request_id': end.requestId,
+  });
+}

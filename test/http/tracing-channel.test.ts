@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { tracingChannel } from 'node:diagnostics_channel';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { collect, emulated, failureOf } from '../helpers/clients.ts';
+
+const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+const channel = tracingChannel<object>('model-gateway:call');
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** Writes down what the channel says, and when. */
+function listen() {
+  const seen: [event: string, message: object][] = [];
+  const note = (event: string) => (message: object) => void seen.push([event, { ...message }]);
+  const handlers = {
+    start: note('start'),
+    end: note('end'),
+    asyncStart: note('asyncStart'),
+    asyncEnd: note('asyncEnd'),
+    error: note('error'),
+  };
+  channel.subscribe(handlers);
+  ends.push(() => channel.unsubscribe(handlers));
+  return seen;
+}
+
+describe("Node's tracing channel model-gateway:call", () => {
+  test('tells of a call, its attempts and its end', async () => {
+    const seen = listen();
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
+
+    const answer = await client.chat.completions.create(ask, { callId: 'job-1' });
+    await vi.waitFor(() => expect(seen).toHaveLength(4));
+
+    expect(seen.map(([event]) => event)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd']);
+    expect(seen[0]?.[1]).toMatchObject({
+      operation: 'chat.completions.create',
+      callId: 'job-1',
+      model: 'gpt-4o-mini',
+      stream: false,
+    });
+    expect(seen[3]?.[1]).toMatchObject({
+      result: answer,
+      end: { outcome: 'completed', usage: answer.usage },
+      attempts: [
+        { request: { attempt: 1 }, response: { status: 429 } },
+        { request: { attempt: 2 }, response: { status: 200 } },
+      ],
+    });
+  });
+
+  test('tells of the end of a stream when it has ended', async () => {
+    const seen = listen();
+    const { client } = emulated();
+
+    const stream = await client.chat.completions.create({ ...ask, stream: true });
+    expect(seen.map(([event]) => event)).toEqual(['start', 'end']);
+    await collect(stream);
+    await vi.waitFor(() => expect(seen).toHaveLength(4));
+
+    expect(seen[3]?.[1]).toMatchObject({ end: { outcome: 'completed' }, result: stream.partial });
+  });
+
+  test('tells of an error', async () => {
+    const seen = listen();
+    const { client, emulator } = emulated();
+    emulator.fail({ fault: { type: 'error', status: 400 } });
+
+    const error = await failureOf(client.chat.completions.create(ask));
+    await vi.waitFor(() => expect(seen).toHaveLength(5));
+
+    expect(seen.map(([event]) => event)).toContain('error');
+    expect(seen.at(-1)?.[1]).toMatchObject({ error, end: { outcome: 'rejected' } });
+  });
+
+  test('runs the request within the store of a tracer', async () => {
+    const storage = new AsyncLocalStorage<object>();
+    channel.start.bindStore(storage, (message) => message);
+    ends.push(() => void channel.start.unbindStore(storage));
+    let within: object | undefined;
+    const { client, emulator } = emulated();
+    const watched = client.withOptions({
+      fetch: (...given) => {
+        within = storage.getStore();
+        return emulator.fetch(...given);
+      },
+    });
+
+    await watched.chat.completions.create(ask);
+
+    expect(within).toMatchObject({ operation: 'chat.completions.create' });
+  });
+
+  test('is left alone while nobody listens', async () => {
+    vi.resetModules();
+    const load = vi.fn(() => ({ watchCall: () => undefined }));
+    vi.doMock('../../src/http/observe.ts', load);
+    const { Gateway } = await import('../../src/gateway.ts');
+    const { emulator } = emulated();
+    const { apiKey, baseURL, fetch } = emulator;
+    const client = new Gateway({ apiKey, baseURL, fetch });
+
+    await client.chat.completions.create(ask);
+    expect(load).not.toHaveBeenCalled();
+
+    listen();
+    await client.chat.completions.create(ask);
+    expect(load).toHaveBeenCalledOnce();
+  });
+});
