@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // What failed, and the summary. `--reporter=default` shows the rest.
     reporters: ['minimal'],
-    // `npm run test:servers` runs these, and installs what they need.
-    exclude: ['test/servers/**'],
+    // `npm run test:servers` and `test:compat` run these, and install what they need.
+    exclude: ['test/servers/**', 'test/compat/**'],
     setupFiles: ['test/helpers/load-parts.ts'],
     typecheck: { include: ['test/**/*.test-d.ts'] },
     // Property tests and real sockets take their time on a busy machine.

@@ -1,4 +1,5 @@
 export { Gateway, Gateway as OpenAI, Gateway as default } from './gateway.ts';
+export { asOpenAI } from './as-openai.ts';
 export {
   APIError,
   AuthenticationError,

@@ -1,0 +1,240 @@
+// Frameworks that are handed a client: they are content with this one.
+import createInstructor from '@instructor-ai/instructor';
+import { HumanMessage } from '@langchain/core/messages';
+import { tool as langChainTool } from '@langchain/core/tools';
+import { ChatOpenAICompletions } from '@langchain/openai';
+import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
+import { Agent, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents';
+import { asOpenAI, type Gateway, StreamTruncatedError } from '../../dist/index.js';
+import type OpenAI from 'openai';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import * as z3 from 'zod-3';
+import { cutNextStream, setUp, spentAt } from './emulator.ts';
+
+const question = 'What is the weather in Lisbon?';
+const place = z.object({ city: z.string() });
+const sunny = (): string => 'Sunny, 24 degrees';
+
+const agentOf = (client: Gateway): Agent =>
+  new Agent({
+    name: 'Forecaster',
+    model: new OpenAIChatCompletionsModel(asOpenAI(client), 'm-chat'),
+  });
+
+const withTool = (client: Gateway): Agent =>
+  agentOf(client).clone({
+    tools: [
+      tool({
+        name: 'get_weather',
+        description: 'The weather of a place',
+        parameters: place,
+        execute: sunny,
+      }),
+    ],
+  });
+
+const langChainModel = (client: Gateway): ChatOpenAICompletions => {
+  const model = new ChatOpenAICompletions({ apiKey: 'not used', model: 'm-chat', maxRetries: 0 });
+  model.client = asOpenAI(client);
+  return model;
+};
+
+const llamaIndexModel = (client: Gateway): LlamaIndexOpenAI =>
+  new LlamaIndexOpenAI({ model: 'm-chat', apiKey: 'not used', session: asOpenAI(client) });
+
+const instructorOf = (client: Gateway) =>
+  createInstructor({ client: asOpenAI<OpenAI>(client), mode: 'TOOLS' });
+
+describe('@openai/agents', () => {
+  beforeAll(() => setTracingDisabled(true));
+
+  test('answers', async () => {
+    const { client, emulator } = setUp();
+
+    const { finalOutput } = await run(agentOf(client), question);
+
+    expect(finalOutput).toContain('Lisbon');
+    expect(spentAt(emulator)).toMatchObject({ requests: ['POST /v1/chat/completions'] });
+  });
+
+  test('calls tools', async () => {
+    const { client, emulator } = setUp();
+
+    const { finalOutput } = await run(withTool(client), question);
+
+    expect(finalOutput).toContain('Sunny');
+    expect(emulator.requests).toHaveLength(2);
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('streams, with usage', async () => {
+    const { client, emulator } = setUp();
+
+    const stream = await run(agentOf(client), question, { stream: true });
+    let text = '';
+    for await (const event of stream.toTextStream()) text += event;
+    await stream.completed;
+
+    expect(text).toContain('Lisbon');
+    expect(stream.state.usage.totalTokens).toBeGreaterThan(0);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('a stream that is cut throws', async () => {
+    const { client, emulator } = setUp();
+    cutNextStream(emulator);
+
+    const stream = await run(agentOf(client), question, { stream: true });
+    const reading = (async () => {
+      for await (const _ of stream.toTextStream());
+      await stream.completed;
+    })();
+
+    await expect(reading).rejects.toBeInstanceOf(StreamTruncatedError);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('what may have been paid for is not asked for again', async () => {
+    const { client, emulator } = setUp();
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+    const safe = client.withOptions({ retryUnknownOutcome: false });
+
+    await expect(run(agentOf(safe), question)).rejects.toMatchObject({ outcome: 'unknown' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+describe('LangChain', () => {
+  test('answers, with usage', async () => {
+    const { client, emulator } = setUp();
+
+    const answer = await langChainModel(client).invoke(question);
+
+    expect(answer.text).toContain('Lisbon');
+    expect(answer.usage_metadata).toMatchObject({ total_tokens: expect.any(Number) });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('streams, with usage', async () => {
+    const { client, emulator } = setUp();
+    let text = '';
+    let usage: unknown;
+
+    for await (const chunk of await langChainModel(client).stream(question)) {
+      text += chunk.text;
+      usage = chunk.usage_metadata ?? usage;
+    }
+
+    expect(text).toContain('Lisbon');
+    expect(usage).toMatchObject({ total_tokens: expect.any(Number) });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('calls tools', async () => {
+    const { client, emulator } = setUp();
+    const weather = langChainTool(sunny, { name: 'get_weather', schema: place });
+
+    const asked = new HumanMessage(question);
+    const answer = await langChainModel(client).bindTools([weather]).invoke([asked]);
+    const [call] = answer.tool_calls ?? [];
+    const result = await weather.invoke(call ?? { city: '' });
+    const last = await langChainModel(client).invoke([asked, answer, result]);
+
+    expect(call).toMatchObject({ name: 'get_weather' });
+    expect(last.text).toContain('Sunny');
+    expect(emulator.charges).toHaveLength(2);
+  });
+
+  test('structured output', async () => {
+    const { client } = setUp();
+
+    const model = langChainModel(client).withStructuredOutput(place, {
+      method: 'jsonSchema',
+      name: 'place',
+    });
+
+    expect(await model.invoke(question)).toEqual({ city: expect.any(String) });
+  });
+
+  test('a stream that is cut throws', async () => {
+    const { client, emulator } = setUp();
+    cutNextStream(emulator);
+
+    const reading = (async () => {
+      for await (const _ of await langChainModel(client).stream(question));
+    })();
+
+    await expect(reading).rejects.toBeInstanceOf(StreamTruncatedError);
+    expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+describe('LlamaIndex', () => {
+  const messages = [{ role: 'user' as const, content: question }];
+
+  test('answers', async () => {
+    const { client, emulator } = setUp();
+
+    const { message } = await llamaIndexModel(client).chat({ messages });
+
+    expect(message.content).toContain('Lisbon');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('streams', async () => {
+    const { client, emulator } = setUp();
+    let text = '';
+
+    for await (const { delta } of await llamaIndexModel(client).chat({ messages, stream: true }))
+      text += delta;
+
+    expect(text).toContain('Lisbon');
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('a stream that is cut throws', async () => {
+    const { client, emulator } = setUp();
+    cutNextStream(emulator);
+
+    const reading = (async () => {
+      for await (const _ of await llamaIndexModel(client).chat({ messages, stream: true }));
+    })();
+
+    await expect(reading).rejects.toBeInstanceOf(StreamTruncatedError);
+    expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+describe('instructor', () => {
+  const schema = z3.object({ city: z3.string() });
+  const asked = { model: 'm-chat', messages: [{ role: 'user' as const, content: question }] };
+
+  test('gives what fits a schema', async () => {
+    const { client, emulator } = setUp();
+
+    const answer = await instructorOf(client).chat.completions.create({
+      ...asked,
+      response_model: { schema, name: 'Place' },
+      max_retries: 0,
+    });
+
+    expect(answer).toMatchObject({ city: expect.any(String) });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('and piece by piece', async () => {
+    const { client, emulator } = setUp();
+    let last: unknown;
+
+    const stream = await instructorOf(client).chat.completions.create({
+      ...asked,
+      response_model: { schema, name: 'Place' },
+      stream: true,
+    });
+    for await (const piece of stream) last = piece;
+
+    expect(last).toMatchObject({ city: expect.any(String) });
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
