@@ -136,6 +136,8 @@ describe('what wrappers look for', () => {
 
     await expect(asked).rejects.toThrow(/not served .* Use chat\.completions\.create\(\)/);
     await expect(asked).rejects.toBeInstanceOf(GatewayError);
+    await expect(asked.asResponse()).rejects.toBeInstanceOf(GatewayError);
+    await expect(asked.withResponse()).rejects.toBeInstanceOf(GatewayError);
     await expect(copyOf(client.moderations).create(body)).rejects.toThrow(
       /post\('\/v1\/moderations', \{ body \}\)/,
     );

@@ -3,6 +3,7 @@ import createInstructor from '@instructor-ai/instructor';
 import { HumanMessage } from '@langchain/core/messages';
 import { tool as langChainTool } from '@langchain/core/tools';
 import { ChatOpenAICompletions } from '@langchain/openai';
+import { tool as llamaIndexTool } from '@llamaindex/core/tools';
 import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
 import { Agent, OpenAIChatCompletionsModel, run, setTracingDisabled, tool } from '@openai/agents';
 import { asOpenAI, type Gateway, StreamTruncatedError } from '../../dist/index.js';
@@ -182,6 +183,22 @@ describe('LlamaIndex', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('calls tools', async () => {
+    const { client, emulator } = setUp();
+    const weather = llamaIndexTool({
+      name: 'get_weather',
+      description: 'The weather of a place',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      execute: sunny,
+    });
+
+    const { message, raw } = await llamaIndexModel(client).chat({ messages, tools: [weather] });
+
+    expect(message.options).toMatchObject({ toolCall: [{ name: 'get_weather' }] });
+    expect(raw).toMatchObject({ usage: { total_tokens: expect.any(Number) } });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('streams', async () => {
     const { client, emulator } = setUp();
     let text = '';
@@ -236,5 +253,19 @@ describe('instructor', () => {
 
     expect(last).toMatchObject({ city: expect.any(String) });
     expect(emulator.charges).toHaveLength(1);
+  });
+
+  // With a model for the answer, instructor splits the stream itself and loses what it throws.
+  test('a plain stream that is cut throws', async () => {
+    const { client, emulator } = setUp();
+    cutNextStream(emulator);
+
+    const reading = (async () => {
+      const params = { ...asked, stream: true } as const;
+      for await (const _ of await instructorOf(client).chat.completions.create(params));
+    })();
+
+    await expect(reading).rejects.toBeInstanceOf(StreamTruncatedError);
+    expect(emulator.requests).toHaveLength(1);
   });
 });
