@@ -14,7 +14,7 @@
 const ground = 'src/(types|options|endpoints)\\.ts$';
 const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account)/';
 const middle = 'src/(structured|streams|uploads)/';
-const entries = 'src/(node|helpers|testing|ai-sdk|otel|postgres|redis|bullmq|cli|playground)/';
+const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|playground)/';
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -95,7 +95,7 @@ export default {
       name: 'adapters',
       comment: 'Other packages are served with what users have too.',
       severity: 'error',
-      from: { path: '^src/(ai-sdk|otel|postgres|redis)/' },
+      from: { path: '^src/(ai-sdk|otel|ledgers)/' },
       to: { path: '^src/', pathNot: '^src/($1/|index\\.ts$)' },
     },
     {

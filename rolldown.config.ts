@@ -55,6 +55,8 @@ export default defineConfig({
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,
     'otel/index': `${declarations}/otel/index.d.ts`,
+    postgres: `${declarations}/ledgers/postgres.d.ts`,
+    redis: `${declarations}/ledgers/redis.d.ts`,
     stream: `${declarations}/stream.d.ts`,
     'testing/index': `${declarations}/testing/index.d.ts`,
     'testing/msw': `${declarations}/testing/msw.d.ts`,

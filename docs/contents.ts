@@ -15,7 +15,10 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     text: 'Text',
     pages: ['guides/structured-output', 'guides/tools', 'guides/gemini', 'guides/embeddings'],
   },
-  { text: 'Media', pages: ['guides/images-and-files', 'guides/speech', 'guides/video'] },
+  {
+    text: 'Media',
+    pages: ['guides/images-and-files', 'guides/speech', 'guides/video', 'guides/many-machines'],
+  },
   { text: 'Money', pages: ['guides/retries-and-charges'] },
   {
     text: 'In an app',

@@ -42,6 +42,9 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   './bullmq': [/^node:/, /^#form-data$/],
   './otel': [/^#form-data$/, /^@opentelemetry\/api$/],
   './node': [/^node:/, /^#form-data$/],
+  // Clients of servers are the caller's: not even their types are named.
+  './postgres': [/^#form-data$/],
+  './redis': [/^#form-data$/],
   './stream': [],
   './testing': [],
   './testing/msw': [/^msw$/],

@@ -108,7 +108,8 @@ export class VideoSubmitAnswerError extends UnexpectedResponseError {
 
 /**
  * The ledger of a submission could not be asked, as when its database cannot be reached. Nothing was
- * sent. It may pass: a job can try again with the same `callId`. `cause` is what the ledger threw.
+ * sent. It may pass: a job can try again with the same `callId`. `cause` is what the ledger or its
+ * database threw.
  */
 export class LedgerError extends GatewayError {
   static override readonly kind: string = 'LedgerError';

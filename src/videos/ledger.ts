@@ -295,7 +295,7 @@ export class LedgerCall {
     try {
       found = await (signal ? untilAborted(asked, signal) : asked);
     } catch (cause) {
-      if (InvalidInputError.isInstance(cause)) throw cause;
+      if (InvalidInputError.isInstance(cause) || LedgerError.isInstance(cause)) throw cause;
       if (signal?.aborted !== true) {
         const problem = `The ledger failed to claim call ${callId}.`;
         throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });

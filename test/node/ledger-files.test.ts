@@ -10,14 +10,10 @@ import fsPromises, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { fileLedger } from '../../src/node/index.ts';
 import { makeRef } from '../../src/videos/ref.ts';
-import { memoryLedger } from '../../src/videos/ledger.ts';
 import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
-import type { VideoTaskRef } from '../../src/videos/types.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { untyped } from '../helpers/untyped.ts';
 import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
 
 const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
@@ -447,47 +443,6 @@ test('two workers that enter their tasks at the same time both have them kept', 
 
   const entry = await fileLedger(folder).entry('job');
   expect(entry?.refs.map(({ id }) => id).toSorted()).toEqual(['task_1', 'task_2']);
-});
-
-describe.each<[string, () => Promise<SubmitLedger>]>([
-  ['memoryLedger()', async () => memoryLedger()],
-  ['fileLedger()', async () => fileLedger(await temporaryFolder())],
-])('%s refuses', (_, make) => {
-  test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
-    const ledger = await make();
-    const bad = untyped<string>(callId);
-
-    const errors = await Promise.all([
-      failureOf(ledger.claim(bad, 'hash')),
-      failureOf(ledger.accept(bad, ref)),
-      failureOf(ledger.finish(bad, 'unknown')),
-    ]);
-
-    expect(errors.every((error) => InvalidInputError.isInstance(error))).toBe(true);
-    expect(errors.map((error) => Reflect.get(Object(error), 'field'))).toEqual(
-      Array(3).fill('callId'),
-    );
-  });
-
-  test.each(['task_1', undefined, {}, { ...ref, v: 2 }])('the handle %j', async (handle) => {
-    const ledger = await make();
-    await ledger.claim('job', 'hash');
-
-    const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
-
-    expect(InvalidInputError.isInstance(error)).toBe(true);
-    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
-  });
-
-  test('an end that is none', async () => {
-    const ledger = await make();
-    await ledger.claim('job', 'hash');
-
-    const error = await failureOf(ledger.finish('job', untyped<'unknown'>('done')));
-
-    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'end' });
-    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
-  });
 });
 
 /** Does something before the first use of a function of the file system, which may then find nothing. */

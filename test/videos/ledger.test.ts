@@ -328,6 +328,15 @@ describe('videos.create() with a ledger', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
+  test('what a ledger says of its own failure is said as it is', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const own = new LedgerError('The table is missing.', { outcome: 'not_sent', callId: 'a' });
+    const { ledger } = watchedLedger({ claim: () => Promise.reject(own) });
+
+    expect(await failureOf(videos.create(order, { ledger, callId: 'a' }))).toBe(own);
+    expect(emulator.requests).toHaveLength(0);
+  });
+
   test('a ledger that cannot accept gives the handle in the error, and stays on the safe side', async () => {
     const { emulator, videos } = emulatedVideos();
     const cause = new Error('the database is away');

@@ -1,6 +1,8 @@
 // What only Node's entry has, without the types of a browser.
 import { fileFromPath, saveTo } from 'model-gateway/node';
-import { Gateway } from 'model-gateway';
+import { Gateway, type SubmitLedger } from 'model-gateway';
+import { postgresLedger, type PostgresPool } from 'model-gateway/postgres';
+import { redisLedger, type NodeRedisClient } from 'model-gateway/redis';
 
 const client = new Gateway({ apiKey: 'k', baseURL: 'https://gateway.example.com' });
 
@@ -12,4 +14,11 @@ export async function speak(input: string, path: string): Promise<void> {
 export async function translate(path: string): Promise<string> {
   const file = await fileFromPath(path);
   return (await client.audio.translations.create({ model: 'm', file })).text;
+}
+
+export async function ledgerIn(database: PostgresPool | NodeRedisClient): Promise<SubmitLedger> {
+  if (!('query' in database)) return redisLedger(database, { lease: 60_000 });
+  const ledger = postgresLedger(database, { table: 'app.calls' });
+  await ledger.migrate();
+  return ledger;
 }

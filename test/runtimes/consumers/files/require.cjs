@@ -2,6 +2,8 @@
 const { Gateway, APIError, default: fallback } = require('model-gateway');
 const { createEmulator } = require('model-gateway/testing');
 const { saveTo } = require('model-gateway/node');
+const { postgresLedger } = require('model-gateway/postgres');
+const { redisLedger } = require('model-gateway/redis');
 
 async function main() {
   const { apiKey, baseURL, fetch } = createEmulator();
@@ -9,7 +11,9 @@ async function main() {
   const { data } = await client.models.list();
   const error = await client.get('/v1/models/none').catch((caught) => caught);
   const isError = APIError.isInstance(error) && error instanceof APIError;
-  const checks = [data.length > 3, isError, fallback === Gateway, typeof saveTo === 'function'];
+  const functions = [saveTo, postgresLedger, redisLedger];
+  const areThere = functions.every((value) => typeof value === 'function');
+  const checks = [data.length > 3, isError, fallback === Gateway, areThere];
   console.log(`consumer: ${checks.join(' ')}`);
 }
 

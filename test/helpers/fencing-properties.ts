@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fileLedger } from '../../src/node/index.ts';
 import { memoryLedger } from '../../src/videos/ledger.ts';
 import { makeRef } from '../../src/videos/ref.ts';
 import type { SubmitLedger } from '../../src/videos/ledger.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** What happens next: a worker asks for the call, or one that has submitted it says how that ended. */
 type Step =
@@ -83,16 +81,28 @@ class Fleet {
   }
 }
 
-test('whatever workers say, and however late, no call is free that may be paid for, and no task is lost', async () => {
-  await fc.assert(
-    fc.asyncProperty(steps, async (given) => {
-      const inMemory = new Fleet(memoryLedger());
-      const ofFiles = new Fleet(fileLedger(await temporaryFolder()));
-      for (const step of [{ act: 'claim' } as const, ...given]) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
-        expect(await inMemory.do(step)).toEqual(await ofFiles.do(step));
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
+/**
+ * What every ledger does whatever workers say, and however late: no call is free that may be paid for, no
+ * task is lost, and it says what the ledger in memory says.
+ *
+ * @param make - Makes one that knows no call.
+ */
+export function testInterleavings(
+  name: string,
+  make: () => Promise<SubmitLedger>,
+  numRuns: number,
+): void {
+  test(`${name} frees no call that may be paid for and loses no task, whatever workers say`, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (given) => {
+        const inMemory = new Fleet(memoryLedger());
+        const other = new Fleet(await make());
+        for (const step of [{ act: 'claim' } as const, ...given]) {
+          // eslint-disable-next-line no-await-in-loop -- one after the other
+          expect(await other.do(step)).toEqual(await inMemory.do(step));
+        }
+      }),
+      { numRuns },
+    );
+  });
+}

@@ -1,0 +1,77 @@
+/** What reads a call, for the scripts. All of them are given the key of the call. */
+const head = `
+local key = KEYS[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'doubt')
+local version, status, hash, claim, lease, ref, refs, doubt = unpack(call)
+if version and version ~= '1' then return redis.error_reply('LEDGERVERSION ' .. version) end
+`;
+
+/** The scripts of the methods: each runs whole, and nothing else meanwhile. */
+export const scripts = {
+  /** ARGV: claim id, input hash, claim that may be taken over or "", lease in ms. */
+  claim: `${head}
+local id, replaces = ARGV[1], ARGV[3]
+local isFree = not version
+local isAgain = claim == id and status == 'submitting'
+if isFree or (not ref and (isAgain or (replaces ~= '' and claim == replaces))) then
+  if version and claim ~= id then redis.call('HSET', key, 'doubt', '1') end
+  redis.call('HSET', key, 'v', '1', 'status', 'submitting', 'hash', ARGV[2], 'claim', id, 'lease', now + ARGV[4])
+  return {'submitting', ARGV[2], id, 'true'}
+end
+return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
+
+  /** ARGV: claim id, lease in ms. */
+  renew: `${head}
+if claim ~= ARGV[1] or status ~= 'submitting' then return 'false' end
+redis.call('HSET', key, 'lease', now + ARGV[2])
+return 'true'`,
+
+  /** ARGV: handle, how every text of the same task begins, claim id or "" for a person. */
+  accept: `${head}
+local given, start = ARGV[1], ARGV[2]
+local function is_same(text) return string.sub(text, 1, #start) == start end
+if not version then redis.call('HSET', key, 'v', '1', 'hash', '', 'claim', '') end
+if not ref or ARGV[3] == '' then
+  redis.call('HSET', key, 'status', 'accepted', 'ref', given)
+  redis.call('PERSIST', key)
+end
+refs = refs or ''
+if not ref or is_same(ref) then return 'ok' end
+local isKept = string.find(refs .. '\\n', '\\n' .. ref .. '\\n', 1, true)
+if ARGV[3] ~= '' then
+  if not string.find(refs, '\\n' .. start, 1, true) then
+    redis.call('HSET', key, 'refs', refs .. '\\n' .. given)
+  end
+elseif not isKept then
+  redis.call('HSET', key, 'refs', '\\n' .. ref .. refs)
+end
+return 'ok'`,
+
+  /** ARGV: how it has ended, claim id or "", how long one that is over is kept in ms or "". */
+  finish: `${head}
+local ended = ARGV[1]
+if not version or (ARGV[2] ~= '' and ARGV[2] ~= claim) then return 'ok' end
+if ended == 'completed' or ended == 'failed' then
+  if ref then
+    redis.call('HSET', key, 'status', ended)
+    if ARGV[3] ~= '' then redis.call('PEXPIRE', key, ARGV[3]) end
+  end
+elseif not ref then
+  if ended == 'not_submitted' and not doubt then redis.call('DEL', key)
+  else redis.call('HSET', key, 'status', 'unknown') end
+end
+return 'ok'`,
+
+  read: `${head}
+if not version then return {} end
+return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
+
+  /** Which entries Redis may drop when its memory is full; "" where it has no limit, or does not say. */
+  eviction: `
+local info = redis.pcall('INFO', 'memory')
+if type(info) ~= 'string' then return '' end
+if (string.match(info, 'maxmemory:(%d+)') or '0') == '0' then return '' end
+return string.match(info, 'maxmemory_policy:([%w%-]+)') or ''`,
+} as const;

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { makeRef } from '../../src/videos/ref.ts';
+import type { SubmitClaim, SubmitLedger } from '../../src/videos/ledger.ts';
+import type { VideoTaskRef } from '../../src/videos/types.ts';
+import { untyped } from './untyped.ts';
+import { failureOf } from './videos.ts';
+
+const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5, callId: 'job' });
+
+/** The id of a claim, of whoever it is. */
+export async function claimIdOf(asked: Promise<SubmitClaim>): Promise<string> {
+  const found = await asked;
+  return 'claimId' in found ? found.claimId : '';
+}
+
+/**
+ * What every ledger does.
+ *
+ * @param make - Makes one that knows no call.
+ */
+export function testLedger(name: string, make: () => Promise<SubmitLedger>): void {
+  describe(name, () => {
+    test('a call goes from claimed to accepted to finished', async () => {
+      const ledger = await make();
+
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+      expect(await ledger.claim('job', 'hash')).toEqual({
+        status: 'submitting',
+        inputHash: 'hash',
+        claimId: expect.any(String),
+        isAlive: true,
+      });
+      await ledger.accept('job', ref);
+      expect(await ledger.claim('job', 'other')).toEqual({
+        status: 'accepted',
+        inputHash: 'hash',
+        ref,
+      });
+      await ledger.finish('job', 'completed');
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'finished', ref });
+    });
+
+    test('calls do not touch each other', async () => {
+      const ledger = await make();
+
+      for (const callId of ['a', 'A', '../a', 'a/b', 'ä', ' ', 'x'.repeat(5_000)]) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        expect(await ledger.claim(callId, 'hash')).toMatchObject({ status: 'claimed' });
+      }
+    });
+
+    test('of many that claim at the same time one gets it', async () => {
+      const ledger = await make();
+
+      const claims = await Promise.all(
+        Array.from({ length: 50 }, () => ledger.claim('job', 'hash')),
+      );
+
+      expect(claims.filter(({ status }) => status === 'claimed')).toHaveLength(1);
+    });
+
+    test('a call that provably made no task may be claimed again', async () => {
+      const ledger = await make();
+      await ledger.claim('job', 'hash');
+
+      await ledger.finish('job', 'not_submitted');
+
+      expect(await ledger.claim('job', 'other')).toMatchObject({ status: 'claimed' });
+    });
+
+    test('a call of unknown fate stays claimed, and says that nobody works at it', async () => {
+      const ledger = await make();
+      await ledger.claim('job', 'hash');
+
+      await ledger.finish('job', 'unknown');
+
+      expect(await ledger.claim('job', 'hash')).toMatchObject({
+        status: 'unknown',
+        isAlive: false,
+      });
+    });
+
+    test('one that takes over names the claim; of many, one gets it', async () => {
+      const ledger = await make();
+      await ledger.claim('job', 'hash');
+      await ledger.finish('job', 'unknown');
+      const found = await ledger.claim('job', 'hash');
+      const claimId = 'claimId' in found ? found.claimId : '';
+
+      const wrong = await ledger.claim('job', 'hash', 'another');
+      const takers = Array.from({ length: 20 }, () => ledger.claim('job', 'hash', claimId));
+
+      const claims = await Promise.all(takers);
+      expect(wrong).toMatchObject({ status: 'unknown' });
+      expect(claims.filter(({ status }) => status === 'claimed')).toHaveLength(1);
+    });
+
+    test('a claim that was taken over and made no task leaves the doubt about the first', async () => {
+      const ledger = await make();
+      await ledger.claim('job', 'hash');
+      await ledger.finish('job', 'unknown');
+      const found = await ledger.claim('job', 'hash');
+      await ledger.claim('job', 'hash', 'claimId' in found ? found.claimId : '');
+
+      await ledger.finish('job', 'not_submitted');
+
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'unknown' });
+    });
+
+    test('what was accepted is never lost to a later word', async () => {
+      const ledger = await make();
+      await ledger.claim('job', 'hash');
+      await ledger.accept('job', ref);
+
+      for (const end of ['not_submitted', 'unknown', 'failed'] as const) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        await ledger.finish('job', end);
+        // eslint-disable-next-line no-await-in-loop
+        expect(await ledger.claim('job', 'hash')).toMatchObject({ ref });
+      }
+    });
+
+    test('a task that was found by hand can be entered', async () => {
+      const ledger = await make();
+
+      await ledger.accept('job', ref);
+
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref });
+    });
+
+    test('the end of a call that nobody claimed is no news', async () => {
+      const ledger = await make();
+
+      await ledger.finish('job', 'not_submitted');
+
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+    });
+
+    test('keeps a handle as it is, whatever text is in it', async () => {
+      const ledger = await make();
+      const odd = {
+        ...ref,
+        model: 'half \uD800 a pair',
+        callId: 'nul \0, line\n, tab\t, "\\", 世界 🎬',
+      };
+      await ledger.accept('job', odd, await claimIdOf(ledger.claim('job', 'hash')));
+      await ledger.accept('job', { ...odd, id: 'task\t"2"\\' }, 'another');
+
+      const entry = await ledger.entry('job');
+
+      expect(entry?.refs).toEqual([odd, { ...odd, id: 'task\t"2"\\' }]);
+      expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'accepted', ref: odd });
+    });
+
+    test('knows a task again, whatever else is noted of it, and tells it from similar ones', async () => {
+      const ledger = await make();
+      const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+      const others = ['task_', 'task_11', 'ask_1', '%', 'task_1","baseURL":"x'].map((id) => ({
+        ...ref,
+        id,
+      }));
+      const elsewhere = { ...ref, baseURL: 'https://gateway.test/v2' };
+
+      for (const task of [ref, ...others, elsewhere, { ...ref, createdAt: 9 }, ...others]) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        await ledger.accept('job', task, claimId);
+      }
+
+      const [first, ...more] = (await ledger.entry('job'))?.refs ?? [];
+      expect(first).toEqual(ref);
+      expect(more).toHaveLength(others.length + 1);
+      expect(more).toEqual(expect.arrayContaining([...others, elsewhere]));
+    });
+
+    test.each([
+      ['\uD800', '\uD801', '\uFFFD'],
+      ['a\0', 'a', 'a\0b'],
+      [`${'x'.repeat(5_000)}1`, `${'x'.repeat(5_000)}2`, 'x'.repeat(5_000)],
+      ['é', 'e\u0301', 'é'.toUpperCase()],
+      ["'; DROP TABLE calls; --", '"', '%'],
+    ])('takes %j for another call than the next', async (...callIds) => {
+      const ledger = await make();
+
+      for (const callId of callIds) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        expect(await ledger.claim(callId, callId.length > 9 ? 'hash' : '')).toMatchObject({
+          status: 'claimed',
+        });
+        // eslint-disable-next-line no-await-in-loop
+        await ledger.accept(callId, { ...ref, callId });
+      }
+
+      for (const callId of callIds) {
+        // eslint-disable-next-line no-await-in-loop -- one after the other
+        expect((await ledger.entry(callId))?.refs).toEqual([{ ...ref, callId }]);
+      }
+    });
+
+    describe('refuses', () => {
+      test.each([undefined, null, 7, '', {}])('the call id %j', async (callId) => {
+        const ledger = await make();
+        const bad = untyped<string>(callId);
+
+        const errors = await Promise.all([
+          failureOf(ledger.claim(bad, 'hash')),
+          failureOf(ledger.accept(bad, ref)),
+          failureOf(ledger.finish(bad, 'unknown')),
+        ]);
+
+        expect(errors.every((error) => InvalidInputError.isInstance(error))).toBe(true);
+        expect(errors.map((error) => Reflect.get(Object(error), 'field'))).toEqual(
+          Array(3).fill('callId'),
+        );
+      });
+
+      test.each(['task_1', undefined, {}, { ...ref, v: 2 }])('the handle %j', async (handle) => {
+        const ledger = await make();
+        await ledger.claim('job', 'hash');
+
+        const error = await failureOf(ledger.accept('job', untyped<VideoTaskRef>(handle)));
+
+        expect(InvalidInputError.isInstance(error)).toBe(true);
+        expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+      });
+
+      test('an end that is none', async () => {
+        const ledger = await make();
+        await ledger.claim('job', 'hash');
+
+        const error = await failureOf(ledger.finish('job', untyped<'unknown'>('done')));
+
+        expect(error).toMatchObject({ name: 'InvalidInputError', field: 'end' });
+        expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'submitting' });
+      });
+    });
+  });
+}

@@ -1,0 +1,359 @@
+import { Pool } from 'pg';
+import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { postgresLedger, type PostgresPool } from '../../src/ledgers/postgres.ts';
+import { makeRef } from '../../src/videos/ref.ts';
+import { claimIdOf } from '../helpers/ledger-contract.ts';
+import { untyped } from '../helpers/untyped.ts';
+import { countRequests, emulatedVideos, failureOf, order } from '../helpers/videos.ts';
+import { newTable, sharedPool } from './ledgers.ts';
+import { freePort } from './processes.ts';
+
+const pool = sharedPool();
+const ref = makeRef({ id: 'task_1', baseURL: 'https://gateway.test', createdAt: 5 });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A pool in which something happens before or after a statement. */
+function poolWith(
+  change: (text: string, run: () => ReturnType<PostgresPool['query']>) => unknown,
+): PostgresPool {
+  return {
+    async query(text, values) {
+      const run = () => pool.query(text, values);
+      return untyped<Awaited<ReturnType<PostgresPool['query']>>>(await change(text, run));
+    },
+  };
+}
+
+const lost = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+
+/** A pool that does what it is asked, and loses the first answers to it. */
+function losing(answers: number, part: string): PostgresPool {
+  let left = answers;
+  return poolWith(async (text, run) => {
+    const result = await run();
+    if (!text.includes(part) || left === 0) return result;
+    left -= 1;
+    throw lost();
+  });
+}
+
+async function isAlive(table: string): Promise<boolean | undefined> {
+  const entry = await postgresLedger(pool, { table }).entry('job');
+  return entry !== undefined && 'isAlive' in entry ? entry.isAlive : undefined;
+}
+
+async function migrated(table = newTable()): Promise<string> {
+  await postgresLedger(pool, { table }).migrate();
+  return table;
+}
+
+describe('a database that cannot be asked', () => {
+  test('submits nothing, and is an error that passes', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const gone = new Pool({ host: '127.0.0.1', port: await freePort() });
+    onTestFinished(() => gone.end());
+    const ledger = postgresLedger(gone, { timeout: 500 });
+
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+    expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
+    expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    expect(String(error)).toMatch(/ECONNREFUSED.*Check that it runs, and how the pool connects/);
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('and never answers, is given up after the time that it is given', async () => {
+    const ledger = postgresLedger({ query: () => new Promise(() => {}) }, { timeout: 300 });
+    const begun = performance.now();
+
+    const error = await failureOf(ledger.claim('job', 'hash'));
+
+    expect(error).toMatchObject({ name: 'LedgerError' });
+    expect(String(error)).toContain('no answer within 100 ms');
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  test.each([
+    ['57P01', 'terminating connection due to administrator command'],
+    ['53300', 'sorry, too many clients already'],
+    ['40001', 'could not serialize access'],
+    ['25006', 'cannot execute INSERT in a read-only transaction'],
+    ['EPIPE', 'write EPIPE'],
+    [undefined, 'Connection terminated unexpectedly'],
+  ])('is asked again after %s', async (code, message) => {
+    let failures = 2;
+    const table = await migrated();
+    const shaky = poolWith((_, run) => {
+      failures -= 1;
+      return failures >= 0 ? Promise.reject(Object.assign(new Error(message), { code })) : run();
+    });
+
+    const claim = await postgresLedger(shaky, { table }).claim('job', 'hash');
+
+    expect(claim).toMatchObject({ status: 'claimed' });
+    expect(failures).toBe(-1);
+  });
+
+  test('while a task is entered leaves its handle on the error, and the call is not submitted again', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const table = await migrated();
+    const broken = poolWith((text, run) =>
+      text.includes("'accepted'") ? Promise.reject(lost()) : run(),
+    );
+    const options = { ledger: postgresLedger(broken, { table, timeout: 300 }), callId: 'job' };
+
+    const error = await failureOf(videos.create(order, options));
+    const again = await failureOf(
+      videos.create(order, { ledger: postgresLedger(pool, { table }), callId: 'job' }),
+    );
+
+    const id = emulator.videos.list[0]?.id;
+    expect(error).toMatchObject({ name: 'VideoWaitError', ref: { id } });
+    expect(error).toMatchObject({ cause: { name: 'LedgerError', cause: { code: 'ECONNRESET' } } });
+    expect(again).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+});
+
+describe('an answer that is lost', () => {
+  test('to a claim leaves it to whoever asked', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(losing(2, "'submitting', false"), { table });
+
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+  });
+
+  test('to a claim, until it is given up, leaves it to one who asks the same ledger later', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const table = await migrated();
+    const ledger = postgresLedger(losing(3, "'submitting', false"), { table, timeout: 200 });
+    const options = { ledger, callId: 'job' };
+
+    const error = await failureOf(videos.create(order, options));
+    const other = postgresLedger(pool, { table });
+    const seen = await failureOf(videos.create(order, { ...options, ledger: other }));
+    const claims = await Promise.allSettled([1, 2, 3].map(() => videos.create(order, options)));
+
+    expect(error).toMatchObject({ name: 'LedgerError' });
+    expect(seen).toMatchObject({ name: 'VideoSubmitUnknownError' });
+    expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+
+  test('to a take-over leaves the claim to whoever asked, and the doubt', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(losing(1, "'submitting', false"), { table });
+    const first = await claimIdOf(postgresLedger(pool, { table }).claim('job', 'hash'));
+
+    const second = await ledger.claim('job', 'hash', first);
+    await ledger.finish('job', 'not_submitted', await claimIdOf(Promise.resolve(second)));
+
+    expect(second).toMatchObject({ status: 'claimed' });
+    expect(await ledger.entry('job')).toMatchObject({ status: 'unknown' });
+  });
+
+  test('to the entering of a task keeps one of it', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(losing(2, "'accepted'"), { table });
+
+    await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));
+
+    expect(await ledger.entry('job')).toMatchObject({ status: 'accepted', refs: [ref] });
+  });
+});
+
+describe('a lease', () => {
+  const lease = 1_000;
+
+  test('goes on while a call is being submitted, and is not renewed after that', async () => {
+    const table = await migrated();
+    const renewals: number[] = [];
+    const watched = poolWith((text, run) => {
+      if (text.includes('RETURNING call_id')) renewals.push(performance.now());
+      return run();
+    });
+    const ledger = postgresLedger(watched, { table, lease });
+
+    const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+    await vi.waitFor(() => expect(renewals.length).toBeGreaterThan(4), { timeout: 10_000 });
+    expect(await isAlive(table)).toBe(true);
+    await ledger.accept('job', ref, claimId);
+    const count = renewals.length;
+    await new Promise((resolve) => {
+      setTimeout(resolve, lease);
+    });
+
+    expect(renewals).toHaveLength(count);
+  });
+
+  test('ends when its process is not heard of, by the clock of the database', async () => {
+    const table = await migrated();
+    const deaf = poolWith((text, run) =>
+      text.includes('RETURNING call_id') ? new Promise(() => {}) : run(),
+    );
+    // Whatever the clock of this machine says.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2099, 0, 1) });
+    await postgresLedger(deaf, { table, lease }).claim('job', '');
+
+    expect(await isAlive(table)).toBe(true);
+    await vi.waitFor(async () => expect(await isAlive(table)).toBe(false), { timeout: 10_000 });
+    const { emulator, videos } = emulatedVideos();
+    const ledger = postgresLedger(pool, { table });
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+    expect(error).toMatchObject({ name: 'VideoSubmitUnknownError', isUnderWay: false });
+    expect(emulator.requests).toHaveLength(0);
+  });
+
+  test('that another worker has taken over is not renewed', async () => {
+    const table = await migrated();
+    const renewed: unknown[] = [];
+    const watched = poolWith(async (text, run) => {
+      const result = await run();
+      if (text.includes('RETURNING call_id')) renewed.push(Object(result).rowCount);
+      return result;
+    });
+    const first = await claimIdOf(postgresLedger(watched, { table, lease }).claim('job', 'hash'));
+    await postgresLedger(pool, { table }).claim('job', 'hash', first);
+
+    await vi.waitFor(() => expect(renewed).toEqual([0]), { timeout: 5_000 });
+    await new Promise((resolve) => {
+      setTimeout(resolve, lease);
+    });
+
+    expect(renewed).toEqual([0]);
+  });
+});
+
+describe('a table', () => {
+  test('that is missing is told of, with the fix, at once and before anything is sent', async () => {
+    const { emulator, videos } = emulatedVideos();
+    const table = newTable();
+    const ledger = postgresLedger(pool, { table });
+
+    const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+    await ledger.migrate();
+    const task = await videos.create(order, { ledger, callId: 'job' });
+
+    expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent', callId: 'job' });
+    expect(String(error)).toContain(
+      `The table ${table} of the ledger does not exist. Call ledger.migrate() once`,
+    );
+    expect(task.status).toBe('queued');
+    expect(countRequests(emulator).posts).toBe(1);
+  });
+
+  test.each(['is_doubtful', 'lease_until', 'other_refs', 'updated_at'])(
+    'of another version, without %s, is told of before anything is sent',
+    async (column) => {
+      const { emulator, videos } = emulatedVideos();
+      const table = await migrated();
+      await pool.query(`ALTER TABLE ${table} DROP COLUMN ${column}`);
+      const ledger = postgresLedger(pool, { table });
+
+      const error = await failureOf(videos.create(order, { ledger, callId: 'job' }));
+
+      expect(error).toMatchObject({ name: 'LedgerError', outcome: 'not_sent' });
+      expect(String(error)).toMatch(/of another version \(column "\w+".*Call ledger\.migrate\(\)/);
+      expect(await failureOf(ledger.migrate())).toMatchObject({ name: 'LedgerError' });
+      expect(emulator.requests).toHaveLength(0);
+    },
+  );
+
+  test('is made once, however many make it, and what is in it stays', async () => {
+    const table = newTable();
+    const ledgers = Array.from({ length: 8 }, () => postgresLedger(pool, { table }));
+
+    await Promise.all(ledgers.map((ledger) => ledger.migrate()));
+    await ledgers[0]?.claim('job', 'hash');
+    await Promise.all(ledgers.map((ledger) => ledger.migrate()));
+
+    expect(await ledgers[1]?.entry('job')).toMatchObject({ status: 'submitting' });
+  });
+
+  test('may be in a schema, and have a name with capital letters', async () => {
+    const schema = newTable();
+    await pool.query(`CREATE SCHEMA ${schema}`);
+    const ledger = postgresLedger(pool, { table: `${schema}.Calls` });
+
+    await ledger.migrate();
+    await ledger.claim('job', 'hash');
+
+    expect((await pool.query(`SELECT call_id FROM ${schema}."Calls"`)).rows).toEqual([
+      { call_id: 'job' },
+    ]);
+  });
+
+  test('may be used, and migrated, by one who may not create tables', async () => {
+    const table = await migrated();
+    const user = newTable();
+    await pool.query(`CREATE USER ${user}`);
+    const url = new URL(inject('postgresURL'));
+    url.username = user;
+    const limited = new Pool({ connectionString: url.href });
+    onTestFinished(() => limited.end());
+    const ledger = postgresLedger(limited, { table });
+
+    const refused = await failureOf(ledger.claim('job', 'hash'));
+    await pool.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO ${user}`);
+    await ledger.migrate();
+
+    expect(refused).toMatchObject({ name: 'LedgerError', cause: { code: '42501' } });
+    expect(String(refused)).toContain('PostgreSQL refuses what the ledger asks: permission denied');
+    expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
+  });
+
+  test('holds text that people and other programs can read', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(pool, { table });
+    await ledger.accept('job', ref, await claimIdOf(ledger.claim('job', 'hash')));
+    await ledger.accept('job', { ...ref, id: 'task_2' }, 'late');
+    await ledger.finish('job', 'completed');
+
+    const { rows } = await pool.query(
+      `SELECT call_id, input_hash, status, is_doubtful, ref, other_refs, ref::jsonb ->> 'id' AS id FROM ${table}`,
+    );
+
+    const rest = ',"v":1,"kind":"video","route":{"type":"openai"},"createdAt":5}';
+    expect(rows).toEqual([
+      {
+        call_id: 'job',
+        input_hash: 'hash',
+        status: 'completed',
+        is_doubtful: false,
+        ref: `{"id":"task_1","baseURL":"https://gateway.test"${rest}`,
+        other_refs: `\n{"id":"task_2","baseURL":"https://gateway.test"${rest}`,
+        id: 'task_1',
+      },
+    ]);
+  });
+});
+
+describe('postgresLedger() refuses', () => {
+  const bad: readonly [string, string, unknown, unknown?][] = [
+    ['no pool', 'pool', undefined],
+    ['null', 'pool', null],
+    ['an address', 'pool', 'postgres://localhost/app'],
+    ['what has no query()', 'pool', {}],
+    ['the class', 'pool', Pool],
+    ['options that are text', 'options', pool, 'calls'],
+    ['no options', 'options', pool, null],
+    ['a name that is none', 'table', pool, { table: 'calls; DROP TABLE jobs' }],
+    ['an empty name', 'table', pool, { table: '' }],
+    ['a name of three parts', 'table', pool, { table: 'a.b.c' }],
+    ['a name that is too long', 'table', pool, { table: 'x'.repeat(64) }],
+    ['a lease of no time', 'lease', pool, { lease: 0 }],
+    ['a lease as text', 'lease', pool, { lease: '30s' }],
+    ['a lease without end', 'lease', pool, { lease: Infinity }],
+    ['no time to answer', 'timeout', pool, { timeout: 0 }],
+  ];
+
+  test.each(bad)('%s, naming %s', (_, field, given, options) => {
+    const make = () => postgresLedger(untyped<PostgresPool>(given), untyped<object>(options));
+
+    expect(make).toThrow(expect.objectContaining({ name: 'InvalidInputError', field }));
+  });
+});
