@@ -10,9 +10,12 @@ const bundled = ['commander', 'eventsource-parser', 'ky'];
 /** What `form-data` is made of, without the tables of media types: each of our files has its own type. */
 const formData = ['form-data', 'asynckit', 'combined-stream', 'delayed-stream'];
 
+/** What the page of the playground is made with (vite.config.ts). */
+const ofPage = ['preact', '@preact/signals', '@preact/signals-core'];
+
 /** The licences of what is bundled ask for being passed on with it. */
 async function writeLicences(): Promise<void> {
-  const licences = [...bundled, ...formData].map(async (name) => {
+  const licences = [...bundled, ...formData, ...ofPage].map(async (name) => {
     const folder = `node_modules/${name}`;
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
     if (file === undefined) throw new Error(`${name} has no licence file.`);
@@ -21,9 +24,9 @@ async function writeLicences(): Promise<void> {
   await writeFile('dist/THIRD-PARTY-LICENSES.md', (await Promise.all(licences)).join('\n'));
 }
 
-/** The command line is imported by nobody and shows no stacks: its names may be short. */
+/** The command line and its playground are imported by nobody and show no stacks: their names may be short. */
 async function shortenProgram(): Promise<void> {
-  const files = (await readdir('dist')).filter((name) => name.startsWith('program-'));
+  const files = (await readdir('dist')).filter((name) => /^(program|start)-/.test(name));
   for (const name of files) {
     const source = await readFile(`dist/${name}`, 'utf8');
     const { code } = await transform(source, { minify: true, format: 'esm', charset: 'utf8' });

@@ -66,6 +66,7 @@ async function run(): Promise<void> {
 
 try {
   await run();
+  print.note('The same in a browser, with what a retry costs: npx model-gateway playground');
 } catch (error) {
   process.exitCode = 1;
   print.failure(error);

@@ -3,7 +3,7 @@ import { createEmulator, type Fault, type ReceivedRequest } from '../testing/ind
 import { InvalidInputError, type Operation } from '../index.ts';
 import { codeOf } from '../node/durable.ts';
 import { operations } from '../testing/server/router.ts';
-import { Terminal } from './terminal.ts';
+import { ended, Terminal } from './terminal.ts';
 import { collect, exitCodes, parseDuration, parseNumber, UsageError } from './usage.ts';
 
 interface EmulatorCommandOptions {
@@ -47,13 +47,6 @@ function parseFault(text: string): { operation: Operation | '*'; fault: Fault; t
     throw new UsageError(`There is no operation ${at}. There are ${operations.join(', ')}.`);
   }
   return { operation, fault, times: Number(count) };
-}
-
-/** Resolves when the person or the system ends the program. */
-function ended(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-  });
 }
 
 /** `model-gateway emulator`. */

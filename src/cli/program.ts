@@ -3,6 +3,7 @@ import { chatCommand } from './chat.ts';
 import { doctorCommand } from './doctor.ts';
 import { emulatorCommand } from './emulate.ts';
 import { drawCommand, editCommand, embedCommand, speakCommand, translateCommand } from './media.ts';
+import { playgroundCommand } from './playground.ts';
 import { getCommand, modelsCommand, postCommand } from './request.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
@@ -43,6 +44,7 @@ export async function run(words: readonly string[]): Promise<void> {
     .addCommand(postCommand())
     .addCommand(doctorCommand())
     .addCommand(emulatorCommand())
+    .addCommand(playgroundCommand())
     .addHelpText('after', codes);
   tame(program);
   try {

@@ -19,7 +19,8 @@ interface PictureRecord {
 
 const nameOf = (text: string): string => shortHash(text, 32);
 
-async function makeFolder(name: string): Promise<string> {
+/** A folder below that of the state. Refuses one that cannot be written. */
+export async function makeFolder(name: string): Promise<string> {
   const folder = join(stateFolder(), name);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

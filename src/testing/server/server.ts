@@ -20,17 +20,24 @@ type Handle = (request: Request) => Promise<Response>;
 const flushMilliseconds = 20;
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  let isWanted = true;
   return new ReadableStream({
     start(controller) {
       message.on('data', (piece: Uint8Array) => {
+        if (!isWanted) return;
         controller.enqueue(new Uint8Array(piece));
         if ((controller.desiredSize ?? 0) <= 0) message.pause();
       });
-      message.once('end', () => controller.close());
-      message.once('error', (error) => controller.error(error));
+      message.once('end', () => isWanted && controller.close());
+      message.once('error', (error) => isWanted && controller.error(error));
       message.pause();
     },
     pull() {
+      message.resume();
+    },
+    cancel() {
+      // What still comes is read and thrown away, so that the client reads the answer.
+      isWanted = false;
       message.resume();
     },
   });
@@ -122,31 +129,43 @@ function stopServer(server: Server): Promise<void> {
   });
 }
 
+/** One address that is served. */
+interface Listening {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves requests on a port; 0 takes a free one. */
+export async function listen(handle: Handle, port: number, host: string): Promise<Listening> {
+  // Not an import: bundlers for browsers would stumble over it.
+  const http = globalThis.process?.getBuiltinModule?.('node:http');
+  if (http === undefined)
+    throw new TypeError('listen() needs Node, Bun or Deno; use fetch instead');
+  const named = host.includes(':') ? `[${host}]` : host;
+  const server = http.createServer(
+    { requestTimeout: 0, keepAliveTimeout: 60_000 },
+    (message, response) => void serve(handle, `${named}:${port}`, message, response),
+  );
+  const taken = await start(server, port, host);
+  return { url: `http://${named}:${taken}`, port: taken, close: () => stopServer(server) };
+}
+
 /** Serves the emulator on a port, and its files on a second one. */
 export async function startServer(
   handle: Handle,
   port: number,
   host: string,
 ): Promise<EmulatorServer> {
-  // Not an import: bundlers for browsers would stumble over it.
-  const http = globalThis.process?.getBuiltinModule?.('node:http');
-  if (http === undefined)
-    throw new TypeError('listen() needs Node, Bun or Deno; use fetch instead');
-  const named = host.includes(':') ? `[${host}]` : host;
-  const create = (): Server =>
-    http.createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 }, (message, response) => {
-      void serve(handle, `${named}:${port}`, message, response);
-    });
-  const [main, files] = [create(), create()];
-  const mainPort = await start(main, port, host);
-  const filesPort = await start(files, 0, host);
+  const main = await listen(handle, port, host);
+  const files = await listen(handle, 0, host);
   const close = async (): Promise<void> => {
-    await Promise.all([stopServer(main), stopServer(files)]);
+    await Promise.all([main.close(), files.close()]);
   };
   return {
-    url: `http://${named}:${mainPort}`,
-    port: mainPort,
-    filesURL: `http://${named}:${filesPort}`,
+    url: main.url,
+    port: main.port,
+    filesURL: files.url,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -47,7 +47,10 @@ function unpackChromium(): { readonly path: string; readonly libraries: string }
 }
 
 /** Starts Chromium. @param trustedKeyHash - The key of an authority to trust, for HTTPS. */
-export async function launchChromium(trustedKeyHash = ''): Promise<Browser> {
+export async function launchChromium(
+  trustedKeyHash = '',
+  more: readonly string[] = [],
+): Promise<Browser> {
   const { path, libraries } = unpackChromium();
   return chromium.launch({
     executablePath: path,
@@ -58,6 +61,7 @@ export async function launchChromium(trustedKeyHash = ''): Promise<Browser> {
       '--disable-gpu',
       '--disable-dev-shm-usage',
       `--ignore-certificate-errors-spki-list=${trustedKeyHash}`,
+      ...more,
     ],
     env: { ...process.env, LD_LIBRARY_PATH: libraries },
   });

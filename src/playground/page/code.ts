@@ -1,0 +1,141 @@
+import type { CallView } from '../protocol.ts';
+import { textOf } from './format.ts';
+
+/** Where an operation is sent. */
+const paths: Readonly<Record<string, string>> = {
+  'chat.completions.create': '/v1/chat/completions',
+  'images.generate': '/v1/images/generations',
+  'images.edit': '/v1/images/edits',
+  'audio.speech.create': '/v1/audio/speech',
+  'audio.translations.create': '/v1/audio/translations',
+  'embeddings.create': '/v1/embeddings',
+  'videos.create': '/v1/videos',
+};
+
+/** The extension of what is spoken. */
+const formatOf = ({ body }: CallView): string => textOf(body['response_format']) || 'mp3';
+
+/** A value as TypeScript has it: names without quotes, texts in single ones. */
+function literal(value: unknown, indent = ''): string {
+  if (typeof value === 'string') {
+    // Data URLs of pictures would hide the rest.
+    if (value.startsWith('data:') && value.length > 200) return `'${value.slice(0, 40)}…'`;
+    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  }
+  if (typeof value !== 'object' || value === null) return String(value);
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => literal(item, inner));
+    const isShort = items.join(', ').length < 70 && !items.some((item) => item.includes('\n'));
+    return isShort
+      ? `[${items.join(', ')}]`
+      : `[\n${inner}${items.join(`,\n${inner}`)},\n${indent}]`;
+  }
+  const fields = Object.entries(value).map(
+    ([name, field]) => `${/^[\w$]+$/.test(name) ? name : literal(name)}: ${literal(field, inner)}`,
+  );
+  if (fields.length === 0) return '{}';
+  const line = `{ ${fields.join(', ')} }`;
+  if (line.length < 70 && !line.includes('\n')) return line;
+  return `{\n${inner}${fields.join(`,\n${inner}`)},\n${indent}}`;
+}
+
+/** The parameters as code, with the files that were sent as files on the disk. */
+function params({ body, sent }: CallView, extra: Readonly<Record<string, unknown>> = {}): string {
+  const text = literal({ ...body, ...extra });
+  const files = sent.map(
+    ({ field, name }) => `  ${field}: await fileFromPath(${literal(name)}),\n`,
+  );
+  if (files.length === 0) return text;
+  const open = text.includes('\n')
+    ? text
+    : `{\n  ${text.slice(2, -2).replaceAll(', ', ',\n  ')},\n}`;
+  return open.replace(/\}$/, `${files.join('')}}`);
+}
+
+const uses: Readonly<Record<string, (call: CallView) => string>> = {
+  'chat.completions.create': (
+    call,
+  ) => `const stream = await client.chat.completions.create(${params(call, { stream: true })});
+for await (const chunk of stream) {
+  process.stdout.write(chunk.choices[0]?.delta.content ?? '');
+}
+`,
+  'images.generate': (call) => `const images = await client.images.generate(${params(call)});
+for (const [index, image] of images.data.entries()) {
+  await saveTo(image, \`image-\${index + 1}.png\`);
+}
+`,
+  'images.edit': (call) => `const images = await client.images.edit(${params(call)});
+for (const [index, image] of images.data.entries()) {
+  await saveTo(image, \`image-\${index + 1}.png\`);
+}
+`,
+  'audio.speech.create': (
+    call,
+  ) => `const speech = await client.audio.speech.create(${params(call)});
+await saveTo(speech, 'speech.${formatOf(call)}');
+`,
+  'audio.translations.create': (
+    call,
+  ) => `const translation = await client.audio.translations.create(${params(call)});
+console.log(translation);
+`,
+  'embeddings.create': (
+    call,
+  ) => `const { vectors } = await client.embeddings.createMany(${params(call)});
+console.log(vectors.length, vectors[0]?.length);
+`,
+  'videos.create': (call) => `const video = await client.videos.createAndWait(${params(call)}, {
+  onSubmitted: (ref) => console.log('submitted', JSON.stringify(ref)),
+});
+await saveTo(await client.videos.downloadContent(video), 'video.mp4');
+`,
+  'videos.remix': ({
+    body,
+    video,
+  }) => `const video = await client.videos.remixAndWait('${video?.ref.remixOf ?? 'the id of the first task'}', {
+  prompt: ${literal(body['prompt'])},
+});
+await saveTo(await client.videos.downloadContent(video), 'remix.mp4');
+`,
+};
+
+/** A call as a program. The key is read from the environment: it is not in the page. */
+export function typescriptOf(call: CallView): string {
+  const code = uses[call.operation]?.(call) ?? '';
+  const helpers = ['fileFromPath', 'saveTo'].filter((name) => code.includes(`${name}(`));
+  const node =
+    helpers.length === 0 ? '' : `import { ${helpers.join(', ')} } from 'model-gateway/node';\n`;
+  const options = call.strict === true ? '{ retryUnknownOutcome: false }' : '';
+  return `import { Gateway } from 'model-gateway';
+${node}
+const client = new Gateway(${options}); // reads GATEWAY_BASE_URL and GATEWAY_API_KEY
+
+${code}`;
+}
+
+/** Text as a shell takes it. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A call for a shell. curl repeats nothing by itself. */
+export function curlOf(call: CallView): string {
+  const { body, sent, operation, kind, remixOf } = call;
+  const path = paths[operation] ?? (remixOf === undefined ? '' : '/v1/videos/{video_id}/remix');
+  const lines = [`curl "$GATEWAY_BASE_URL${path}"`, '-H "Authorization: Bearer $GATEWAY_API_KEY"'];
+  const isForm = sent.length > 0 || operation === 'videos.create';
+  if (isForm) {
+    for (const [name, value] of Object.entries(body)) {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      lines.push(`--form-string ${quoted(`${name}=${text}`)}`);
+    }
+    for (const { field, name } of sent) lines.push(`-F ${quoted(`${field}=@${name}`)}`);
+  } else {
+    lines.push("-H 'Content-Type: application/json'");
+    lines.push(
+      `-d ${quoted(JSON.stringify(kind === 'chat' ? { ...body, stream: true } : body, undefined, 2))}`,
+    );
+  }
+  if (kind === 'speech') lines.push(`-o speech.${formatOf(call)}`);
+  return `${lines.join(' \\\n  ')}\n`;
+}

@@ -1,0 +1,61 @@
+import type { CallView } from '../protocol.ts';
+
+/** Milliseconds in words. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1_000)} s`;
+}
+
+export function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+export const count = (number: number, noun: string): string =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+
+export const clockTime = (at: number): string =>
+  new Date(at).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+
+/** How a call is called in the page. */
+export const kindNames = {
+  chat: 'Chat',
+  image: 'Image',
+  speech: 'Speech',
+  translation: 'Translation',
+  embeddings: 'Embeddings',
+  video: 'Video',
+} as const;
+
+/** What a call was charged in all. */
+export function chargesOf({ attempts = [] }: CallView): {
+  charges: number;
+  amount: number;
+  kept: number;
+} {
+  const charged = attempts.filter((attempt) => attempt.charged > 0);
+  const sum = (list: typeof charged): number => list.reduce((total, one) => total + one.charged, 0);
+  return {
+    charges: charged.length,
+    amount: sum(charged),
+    kept: sum(charged.filter(({ refunded }) => !refunded)),
+  };
+}
+
+/** Saves text as a file of the person's. */
+export function saveText(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** A parameter as text; other kinds of values are no text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,0 +1,443 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CallInput, CallView } from '../../protocol.ts';
+import { order, stopCall } from '../api.ts';
+import { draft } from '../draft.ts';
+import {
+  ChargePill,
+  Empty,
+  FaultField,
+  Field,
+  FileField,
+  Heading,
+  ModelField,
+  modelsFor,
+  OrderProblem,
+  ProblemBox,
+  Stats,
+  StatusPill,
+  TextField,
+} from '../parts.tsx';
+import { Prose } from '../prose.tsx';
+import { recalled, remember } from '../route.ts';
+import { calls } from '../state.ts';
+import { dataAddress, historyOf, questionOf, type Message, type Part } from './conversation.ts';
+
+const exampleTools = JSON.stringify(
+  [
+    {
+      type: 'function',
+      function: {
+        name: 'get_weather',
+        description: 'The weather in a city',
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+        },
+      },
+    },
+  ],
+  undefined,
+  2,
+);
+
+const conversation = draft<string>('conversation', crypto.randomUUID());
+const prompt = draft('chat-prompt', '');
+const settings = draft('chat-settings', {
+  system: '',
+  temperature: '',
+  maxTokens: '',
+  tools: exampleTools,
+  hasTools: false,
+  strict: false,
+});
+
+/** The models side by side, as the address has them. */
+function chosenModels(): string[] {
+  return recalled('models', modelsFor('chat')[0] ?? '')
+    .split(',')
+    .slice(0, 4);
+}
+
+const setModels = (next: readonly string[]): void => remember('models', next.join(','));
+
+const turnsOf = (column: number): CallView[] =>
+  [...calls.value.values()].filter(
+    (call) => call.conversation === conversation.value && call.column === column,
+  );
+
+function bodyOf(
+  model: string,
+  history: readonly Message[],
+  next: readonly Message[],
+): CallInput['body'] {
+  const { system, temperature, maxTokens, tools, hasTools } = settings.value;
+  const first: Message[] = system.trim() === '' ? [] : [{ role: 'system', content: system }];
+  return {
+    model,
+    messages: [...first, ...history, ...next],
+    ...(temperature === '' ? {} : { temperature: Number(temperature) }),
+    ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
+    ...(hasTools ? { tools: JSON.parse(tools) } : {}),
+  };
+}
+
+async function ask(
+  models: readonly string[],
+  next: (column: number) => readonly Message[],
+  fault: string,
+  only?: number,
+): Promise<void> {
+  const wanted = models.map((model, column) => ({ model, column }));
+  await Promise.all(
+    wanted
+      .filter(({ column }) => only === undefined || column === only)
+      .map(({ model, column }) =>
+        order({
+          kind: 'chat',
+          body: bodyOf(model, historyOf(turnsOf(column).at(-1)), next(column)),
+          conversation: conversation.value,
+          column,
+          ...(settings.value.strict ? { strict: true } : {}),
+          ...(fault === '' ? {} : { fault }),
+        }),
+      ),
+  );
+}
+
+/** The tools that a model wants called, and what to tell it. */
+function ToolResults({
+  call,
+  onSend,
+}: {
+  call: CallView;
+  onSend: (messages: Message[]) => void;
+}): JSX.Element {
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
+  return (
+    <form
+      class="tools"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(
+          call.toolCalls.map(({ id }) => ({
+            role: 'tool',
+            tool_call_id: id,
+            content: results[id] ?? '',
+          })),
+        );
+      }}
+    >
+      {call.toolCalls.map(({ id, name, arguments: given }) => (
+        <Field key={id} label={`${name}(${given})`} hint="answers">
+          {(field) => (
+            <input
+              id={field}
+              value={results[id] ?? ''}
+              placeholder="what the tool gives back"
+              onInput={({ currentTarget }) => setResults({ ...results, [id]: currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <button type="submit">Send results</button>
+    </form>
+  );
+}
+
+function Turn({
+  call,
+  isLast,
+  onTools,
+}: {
+  call: CallView;
+  isLast: boolean;
+  onTools: (messages: Message[]) => void;
+}): JSX.Element {
+  const { text, images, isTool } = questionOf(call);
+  const { reasoning, status, problem, toolCalls, finishReason } = call;
+  const isWaiting = status === 'running' && call.text === '' && reasoning === '';
+  return (
+    <li class="turn">
+      <div class="asked">
+        {isTool ? <span class="faint">Result of a tool: </span> : null}
+        {text}
+        {images.length === 0 ? null : (
+          <span class="faint">
+            {' '}
+            {images.length === 1 ? 'with a picture' : `with ${images.length} pictures`}
+          </span>
+        )}
+      </div>
+      <div class="answered">
+        {reasoning === '' ? null : (
+          <details open={call.text === ''}>
+            <summary>Reasoning</summary>
+            <div class="reasoning">
+              <Prose text={reasoning} />
+            </div>
+          </details>
+        )}
+        {isWaiting ? <p class="faint">Waiting for the first token…</p> : <Prose text={call.text} />}
+        {toolCalls.length > 0 && isLast && status === 'done' ? (
+          <ToolResults call={call} onSend={onTools} />
+        ) : (
+          toolCalls.map(({ id, name, arguments: given }) => (
+            <p key={id}>
+              <code>
+                {name}({given})
+              </code>
+            </p>
+          ))
+        )}
+        {problem === undefined || status === 'stopped' ? null : <ProblemBox problem={problem} />}
+        <div class="turn-end">
+          <StatusPill call={call} />
+          {finishReason === undefined || finishReason === 'stop' ? null : (
+            <span class="pill">{finishReason}</span>
+          )}
+          <ChargePill call={call} />
+          <Stats call={call} />
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** Keeps the end in sight while it grows, unless somebody reads further up. */
+function useEndInSight(grown: unknown): void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const look = (): void => {
+      const { scrollHeight } = document.documentElement;
+      isAtEnd.current = scrollHeight - scrollY - innerHeight < 120;
+    };
+    addEventListener('scroll', look, { passive: true });
+    return () => removeEventListener('scroll', look);
+  }, []);
+  useEffect(() => {
+    if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
+  }, [grown]);
+}
+
+function Settings(): JSX.Element {
+  const { system, temperature, maxTokens, tools, hasTools, strict } = settings.value;
+  const set = (change: Partial<typeof settings.value>): void => {
+    settings.value = { ...settings.value, ...change };
+  };
+  return (
+    <details class="settings">
+      <summary>Settings: system prompt, temperature, tools</summary>
+      <div class="stack">
+        <TextField
+          label="System prompt"
+          rows={2}
+          value={system}
+          onInput={(value) => set({ system: value })}
+        />
+        <div class="row">
+          <Field label="Temperature" hint="0 to 2">
+            {(id) => (
+              <input
+                id={id}
+                type="number"
+                min="0"
+                max="2"
+                step="0.1"
+                value={temperature}
+                onInput={({ currentTarget }) => set({ temperature: currentTarget.value })}
+              />
+            )}
+          </Field>
+          <Field label="Longest answer" hint="tokens">
+            {(id) => (
+              <input
+                id={id}
+                type="number"
+                min="1"
+                value={maxTokens}
+                onInput={({ currentTarget }) => set({ maxTokens: currentTarget.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={strict}
+            onChange={({ currentTarget }) => set({ strict: currentTarget.checked })}
+          />
+          Never repeat a call that may have been billed (<code>retryUnknownOutcome: false</code>)
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasTools}
+            onChange={({ currentTarget }) => set({ hasTools: currentTarget.checked })}
+          />
+          Offer tools
+        </label>
+        {hasTools ? (
+          <TextField
+            label="Tools"
+            hint="JSON"
+            rows={8}
+            value={tools}
+            onInput={(value) => set({ tools: value })}
+          />
+        ) : null}
+      </div>
+    </details>
+  );
+}
+
+/** Chat with one model, or with several side by side. */
+export function Chat(): JSX.Element {
+  const models = chosenModels();
+  const columns = models.map((_, column) => turnsOf(column));
+  const all = columns.flat();
+  const running = all.filter(({ status }) => status === 'running');
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [fault, setFault] = useState('');
+  const [error, setError] = useState<unknown>();
+  useEndInSight(
+    all.reduce((sum, call) => sum + call.text.length + call.reasoning.length, all.length),
+  );
+
+  const send = async (): Promise<void> => {
+    setError(undefined);
+    const text = prompt.value.trim();
+    if (text === '' && files.length === 0) return;
+    try {
+      const images = await Promise.all(files.map(dataAddress));
+      const parts: Part[] = [
+        ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+        ...images.map((url) => ({ type: 'image_url' as const, image_url: { url } })),
+      ];
+      const content = images.length === 0 ? text : parts;
+      await ask(models, () => [{ role: 'user', content }], fault);
+      prompt.value = '';
+      setFiles([]);
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <>
+      <Heading
+        title="Chat"
+        aside={
+          <button
+            type="button"
+            class="quiet"
+            disabled={all.length === 0}
+            onClick={() => {
+              conversation.value = crypto.randomUUID();
+            }}
+          >
+            New conversation
+          </button>
+        }
+      >
+        Streamed, with what the model thinks, how fast it is, and a verdict: whether the answer is
+        whole.
+      </Heading>
+      <div class="columns" data-count={models.length}>
+        {models.map((model, column) => (
+          <section key={column} class="column" aria-label={`Answers of ${model}`}>
+            <div class="row tight column-head">
+              <ModelField
+                kind="chat"
+                label={models.length === 1 ? 'Model' : `Model ${column + 1}`}
+                value={model}
+                onChange={(value) => setModels(models.with(column, value.replaceAll(',', '')))}
+              />
+              {models.length > 1 ? (
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Remove model ${column + 1}`}
+                  onClick={() => setModels(models.toSpliced(column, 1))}
+                >
+                  Remove
+                </button>
+              ) : null}
+              {column === models.length - 1 && models.length < 4 ? (
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() =>
+                    setModels([
+                      ...models,
+                      modelsFor('chat').find((id) => !models.includes(id)) ?? '',
+                    ])
+                  }
+                >
+                  + Compare
+                </button>
+              ) : null}
+            </div>
+            {columns[column]?.length === 0 ? (
+              <Empty title="Nothing said yet">
+                Write below. <em>Compare</em> asks several models at once.
+              </Empty>
+            ) : (
+              <ol class="turns">
+                {columns[column]?.map((call, index, { length }) => (
+                  <Turn
+                    key={call.id}
+                    call={call}
+                    isLast={index === length - 1}
+                    onTools={(messages) => {
+                      void ask(models, () => messages, '', column).catch(setError);
+                    }}
+                  />
+                ))}
+              </ol>
+            )}
+          </section>
+        ))}
+      </div>
+      <form
+        class="card composer stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <TextField
+          label="Message"
+          hint="Ctrl+Enter sends"
+          rows={2}
+          value={prompt.value}
+          placeholder="Why does light bend?"
+          onInput={(value) => {
+            prompt.value = value;
+          }}
+          onSend={() => void send()}
+        />
+        <div class="row">
+          <FileField label="Pictures" accept="image/*" multiple files={files} onChange={setFiles} />
+          <FaultField kind="chat" value={fault} onChange={setFault} />
+          <div class="row tight">
+            <button type="submit" class="primary">
+              Send
+            </button>
+            <button
+              type="button"
+              disabled={running.length === 0}
+              onClick={() => {
+                for (const { id } of running) void stopCall(id).catch(setError);
+              }}
+            >
+              Stop
+            </button>
+          </div>
+        </div>
+        <OrderProblem error={error} />
+        <Settings />
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,173 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { CallView } from '../../protocol.ts';
+import { ask, clearCalls, removeCall } from '../api.ts';
+import { curlOf, typescriptOf } from '../code.ts';
+import { clockTime, duration, kindNames, saveText } from '../format.ts';
+import {
+  ChargePill,
+  Choice,
+  CopyButton,
+  Empty,
+  Heading,
+  OrderProblem,
+  ProblemBox,
+  Stats,
+  StatusPill,
+} from '../parts.tsx';
+import { recalled, remember } from '../route.ts';
+import { newest } from '../state.ts';
+
+type Language = 'ts' | 'curl';
+
+function Detail({
+  call,
+  onError,
+}: {
+  call: CallView;
+  onError: (error: unknown) => void;
+}): JSX.Element {
+  const language: Language = recalled('as', 'ts') === 'curl' ? 'curl' : 'ts';
+  const code = language === 'ts' ? typescriptOf(call) : curlOf(call);
+  const { attempts = [], problem, requestId } = call;
+  return (
+    <div class="stack detail">
+      <Stats call={call} />
+      {problem === undefined ? null : <ProblemBox problem={problem} />}
+      {attempts.length === 0 ? null : (
+        <ol class="attempts">
+          {attempts.map(({ method, path, status, charged }, index) => (
+            <li key={index}>
+              <code>
+                {method} {path}
+              </code>{' '}
+              <span class="faint">{status === undefined ? 'no answer' : `answered ${status}`}</span>{' '}
+              {charged > 0 ? (
+                <span class="coin">{charged.toLocaleString('en')} units</span>
+              ) : (
+                <span class="faint">not charged</span>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      {requestId === undefined ? null : (
+        <p class="small faint">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+      <div class="row tight spread">
+        <Choice<Language>
+          label="As code"
+          value={language}
+          options={[
+            ['ts', 'TypeScript'],
+            ['curl', 'curl'],
+          ]}
+          onChange={(value) => remember('as', value === 'curl' ? 'curl' : '')}
+        />
+        <span class="row tight">
+          <CopyButton label="Copy code" text={() => code} />
+          <CopyButton label="Copy result as JSON" text={() => JSON.stringify(call, undefined, 2)} />
+          <button
+            type="button"
+            class="quiet"
+            disabled={call.status === 'running'}
+            onClick={() => void removeCall(call.id).catch(onError)}
+          >
+            Remove
+          </button>
+        </span>
+      </div>
+      <pre tabIndex={0} aria-label="The call as code">
+        {code}
+      </pre>
+    </div>
+  );
+}
+
+async function exportAll(): Promise<void> {
+  const text = JSON.stringify(await (await ask('calls')).json(), undefined, 2);
+  saveText('playground-calls.json', 'application/json', text);
+}
+
+/** Every call, as code, and what became of it. */
+export function Requests(): JSX.Element {
+  const [error, setError] = useState<unknown>();
+  const [isAsking, setIsAsking] = useState(false);
+  const list = newest.value;
+  const open = recalled('call', '');
+  return (
+    <>
+      <Heading
+        title="Requests"
+        aside={
+          <span class="row tight">
+            <button
+              type="button"
+              class="quiet"
+              disabled={list.length === 0}
+              onClick={() => void exportAll().catch(setError)}
+            >
+              Export
+            </button>
+            {isAsking ? (
+              <>
+                <button
+                  type="button"
+                  onClick={() => {
+                    setIsAsking(false);
+                    void clearCalls().catch(setError);
+                  }}
+                >
+                  Forget all results
+                </button>
+                <button type="button" class="quiet" onClick={() => setIsAsking(false)}>
+                  Keep
+                </button>
+              </>
+            ) : (
+              <button
+                type="button"
+                class="quiet"
+                disabled={list.length === 0}
+                onClick={() => setIsAsking(true)}
+              >
+                Clear
+              </button>
+            )}
+          </span>
+        }
+      >
+        Every call, with its outcome, as code that you can take along. The key is never in it.
+      </Heading>
+      <OrderProblem error={error} />
+      {list.length === 0 ? (
+        <Empty title="No calls yet">What you try in the other panels stands here.</Empty>
+      ) : (
+        <ul class="log">
+          {list.map((call) => (
+            <li key={call.id} class="card">
+              <button
+                type="button"
+                class="log-line"
+                aria-expanded={open === call.id}
+                onClick={() => remember('call', open === call.id ? '' : call.id)}
+              >
+                <span class="faint">{clockTime(call.startedAt)}</span>
+                <strong>{kindNames[call.kind]}</strong>
+                <span class="log-model">{call.model}</span>
+                <StatusPill call={call} />
+                <ChargePill call={call} />
+                <span class="push faint">
+                  {call.endedAt === undefined ? '' : duration(call.endedAt - call.startedAt)}
+                </span>
+              </button>
+              {open === call.id ? <Detail call={call} onError={setError} /> : null}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { CallView, ResultFile } from '../../protocol.ts';
+import { stopCall } from '../api.ts';
+import { clockTime, size, textOf } from '../format.ts';
+import { ChargePill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
+
+/** A call in a list of results: what was asked, what came, what it cost. */
+export function Result({
+  call,
+  title,
+  children,
+  actions,
+}: {
+  call: CallView;
+  title: string;
+  children?: ComponentChildren;
+  actions?: ComponentChildren;
+}): JSX.Element {
+  const { problem, status, links } = call;
+  return (
+    <li class="card result">
+      <div class="result-head">
+        <p class="result-title">{title}</p>
+        <p class="small faint">
+          {call.model} · {clockTime(call.startedAt)}
+        </p>
+      </div>
+      {children}
+      {links.map((link) => (
+        <p key={link} class="small">
+          This result is paid for and could not be fetched. Its address: <code>{link}</code>
+        </p>
+      ))}
+      {problem === undefined ? null : <ProblemBox problem={problem} />}
+      <div class="turn-end">
+        <StatusPill call={call} />
+        <ChargePill call={call} />
+        <Stats call={call} />
+        <span class="push">
+          {status === 'running' && call.kind !== 'video' ? (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => void stopCall(call.id).catch(() => {})}
+            >
+              Stop
+            </button>
+          ) : null}
+          {actions}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+/** A button that saves a file of a call, once there is one. */
+export function SaveLink(props: { call: CallView; index: number }): JSX.Element | null {
+  const file = props.call.files[props.index];
+  return file === undefined ? null : <Save id={props.call.id} index={props.index} file={file} />;
+}
+
+function Save({ id, index, file }: { id: string; index: number; file: ResultFile }): JSX.Element {
+  const { address } = useFile(id, index);
+  const label = (
+    <>
+      Save <span class="faint">{size(file.bytes)}</span>
+    </>
+  );
+  // Its place is kept until the file is here.
+  if (address === undefined) return <span class="button quiet">{label}</span>;
+  return (
+    <a class="button quiet" href={address} download={file.name}>
+      {label}
+    </a>
+  );
+}
+
+/** A picture of a call. Its place is kept before it is here. */
+export function Picture({ call, index }: { call: CallView; index: number }): JSX.Element {
+  const { address, error } = useFile(call.id, index);
+  const { prompt } = call.body;
+  if (error !== undefined) return <p class="warning">This picture cannot be read any more.</p>;
+  return (
+    <div class="picture">
+      {address === undefined ? null : <img src={address} alt={textOf(prompt)} />}
+    </div>
+  );
+}

@@ -1,0 +1,232 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { CallView } from '../../protocol.ts';
+import { order, resumeCall, stopCall } from '../api.ts';
+import { draft } from '../draft.ts';
+import { textOf } from '../format.ts';
+import {
+  Empty,
+  FaultField,
+  FileField,
+  Heading,
+  ModelField,
+  modelsFor,
+  OrderProblem,
+  Select,
+  TextField,
+  useFile,
+} from '../parts.tsx';
+import { recalled, remember } from '../route.ts';
+import { callsOf, hello } from '../state.ts';
+import { Clock } from './ledger.tsx';
+import { Result, SaveLink } from './results.tsx';
+
+const form = draft('video', { prompt: '', seconds: '4', size: '' });
+
+/** The time, once a second while something waits for it. */
+function useNow(isNeeded: boolean): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!isNeeded) return undefined;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now;
+}
+
+function Player({ call }: { call: CallView }): JSX.Element {
+  const { address, error } = useFile(call.id, 0);
+  if (error !== undefined) return <p class="warning">This video cannot be read any more.</p>;
+  return <video controls playsInline loop src={address} aria-label={textOf(call.body['prompt'])} />;
+}
+
+function Progress({ call }: { call: CallView }): JSX.Element {
+  const { video, status, id } = call;
+  const isRunning = status === 'running';
+  const now = useNow(isRunning);
+  const pause = Math.max(0, Math.round(((video?.nextPoll ?? now) - now) / 1_000));
+  const words = video === undefined ? 'submitting' : video.status.replace('_', ' ');
+  return (
+    <div class="progress">
+      <progress
+        max={100}
+        {...(video === undefined ? {} : { value: video.progress ?? 0 })}
+        aria-label={`Progress of ${textOf(call.body['prompt'])}`}
+      />
+      <p class="small" aria-live="off">
+        <strong>{words}</strong> {video?.progress === undefined ? '' : `${video.progress} %`}
+        {isRunning && video !== undefined ? (
+          <span class="faint">
+            {' '}
+            · next look in {pause} s · {video.polls} looks
+          </span>
+        ) : null}
+      </p>
+      {video?.stumble === undefined || !isRunning ? null : (
+        <p class="small faint">The last look failed, and the next one comes: {video.stumble}</p>
+      )}
+      {video === undefined ? null : (
+        <p class="small faint">
+          Task <code>{video.ref.id}</code>
+        </p>
+      )}
+      <div class="row tight">
+        {isRunning && video !== undefined ? (
+          <button type="button" class="quiet" onClick={() => void stopCall(id).catch(() => {})}>
+            Stop looking
+          </button>
+        ) : null}
+        {!isRunning && video !== undefined ? (
+          <button type="button" onClick={() => void resumeCall(id).catch(() => {})}>
+            Go on looking <span class="faint">free</span>
+          </button>
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function Remix({ call }: { call: CallView }): JSX.Element {
+  const [prompt, setPrompt] = useState('');
+  const [error, setError] = useState<unknown>();
+  const remix = async (): Promise<void> => {
+    setError(undefined);
+    try {
+      await order({ kind: 'video', body: { model: call.model, prompt }, remixOf: call.id });
+      setPrompt('');
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <details>
+      <summary>Remix</summary>
+      <form
+        class="stack remix"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void remix();
+        }}
+      >
+        <TextField
+          label="What shall be different"
+          rows={1}
+          value={prompt}
+          placeholder="The same, at night"
+          onInput={setPrompt}
+          onSend={() => void remix()}
+        />
+        <div class="row tight">
+          <button type="submit" disabled={prompt.trim() === ''}>
+            Remix
+          </button>
+        </div>
+        <OrderProblem error={error} />
+      </form>
+    </details>
+  );
+}
+
+/** Videos: submitted once, waited for, and never lost. */
+export function Video(): JSX.Element {
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [fault, setFault] = useState('');
+  const [error, setError] = useState<unknown>();
+  const model = recalled('model', modelsFor('video')[0] ?? '');
+  const { prompt, seconds, size } = form.value;
+  const set = (change: Partial<typeof form.value>): void => {
+    form.value = { ...form.value, ...change };
+  };
+  const make = async (): Promise<void> => {
+    setError(undefined);
+    const body = {
+      model,
+      prompt,
+      ...(seconds === '' ? {} : { seconds }),
+      ...(size === '' ? {} : { size }),
+    };
+    await order(
+      { kind: 'video', body, ...(fault === '' ? {} : { fault }) },
+      files.length === 0 ? {} : { input_reference: files },
+    ).catch(setError);
+  };
+  const videos = callsOf('video');
+  return (
+    <>
+      <Heading title="Video" aside={<Clock />}>
+        A task is submitted once and looked at until its film is here. Reload, or end the
+        playground: it is paid for, and it is waited for
+        {hello.value?.keeps === true ? ' after the next start too' : ''}.
+      </Heading>
+      <form
+        class="card stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void make();
+        }}
+      >
+        <TextField
+          label="Prompt"
+          value={prompt}
+          placeholder="A paper boat on a quiet lake"
+          onInput={(value) => set({ prompt: value })}
+          onSend={() => void make()}
+        />
+        <div class="row">
+          <ModelField kind="video" value={model} onChange={(value) => remember('model', value)} />
+          <Select
+            label="Seconds"
+            value={seconds}
+            options={['', '4', '5', '6', '8', '10', '12']}
+            onChange={(value) => set({ seconds: value })}
+          />
+          <Select
+            label="Size"
+            value={size}
+            options={['', '1280x720', '720x1280', '1920x1080']}
+            onChange={(value) => set({ size: value })}
+          />
+          <FaultField kind="video" value={fault} onChange={setFault} />
+        </div>
+        <FileField label="First picture" accept="image/*" files={files} onChange={setFiles} />
+        <div class="row tight">
+          <button type="submit" class="primary" disabled={prompt.trim() === ''}>
+            Make a video
+          </button>
+          {hello.value?.isEmulator === true ? null : (
+            <span class="small faint">It is charged.</span>
+          )}
+        </div>
+        <OrderProblem error={error} />
+      </form>
+      {videos.length === 0 ? (
+        <Empty title="No videos yet">
+          They stay in this list when the page is reloaded, with what was paid for.
+        </Empty>
+      ) : (
+        <ul class="stack">
+          {videos.map((call) => (
+            <Result
+              key={call.id}
+              call={call}
+              title={`${call.remixOf === undefined ? '' : 'Remix: '}${textOf(call.body['prompt'])}`}
+              actions={<SaveLink call={call} index={0} />}
+            >
+              {call.files.length > 0 ? (
+                <>
+                  <div class="film">
+                    <Player call={call} />
+                  </div>
+                  <Remix call={call} />
+                </>
+              ) : call.video !== undefined || call.status === 'running' ? (
+                <Progress call={call} />
+              ) : null}
+            </Result>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { GatewayOptions, VideoTaskRef } from '../index.ts';
+import { listen } from '../testing/server/server.ts';
+import { answerApi, uploadLimit } from './api.ts';
+import { emulatorBackend, realBackend } from './backend.ts';
+import { Board } from './board.ts';
+import { refusalOf, securityHeaders } from './guard.ts';
+import { readPages, servePage } from './pages.ts';
+import { describeScenarios } from './scenarios.ts';
+import { folderStore, memoryStore } from './store.ts';
+
+/** How a playground is set up. */
+export interface PlaygroundOptions {
+  readonly version: string;
+  /** The gateway; the emulator when there is none. */
+  readonly gateway?: GatewayOptions | undefined;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Where results are kept beyond the end of the server; in memory when there is none. */
+  readonly folder?: string | undefined;
+  /** Told of each video task that was submitted, before it is first asked about. */
+  readonly onSubmitted?: ((ref: VideoTaskRef) => Promise<void>) | undefined;
+  /** The folder of the built page. */
+  readonly pages?: string | undefined;
+}
+
+/** A playground that is served. */
+export interface Playground extends AsyncDisposable {
+  /** The address to open, with the token of this start. */
+  readonly url: string;
+  readonly origin: string;
+  readonly token: string;
+  /** The gateway that calls go to. */
+  readonly baseURL: string;
+  readonly isEmulator: boolean;
+}
+
+/** Serves the playground on the loopback address. Only who has the token can use it. */
+export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
+  // The build puts the page beside this file.
+  const pages = await readPages(
+    options.pages ?? fileURLToPath(new URL('./playground', import.meta.url)),
+  );
+  const { version, gateway, folder, onSubmitted } = options;
+  const store = folder === undefined ? memoryStore() : await folderStore(folder);
+  const backend = gateway === undefined ? await emulatorBackend() : realBackend(gateway);
+  const board = await Board.open({ backend, store, onSubmitted });
+  const close = async (): Promise<void> => {
+    await board[Symbol.asyncDispose]();
+    await backend[Symbol.asyncDispose]();
+  };
+  const token = randomBytes(24).toString('base64url');
+  const { isEmulator, baseURL } = backend;
+  const hello = {
+    version,
+    isEmulator,
+    baseURL,
+    scenarios: isEmulator ? describeScenarios() : [],
+    uploadLimit,
+    keeps: store.keeps,
+  };
+  const handle = async (request: Request): Promise<Response> => {
+    const refusal = refusalOf(request, port, token);
+    const { pathname } = new URL(request.url);
+    const isApi = pathname.startsWith('/api/');
+    let answer: Response;
+    if (refusal !== undefined) answer = Response.json(refusal, { status: refusal.status });
+    else if (isApi) answer = await answerApi(request, { board, backend, hello });
+    else answer = servePage(pages, pathname);
+    for (const [name, value] of Object.entries(securityHeaders)) answer.headers.set(name, value);
+    if (isApi || refusal !== undefined) answer.headers.set('cache-control', 'no-store');
+    return answer;
+  };
+  const server = await listen(handle, options.port, '127.0.0.1').catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  const { port } = server;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    url: `${origin}/#token=${token}`,
+    origin,
+    token,
+    baseURL,
+    isEmulator,
+    async [Symbol.asyncDispose]() {
+      await close();
+      await server.close();
+    },
+  };
+}

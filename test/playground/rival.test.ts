@@ -1,0 +1,100 @@
+import OpenAI from 'openai';
+import { expect, test } from 'vitest';
+import type { Operation } from '../../src/endpoints.ts';
+import { payByRivalRule } from '../../src/playground/rival.ts';
+import { scenarios } from '../../src/playground/scenarios.ts';
+import { createEmulator } from '../../src/testing/index.ts';
+
+const messages = [{ role: 'user' as const, content: 'Why does light bend?' }];
+
+/** What the rule is asked about, and the same through the package itself. */
+const calls = [
+  {
+    kind: 'image' as const,
+    operation: 'images.generate' as const satisfies Operation,
+    body: { model: 'm-image', prompt: 'A lighthouse' },
+    run: (client: OpenAI) => client.images.generate({ model: 'm-image', prompt: 'A lighthouse' }),
+  },
+  {
+    kind: 'video' as const,
+    operation: 'videos.create' as const satisfies Operation,
+    body: { model: 'm-video', prompt: 'A boat' },
+    run: (client: OpenAI) => client.videos.create({ model: 'sora-2', prompt: 'A boat' }),
+  },
+  {
+    kind: 'chat' as const,
+    operation: 'chat.completions.create' as const satisfies Operation,
+    body: { model: 'm-large', messages, stream: true },
+    run: async (client: OpenAI) => {
+      const stream = await client.chat.completions.create({
+        model: 'm-large',
+        messages,
+        stream: true,
+      });
+      for await (const chunk of stream) if (chunk === undefined) return;
+    },
+  },
+];
+
+const cases = calls.flatMap((call) =>
+  scenarios
+    .filter(({ kinds }) => kinds.includes(call.kind))
+    .flatMap((scenario) =>
+      [1, 3].map((times) => ({ ...call, ...scenario, call: call.kind, times })),
+    ),
+);
+
+/** The package itself, on an emulator of its own, without its pauses. */
+async function payByPackage({ operation, fault, times, run }: (typeof cases)[number]) {
+  const emulator = createEmulator({ videoDuration: 0, quirks: { eventDelay: 0 } });
+  emulator.fail({ operation, fault, times });
+  const client = new OpenAI({
+    apiKey: emulator.apiKey,
+    baseURL: `${emulator.baseURL}/v1`,
+    fetch: emulator.fetch,
+    ...(fault.type === 'hang' ? { timeout: 500 } : {}),
+  });
+  // Its pauses between attempts: `calculateDefaultRetryTimeoutMillis` is private.
+  Reflect.set(client, 'calculateDefaultRetryTimeoutMillis', () => 0);
+  const isWaiting = new Promise<'waiting'>((resolve) => {
+    if (fault.type === 'stall-events') setTimeout(resolve, 500, 'waiting');
+  });
+  const ended = await Promise.race([
+    run(client).then(
+      () => 'answer' as const,
+      () => 'error' as const,
+    ),
+    isWaiting,
+  ]);
+  return {
+    requests: emulator.requests.filter(({ method }) => method === 'POST').length,
+    charges: emulator.charges.length,
+    ended,
+  };
+}
+
+test.concurrent.for(cases)(
+  '$call, $name × $times: the rule pays what the openai package pays',
+  { timeout: 20_000 },
+  async (wanted, { expect: is }) => {
+    const { operation, body, fault, times } = wanted;
+
+    const [rule, packaged] = await Promise.all([
+      payByRivalRule(operation, body, fault, times),
+      payByPackage(wanted),
+    ]);
+
+    is({ requests: rule.requests, charges: rule.charges, ended: rule.ended }).toEqual(packaged);
+  },
+);
+
+test('without a fault both sides pay once', async () => {
+  const { charges, ended } = await payByRivalRule(
+    'images.generate',
+    { model: 'm-image', prompt: 'A lighthouse' },
+    undefined,
+    1,
+  );
+
+  expect({ charges, ended }).toEqual({ charges: 1, ended: 'answer' });
+});

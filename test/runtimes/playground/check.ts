@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+
+/** What was checked, and what did not hold. */
+export class Checks {
+  passed = 0;
+  readonly failures: string[] = [];
+
+  /** Runs one check to its end, whatever it finds. */
+  async check(name: string, run: () => Promise<void>): Promise<void> {
+    const started = performance.now();
+    try {
+      await run();
+      this.passed += 1;
+      console.log(`ok ${name} (${Math.round(performance.now() - started)} ms)`);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.failures.push(name);
+      console.log(`not ok ${name}\n  ${message.replaceAll('\n', '\n  ')}`);
+    }
+  }
+}
+
+/** Holds when nothing was found. */
+export function nothing(found: readonly string[], what: string): void {
+  assert.deepEqual([...new Set(found)], [], what);
+}

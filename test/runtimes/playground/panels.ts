@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { type Checks, nothing } from './check.ts';
+import { Visit } from './visit.ts';
+
+const panels = [
+  'Ledger',
+  'Chat',
+  'Images',
+  'Speech',
+  'Translation',
+  'Embeddings',
+  'Video',
+  'Requests',
+];
+
+/** What came of the newest call of a panel. */
+async function newestPill(visit: Visit): Promise<string> {
+  const pill = visit.page.locator('main .result .pill, main .turn .pill').first();
+  await pill.filter({ hasNotText: 'running' }).waitFor();
+  return (await pill.textContent()) ?? '';
+}
+
+async function bigNumbers(visit: Visit): Promise<string[]> {
+  // Both sides are known when the lesson is there.
+  await visit.page.locator('.lesson', { hasText: /\w/ }).waitFor();
+  return visit.page
+    .locator('.big')
+    .evaluateAll((all) => all.map(({ firstChild }) => firstChild?.textContent ?? ''));
+}
+
+async function checkLedger(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.shot('ledger-empty');
+  await visit.shifted();
+  await visit.press('Cut after the charge');
+  await page.waitForFunction(() =>
+    document.querySelectorAll('.big')[1]?.textContent?.startsWith('2'),
+  );
+  assert.deepEqual(await bigNumbers(visit), ['1', '2']);
+  const told = await page.locator('.side-of.own').textContent();
+  assert.match(told ?? '', /1 request, .*APIConnectionError, outcome unknown/);
+  assert.match((await page.locator('.account-host').textContent()) ?? '', /^1 charge/);
+  assert.match((await page.locator('tfoot').textContent()) ?? '', /In all12/);
+  assert.match(page.url(), /fault=cut-after-charge/);
+  await visit.shot('ledger');
+
+  await page.getByLabel('every request').check();
+  await visit.press('502 after the charge');
+  await page.waitForFunction(() =>
+    document.querySelectorAll('.big')[1]?.textContent?.startsWith('3'),
+  );
+  assert.deepEqual(await bigNumbers(visit), ['1', '3']);
+
+  await page.getByLabel('the first request').check();
+  await page.getByLabel('a chat').check();
+  await visit.press('A stalled stream');
+  await page.getByText('it waits for the rest without a limit').waitFor();
+  await page.locator('.side-of.own').getByText('StreamTimeoutError').waitFor();
+  assert.deepEqual(await bigNumbers(visit), ['1', '1']);
+  await visit.press('An error in a 200');
+  await page.locator('.lesson').getByText('one of the two calls it a success').waitFor();
+}
+
+async function checkChat(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Chat');
+  await visit.shot('chat-empty');
+  await visit.press('+ Compare');
+  assert.match(page.url(), /models=m-large%2Cm-reasoning/);
+  await page.getByLabel('Message').fill('Why does light bend?');
+  await page.keyboard.press('Control+Enter');
+  await page.waitForFunction(() => document.querySelectorAll('.turn .pill.done').length === 2);
+  const [first, second] = await page.locator('.column').allTextContents();
+  assert.match(first ?? '', /You said: "Why does light bend\?" This is the answer of m-large\./);
+  assert.match(
+    first ?? '',
+    /complete.*1 charge.*first token\d+ ms.*tokens\/s\d+.*tokens\d+ in, \d+ out/,
+  );
+  assert.match(second ?? '', /Reasoning.*I repeat them/);
+  await visit.shot('chat');
+
+  await page.getByText('Settings: system prompt').click();
+  await page.getByLabel('Offer tools').check();
+  await page.getByLabel('Message').fill('And the weather?');
+  await visit.press('Send');
+  const answers = page.getByPlaceholder('what the tool gives back');
+  await answers.nth(1).waitFor();
+  await answers.first().fill('Rain');
+  await visit.press('Send results');
+  await page.getByText('get_weather says: Rain').waitFor();
+  await page.getByLabel('Offer tools').uncheck();
+
+  await page.getByLabel('Pictures').setInputFiles({
+    name: 'dot.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from(
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+      'base64',
+    ),
+  });
+  await page.getByLabel('Message').fill('What is this?');
+  await visit.press('Send');
+  await page
+    .getByText(/You sent a PNG image/)
+    .first()
+    .waitFor();
+
+  await page.getByLabel('Fault').selectOption('no-finish');
+  await page.getByLabel('Message').fill('Once more');
+  await visit.press('Send');
+  await page.locator('.turn').getByText('StreamTruncatedError').first().waitFor();
+  await page.getByLabel('Fault').selectOption('');
+  await page.getByLabel('Message').fill('[long]');
+  await visit.press('Send');
+  await page.getByText('This sentence is one of many').first().waitFor();
+  await visit.press('Stop');
+  await page.locator('.turn .pill', { hasText: 'stopped' }).first().waitFor();
+
+  await page.reload();
+  await page.getByText('get_weather says: Rain').waitFor();
+  assert.match(page.url(), /#\/chat\?models=/);
+}
+
+async function checkImages(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Images');
+  await visit.shot('images-empty');
+  await page.getByLabel('Prompt').fill('A lighthouse at dusk');
+  await visit.press('Make a picture');
+  await page.locator('figure img').first().waitFor();
+  assert.equal(await newestPill(visit), 'done');
+  await visit.press('Change it');
+  const canvas = page.locator('canvas');
+  await canvas.waitFor();
+  await page.waitForFunction(() => (document.querySelector('canvas')?.width ?? 0) > 300);
+  const box = await canvas.boundingBox();
+  assert.ok(box);
+  await page.mouse.move(box.x + 60, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 180, box.y + 120, { steps: 6 });
+  await page.mouse.up();
+  await canvas.focus();
+  for (const key of ['ArrowDown', 'ArrowRight', ' ']) await page.keyboard.press(key);
+  await page.getByText('What is marked may change.').waitFor();
+  await page.getByLabel('What shall be in its place').fill('A boat');
+  await visit.shot('images-mask', true);
+  await visit.press('Change the picture');
+  await page.waitForFunction(() => document.querySelectorAll('figure img').length === 2);
+  await visit.go('Requests');
+  await page.locator('.log-line').first().click();
+  const code = (await page.locator('.detail pre').textContent()) ?? '';
+  assert.match(code, /client\.images\.edit\(/);
+  assert.match(code, /mask: await fileFromPath\('mask\.png'\)/);
+}
+
+async function checkSound(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Speech');
+  await page.getByLabel('Text', { exact: true }).fill('Light takes the path of least time.');
+  await visit.press('Speak');
+  await page.waitForFunction(() => {
+    const { readyState, duration } = document.querySelector('audio') ?? {};
+    return (readyState ?? 0) > 0 && Number(duration) > 0.5;
+  });
+  await visit.shot('speech');
+  const saved = page.waitForEvent('download');
+  await page.getByRole('link', { name: /^Save/ }).click();
+  const file = await (await saved).path();
+
+  await visit.go('Translation');
+  await visit.shot('translation-empty');
+  await page.getByLabel('Sound').setInputFiles({
+    name: 'speech.mp3',
+    mimeType: 'audio/mpeg',
+    buffer: (await import('node:fs')).readFileSync(file),
+  });
+  await visit.press('Translate');
+  assert.equal(await newestPill(visit), 'done');
+  await page.locator('.result .prose p').first().waitFor();
+  await visit.press('Record');
+  await page.getByRole('button', { name: /Stop after 1/ }).click();
+  await page.getByText('To be translated: recording.').waitFor();
+  await visit.press('Translate');
+  await page.waitForFunction(() => document.querySelectorAll('.result .pill.done').length === 2);
+  await visit.shot('translation');
+}
+
+async function checkEmbeddings(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Embeddings');
+  await page.getByLabel('Texts').fill('A boat\nA boat\nBread');
+  await visit.press('Compare 3 texts');
+  await page.locator('.heat').waitFor();
+  assert.equal(await page.locator('.heat tbody td').count(), 9);
+  await page.getByText('Most alike: 1 and 2, 1.00.').waitFor();
+  await visit.shot('embeddings');
+}
+
+async function checkVideo(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Video');
+  await visit.press('Hold');
+  await page.getByLabel('Prompt').fill('A paper boat on a quiet lake');
+  await visit.press('Make a video');
+  await page.getByText(/next look in \d s/).waitFor();
+  await visit.shot('video-waiting');
+  await page.reload();
+  await page.getByText(/next look in \d s/).waitFor();
+  for (const _ of [1, 2, 3]) await visit.press('+5 s');
+  await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
+  assert.equal(await newestPill(visit), 'done');
+  await visit.shot('video', true);
+  await page.locator('summary', { hasText: 'Remix' }).first().click();
+  await page.getByLabel('What shall be different').fill('At night');
+  await visit.press('Remix');
+  await page.getByText('Remix: At night').waitFor();
+  await visit.press('Release');
+  await visit.press('×10');
+  await page.waitForFunction(() => document.querySelectorAll('video').length === 2);
+}
+
+async function checkRequests(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Requests');
+  const lines = await page.locator('.log-line').count();
+  assert.ok(lines > 12, `${lines} calls`);
+  await page.locator('.log-line', { hasText: 'Speech' }).first().click();
+  await visit.shot('requests');
+  await visit.press('Copy code');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /client\.audio\.speech\.create\(\{/);
+  await page.getByLabel('curl').check();
+  await visit.press('Copy code');
+  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(
+    curl,
+    /^curl "\$GATEWAY_BASE_URL\/v1\/audio\/speech" \\\n {2}-H "Authorization: Bearer \$GATEWAY_API_KEY"/,
+  );
+  const whole = await page.evaluate(() => document.documentElement.outerHTML);
+  assert.doesNotMatch(copied + curl + whole, /sk-emulator/);
+  const saved = page.waitForEvent('download');
+  await visit.press('Export');
+  const text = (await import('node:fs')).readFileSync(await (await saved).path(), 'utf8');
+  assert.equal(JSON.parse(text).length, lines);
+  await visit.press('Clear');
+  await visit.press('Forget all results');
+  await page.getByText('No calls yet').waitFor();
+}
+
+/** Each panel does its job, faults included, and the page does nothing that it must not. */
+export async function checkPanels(
+  checks: Checks,
+  browser: Browser,
+  url: string,
+  shots: string,
+): Promise<void> {
+  const visit = await Visit.open(browser, url, shots);
+  await checks.check('ledger: one charge here, and what the other rule pays', () =>
+    checkLedger(visit),
+  );
+  await checks.check('chat: streams, compares, tools, pictures, faults, stop, reload', () =>
+    checkChat(visit),
+  );
+  await checks.check('images: made, marked by pointer and keyboard, changed', () =>
+    checkImages(visit),
+  );
+  await checks.check('speech and translation: player, file, microphone', () => checkSound(visit));
+  await checks.check('embeddings: a picture of similarity', () => checkEmbeddings(visit));
+  await checks.check('video: progress, reload, player, remix', () => checkVideo(visit));
+  await checks.check('accessible: light, dark, phone width', async () => {
+    const found: string[] = [];
+    for (const [name, colorScheme, width] of [
+      ['light', 'light', 1280],
+      ['dark', 'dark', 1280],
+      ['phone', 'dark', 375],
+      ['phone-light', 'light', 375],
+    ] as const) {
+      await visit.page.emulateMedia({ colorScheme });
+      await visit.page.setViewportSize({ width, height: 812 });
+      for (const panel of panels) {
+        await visit.go(panel);
+        await visit.page.waitForTimeout(100);
+        await visit.shot(`${name}-${panel.toLowerCase()}`);
+        found.push(...(await visit.findings()).map((what) => `${name} ${panel}: ${what}`));
+        const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
+        if (wide > width) found.push(`${name} ${panel}: is ${wide} pixels wide`);
+      }
+    }
+    nothing(found, 'axe finds nothing');
+    await visit.page.setViewportSize({ width: 1280, height: 900 });
+  });
+  await checks.check('requests: code, curl, export, clear, and never the key', () =>
+    checkRequests(visit),
+  );
+  await checks.check('no error, no broken policy, no request that leaves the machine', async () => {
+    nothing(visit.problems, 'the page behaves');
+  });
+  await visit.close();
+}

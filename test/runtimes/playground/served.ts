@@ -1,0 +1,35 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+
+/** A playground in a process of its own, as people start it. */
+export interface Served {
+  readonly url: string;
+  /** Ends it, as Ctrl-C does, or at once as a crash does. */
+  end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+/** Starts the built program. */
+export async function serve(
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Served> {
+  const child: ChildProcess = spawn(process.execPath, [program, 'playground', '--json', ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+  if (child.stdout === null) throw new Error('The playground has no output.');
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const { url } = JSON.parse(String(line));
+  return {
+    url,
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await once(child, 'exit');
+    },
+  };
+}
