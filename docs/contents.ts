@@ -31,6 +31,6 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
       'guides/runtimes',
     ],
   },
-  { text: 'In a terminal', pages: ['guides/command-line'] },
+  { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground'] },
   { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING'] },
 ];
