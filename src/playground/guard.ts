@@ -23,7 +23,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /** The header that carries the token of this start. */
-export const tokenHeader = 'x-playground-token';
+const tokenHeader = 'x-playground-token';
 
 /** Why a request is not served. */
 export interface Refusal {

@@ -69,14 +69,14 @@ export interface ResultFile {
 }
 
 /** A tool that the model wants to be called. */
-export interface ToolCallView {
+interface ToolCallView {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
 /** A video task on its way. */
-export interface VideoView {
+interface VideoView {
   readonly ref: VideoTaskRef;
   readonly status: string;
   readonly progress?: number | undefined;
@@ -88,7 +88,7 @@ export interface VideoView {
 }
 
 /** How alike texts are. */
-export interface Similarity {
+interface Similarity {
   readonly dimensions: number;
   /** Cosines, row by row. */
   readonly rows: readonly (readonly number[])[];

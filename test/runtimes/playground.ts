@@ -7,12 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchChromium } from './runners/chromium.ts';
+import { stagePackage } from './runners/stage.ts';
 import { Checks } from './playground/check.ts';
 import { checkPanels } from './playground/panels.ts';
-import { checkLosses } from './playground/losses.ts';
-import { checkSpeed } from './playground/speed.ts';
 import { takePicture } from './playground/picture.ts';
 import { serve } from './playground/served.ts';
+
+stagePackage();
+// Imported only now, because they import the package that was put in place.
+const { checkLosses } = await import('./playground/losses.ts');
+const { checkSpeed } = await import('./playground/speed.ts');
 
 const kept = process.env['PLAYGROUND_SHOTS'];
 const shots = kept ?? mkdtempSync(join(tmpdir(), 'playground-shots-'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { createEmulator } from '../../../dist/testing/index.js';
+import { createEmulator } from 'model-gateway/testing';
 import { type Checks, nothing } from './check.ts';
 import { serve } from './served.ts';
 import { Visit } from './visit.ts';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { type Checks, nothing } from './check.ts';
 import { Visit } from './visit.ts';
@@ -173,7 +174,7 @@ async function checkSound(visit: Visit): Promise<void> {
   await page.getByLabel('Sound').setInputFiles({
     name: 'speech.mp3',
     mimeType: 'audio/mpeg',
-    buffer: (await import('node:fs')).readFileSync(file),
+    buffer: readFileSync(file),
   });
   await visit.press('Translate');
   assert.equal(await newestPill(visit), 'done');
@@ -241,7 +242,7 @@ async function checkRequests(visit: Visit): Promise<void> {
   assert.doesNotMatch(copied + curl + whole, /sk-emulator/);
   const saved = page.waitForEvent('download');
   await visit.press('Export');
-  const text = (await import('node:fs')).readFileSync(await (await saved).path(), 'utf8');
+  const text = readFileSync(await (await saved).path(), 'utf8');
   assert.equal(JSON.parse(text).length, lines);
   await visit.press('Clear');
   await visit.press('Forget all results');

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+const program = fileURLToPath(
+  new URL('../node_modules/model-gateway/dist/cli/main.js', import.meta.url),
+);
 
 /** A playground in a process of its own, as people start it. */
 export interface Served {

@@ -18,7 +18,7 @@ export interface Message {
 }
 
 /** The messages that a call sent. */
-export function messagesOf({ body }: CallView): Message[] {
+function messagesOf({ body }: CallView): Message[] {
   const messages: readonly Message[] = JSON.parse(JSON.stringify(body['messages'] ?? []));
   return [...messages];
 }
