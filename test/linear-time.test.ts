@@ -42,7 +42,8 @@ function patternsIn(file: string): Found[] {
     }
     for (const inner of Object.values(node)) walk(inner);
   };
-  walk(parseAst(readFileSync(join(root, file), 'utf8'), { lang: 'ts', astType: 'ts' }));
+  const lang = file.endsWith('x') ? 'tsx' : 'ts';
+  walk(parseAst(readFileSync(join(root, file), 'utf8'), { lang, astType: 'ts' }));
   return found;
 }
 
@@ -60,7 +61,7 @@ function problemOf({ file, source, flags }: Found): string | undefined {
 }
 
 test('no pattern takes more than linear time, whatever text it meets', { timeout: 300_000 }, () => {
-  const patterns = globSync('src/**/*.ts', { cwd: root }).flatMap(patternsIn);
+  const patterns = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap(patternsIn);
 
   expect(patterns.length).toBeGreaterThan(100);
   expect(patterns.map(problemOf).filter((problem) => problem !== undefined)).toEqual([]);

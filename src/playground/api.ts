@@ -4,7 +4,7 @@ import type { Backend } from './backend.ts';
 import { callLimit, type Board } from './board.ts';
 import { isCallId, type SentFiles } from './live-call.ts';
 import { describeProblem } from './problem.ts';
-import type { CallInput, CallKind, Hello, ListedModel, Problem } from './protocol.ts';
+import type { BooksRead, CallInput, CallKind, Hello, ListedModel, Problem } from './protocol.ts';
 import { faultOf, scenarios } from './scenarios.ts';
 
 /** The largest upload, in bytes: what gateways take is smaller. */
@@ -124,6 +124,27 @@ async function listModels({ free }: Backend): Promise<{
   }
 }
 
+/** What the gateway has written down, by request. Read when a person asks: gateways allow it rarely. */
+async function readBooks({ free }: Backend): Promise<BooksRead> {
+  try {
+    const { data } = await free.account.charges({}, { signal: AbortSignal.timeout(30_000) });
+    const sums = new Map<string, { value: number; unit: string }>();
+    for (const { requestId, type, amount } of data) {
+      if (requestId === undefined || type === 'error') continue;
+      const before = sums.get(requestId)?.value ?? 0;
+      const value = type === 'refund' ? -amount.value : amount.value;
+      sums.set(requestId, { value: before + value, unit: amount.unit });
+    }
+    const lines = [...sums].map(([id, { value, unit }]): [string, string] => [
+      id,
+      `${value.toLocaleString('en')} ${unit}`,
+    ]);
+    return { lines: Object.fromEntries(lines) };
+  } catch (error) {
+    return { lines: {}, problem: describeProblem(error) };
+  }
+}
+
 async function answerCall(
   request: Request,
   parts: ApiParts,
@@ -181,6 +202,8 @@ async function answer(request: Request, parts: ApiParts): Promise<Response> {
       return Response.json(hello);
     case 'GET models':
       return Response.json(await listModels(backend));
+    case 'GET books':
+      return Response.json(await readBooks(backend));
     case 'GET events':
       return new Response(board.watch(), { headers: { 'content-type': 'application/x-ndjson' } });
     case 'GET calls':

@@ -150,6 +150,14 @@ export interface Books {
   readonly clock: { readonly held: boolean; readonly speed: number };
 }
 
+/** What a real gateway's books say. */
+export interface BooksRead {
+  /** What was charged for a request, less what was given back, with its unit, by the request's id. */
+  readonly lines: Readonly<Record<string, string>>;
+  /** Why they could not be read. */
+  readonly problem?: Problem | undefined;
+}
+
 /** A way to fail that the emulator knows. */
 export interface Scenario {
   readonly name: string;

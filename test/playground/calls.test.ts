@@ -431,6 +431,29 @@ test.each([
   expect((await ask(playground, `calls/${id}`)).status).toBe(404);
 });
 
+test('the books of a real gateway tell what each call was charged', async () => {
+  const { emulator, options } = await gateway();
+  const playground = await open({ gateway: options });
+  await order(playground, id, image);
+  const { requestId = '' } = await ended(playground, id);
+
+  const books = await (await ask(playground, 'books')).json();
+
+  expect(books.problem).toBeUndefined();
+  expect(books.lines[requestId]).toMatch(/^[1-9][\d,]* quota$/);
+  expect(Object.keys(books.lines)).toEqual(emulator.charges.map((charge) => charge.requestId));
+});
+
+test('a gateway without books is told of', async () => {
+  const { options } = await gateway({ quirks: { accountRoutes: [] } });
+  const playground = await open({ gateway: options });
+
+  const { lines, problem } = await (await ask(playground, 'books')).json();
+
+  expect(lines).toEqual({});
+  expect(problem.message).toMatch(/books|404/);
+});
+
 test('a real gateway is not told to fail', async () => {
   const { emulator, options } = await gateway();
   const playground = await open({ gateway: options });

@@ -1,4 +1,4 @@
-import type { CallInput, Hello, ListedModel, Problem } from '../protocol.ts';
+import type { BooksRead, CallInput, Hello, ListedModel, Problem } from '../protocol.ts';
 
 const storageName = 'playground-token';
 
@@ -58,6 +58,10 @@ export async function askHello(): Promise<Hello> {
 
 export async function askModels(): Promise<{ models: ListedModel[]; problem?: Problem }> {
   return (await ask('models')).json();
+}
+
+export async function askBooks(): Promise<BooksRead> {
+  return (await ask('books')).json();
 }
 
 const patience = (milliseconds: number): Promise<void> =>

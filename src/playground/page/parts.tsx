@@ -162,7 +162,6 @@ export function Select({
 
 /** Which models fit a panel, by their name or what the gateway says they make. */
 const fitting = {
-  chat: /^(?!.*(embed|image|speech|tts|whisper|translat|video|sora|dall-e|veo|kling|imagen))/i,
   image: /image|dall-e|imagen|flux|diffusion|seedream/i,
   speech: /speech|tts/i,
   translation: /translat|whisper|transcribe/i,
@@ -170,9 +169,12 @@ const fitting = {
   video: /video|sora|veo|kling|vidu|hailuo|jimeng|wan|seedance/i,
 } as const;
 
-/** The models that a panel offers first. */
-export function modelsFor(kind: keyof typeof fitting): string[] {
-  return models.value.map(({ id }) => id).filter((id) => fitting[kind].test(id));
+/** The models that a panel offers first. Those that fit none of the others chat. */
+export function modelsFor(kind: CallKind): string[] {
+  const others = Object.values(fitting);
+  const fits = (id: string): boolean =>
+    kind === 'chat' ? !others.some((other) => other.test(id)) : fitting[kind].test(id);
+  return models.value.map(({ id }) => id).filter(fits);
 }
 
 /** Names a model: one of the list, or any other. */
@@ -182,7 +184,7 @@ export function ModelField({
   onChange,
   label = 'Model',
 }: {
-  kind: keyof typeof fitting;
+  kind: CallKind;
   value: string;
   onChange: (model: string) => void;
   label?: string;
@@ -278,6 +280,13 @@ export function StatusPill({ call }: { call: CallView }): JSX.Element {
     return <span class={`pill ${outcome}`}>{outcome.replace('_', ' ')}</span>;
   }
   return <span class="pill done">{verdict ?? 'done'}</span>;
+}
+
+/** The fault that a call was to meet. */
+export function FaultPill({ call: { fault } }: { call: CallView }): JSX.Element | null {
+  if (fault === undefined) return null;
+  const scenario = hello.value?.scenarios.find(({ name }) => name === fault);
+  return <span class="pill">fault: {scenario?.label ?? fault}</span>;
 }
 
 /** What a call was charged. Only the emulator's books are open. */

@@ -36,31 +36,30 @@ export function Prose({ text }: { text: string }): JSX.Element {
     known.current.set(key, block);
     blocks.push(block.shown);
   };
-  let isCode = false;
-  text.split(/^```(\w*)[^\n]*\n/m).forEach((part, index) => {
-    // Every second part is the language of a block that begins, or nothing where one ends.
+  `\n${text}`.split('\n```').forEach((part, index) => {
+    // Every second part is a block of code: its language, a line break, the code.
     if (index % 2 === 1) {
-      isCode = !isCode;
-      return;
-    }
-    if (isCode) {
       const key = `code-${index}`;
       add(key, part, () => (
         <pre key={key} tabIndex={0}>
-          <code>{part.replace(/\n```\s*$/, '')}</code>
+          <code>{part.slice(part.indexOf('\n') + 1)}</code>
         </pre>
       ));
       return;
     }
-    part.split(/\n{2,}/).forEach((paragraph, place) => {
-      const key = `${index}-${place}`;
-      if (paragraph.trim() === '') return;
-      add(key, paragraph, () => (
-        <p key={key}>
-          <Line text={paragraph} />
-        </p>
-      ));
-    });
+    // What follows a fence begins with the end of its line.
+    part
+      .replace('\n', '')
+      .split(/\n{2,}/)
+      .forEach((paragraph, place) => {
+        const key = `${index}-${place}`;
+        if (paragraph.trim() === '') return;
+        add(key, paragraph, () => (
+          <p key={key}>
+            <Line text={paragraph} />
+          </p>
+        ));
+      });
   });
   return <div class="prose">{blocks}</div>;
 }

@@ -20,8 +20,8 @@ interface Route {
 }
 
 function read(): Route {
-  const [, path = '', query = ''] = /^#\/(\w*)\??(.*)$/.exec(location.hash) ?? [];
-  const panel = panels.find((name) => name === path) ?? 'ledger';
+  const [path = '', query = ''] = location.hash.split('?', 2);
+  const panel = panels.find((name) => `#/${name}` === path) ?? 'ledger';
   return { panel, query: new Map(new URLSearchParams(query)) };
 }
 

@@ -122,6 +122,10 @@ function Banner(): JSX.Element | null {
   return (
     <div class="banner-problem">
       <ProblemBox problem={problem} />
+      <p class="small">
+        The address and the key come from the terminal. If they are wrong, end the playground there,
+        set <code>GATEWAY_BASE_URL</code> and <code>GATEWAY_API_KEY</code>, and start it again.
+      </p>
       <button type="button" onClick={() => void loadModels().catch(() => {})}>
         Ask the gateway again
       </button>

@@ -181,7 +181,7 @@ async function checkSound(visit: Visit): Promise<void> {
   await page.locator('.result .prose p').first().waitFor();
   await visit.press('Record');
   await page.getByRole('button', { name: /Stop after 1/ }).click();
-  await page.getByText('To be translated: recording.').waitFor();
+  await page.locator('.drop', { hasText: 'recording.' }).waitFor();
   await visit.press('Translate');
   await page.waitForFunction(() => document.querySelectorAll('.result .pill.done').length === 2);
   await visit.shot('translation');

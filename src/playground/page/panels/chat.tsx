@@ -7,6 +7,7 @@ import {
   ChargePill,
   Empty,
   FaultField,
+  FaultPill,
   Field,
   FileField,
   Heading,
@@ -197,6 +198,7 @@ function Turn({
           {finishReason === undefined || finishReason === 'stop' ? null : (
             <span class="pill">{finishReason}</span>
           )}
+          <FaultPill call={call} />
           <ChargePill call={call} />
           <Stats call={call} />
         </div>

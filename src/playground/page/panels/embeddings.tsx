@@ -39,6 +39,9 @@ function shades(rows: readonly (readonly number[])[]): number[][] {
   );
 }
 
+/** Two digits, and no zero that is negative. */
+const rounded = (value: number): string => (Math.round(value * 100) / 100 + 0).toFixed(2);
+
 /** The pair of different texts that are most alike. */
 function closest(
   rows: readonly (readonly number[])[],
@@ -85,7 +88,7 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
                     data-shade={shaded[index]?.[column]}
                     title={`${input[index]} · ${input[column]}`}
                   >
-                    {value.toFixed(2).replace(/^-(?=0\.00$)/, '')}
+                    {rounded(value)}
                   </td>
                 ))}
               </tr>

@@ -1,15 +1,16 @@
 import type { JSX } from 'preact';
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import type { CallInput, CallKind, CallView, Rival } from '../../protocol.ts';
-import { order, steerClock } from '../api.ts';
+import type { BooksRead, CallInput, CallKind, CallView, Rival } from '../../protocol.ts';
+import { askBooks, order, steerClock } from '../api.ts';
 import { chargesOf, clockTime, count, kindNames } from '../format.ts';
 import {
-  ChargePill,
   Choice,
   Empty,
   Heading,
   modelsFor,
   OrderProblem,
+  ProblemBox,
   StatusPill,
 } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
@@ -330,44 +331,75 @@ function Faults(): JSX.Element {
   );
 }
 
+/** What the gateway's own books say of the calls, once they were read. */
+const read = signal<BooksRead | undefined>(undefined);
+
 function RealLedger(): JSX.Element {
+  const [error, setError] = useState<unknown>();
   const list = newest.value;
+  const { lines = {}, problem } = read.value ?? {};
+  const readBooks = async (): Promise<void> => {
+    setError(undefined);
+    try {
+      read.value = await askBooks();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
   return (
     <>
       <p class="card">
-        A real gateway cannot be told to fail. For the faults and the books start{' '}
-        <code>npx model-gateway playground --emulator</code>. Below is what became of each call:
-        whether it may have been charged is its outcome.
+        A real gateway cannot be told to fail: for the faults start{' '}
+        <code>npx model-gateway playground --emulator</code>. Whether a call may have been charged
+        is its outcome; what it was charged stands in the gateway’s books, if it opens them to the
+        key.
       </p>
       {list.length === 0 ? (
         <Empty title="No calls yet">Make one in another panel.</Empty>
       ) : (
-        <div class="table-wrap" tabIndex={0} role="region" aria-label="Calls and outcomes">
-          <table>
-            <thead>
-              <tr>
-                <th>Time</th>
-                <th>Call</th>
-                <th>Model</th>
-                <th>Outcome</th>
-                <th>What to do</th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((call) => (
-                <tr key={call.id}>
-                  <td>{clockTime(call.startedAt)}</td>
-                  <td>{kindNames[call.kind]}</td>
-                  <td>{call.model}</td>
-                  <td>
-                    <StatusPill call={call} /> <ChargePill call={call} />
-                  </td>
-                  <td>{call.problem?.advice ?? ''}</td>
+        <>
+          <div class="row tight">
+            <button type="button" onClick={() => void readBooks()}>
+              Read the gateway’s books <span class="faint">free</span>
+            </button>
+            {read.value === undefined ? null : (
+              <span class="small faint">
+                They lag behind by seconds, and some gateways let them be read 20 times in 20
+                minutes.
+              </span>
+            )}
+          </div>
+          <OrderProblem error={error} />
+          {problem === undefined ? null : <ProblemBox problem={problem} />}
+          <div class="table-wrap" tabIndex={0} role="region" aria-label="Calls and outcomes">
+            <table>
+              <thead>
+                <tr>
+                  <th>Time</th>
+                  <th>Call</th>
+                  <th>Model</th>
+                  <th>Outcome</th>
+                  <th class="number">In the books</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+              </thead>
+              <tbody>
+                {list.map((call) => (
+                  <tr key={call.id}>
+                    <td>{clockTime(call.startedAt)}</td>
+                    <td>{kindNames[call.kind]}</td>
+                    <td>{call.model}</td>
+                    <td>
+                      <StatusPill call={call} />
+                    </td>
+                    <td class="number">
+                      {lines[call.requestId ?? call.problem?.requestId ?? ''] ?? '–'}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
       )}
     </>
   );
@@ -385,9 +417,15 @@ export function Ledger(): JSX.Element {
   return (
     <>
       <Heading title="What a retry costs" aside={<Clock />}>
-        Break a call on purpose and read the books: what it was charged here, and what the same call
-        costs by the rule of the <code>openai</code> package, which sends again whatever it cannot
-        read.
+        {isEmulator ? (
+          <>
+            Break a call on purpose and read the books: what it was charged here, and what the same
+            call costs by the rule of the <code>openai</code> package, which sends again whatever it
+            cannot read.
+          </>
+        ) : (
+          'What became of each call, and what the gateway has charged for it.'
+        )}
       </Heading>
       {isEmulator ? (
         <>

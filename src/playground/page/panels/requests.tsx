@@ -9,6 +9,7 @@ import {
   Choice,
   CopyButton,
   Empty,
+  FaultPill,
   Heading,
   OrderProblem,
   ProblemBox,
@@ -158,6 +159,7 @@ export function Requests(): JSX.Element {
                 <strong>{kindNames[call.kind]}</strong>
                 <span class="log-model">{call.model}</span>
                 <StatusPill call={call} />
+                <FaultPill call={call} />
                 <ChargePill call={call} />
                 <span class="push faint">
                   {call.endedAt === undefined ? '' : duration(call.endedAt - call.startedAt)}

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { CallView, ResultFile } from '../../protocol.ts';
 import { stopCall } from '../api.ts';
 import { clockTime, size, textOf } from '../format.ts';
-import { ChargePill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
+import { ChargePill, FaultPill, ProblemBox, Stats, StatusPill, useFile } from '../parts.tsx';
 
 /** A call in a list of results: what was asked, what came, what it cost. */
 export function Result({
@@ -34,6 +34,7 @@ export function Result({
       {problem === undefined ? null : <ProblemBox problem={problem} />}
       <div class="turn-end">
         <StatusPill call={call} />
+        <FaultPill call={call} />
         <ChargePill call={call} />
         <Stats call={call} />
         <span class="push">

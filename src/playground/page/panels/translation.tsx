@@ -57,11 +57,6 @@ export function Translation(): JSX.Element {
           />
           <Recorder onFile={(file) => setFiles([file])} />
         </div>
-        {files[0] === undefined ? null : (
-          <p class="small">
-            To be translated: <strong>{files[0].name}</strong>
-          </p>
-        )}
         <div class="row">
           <ModelField
             kind="translation"
