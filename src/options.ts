@@ -99,6 +99,8 @@ export interface ObservedResponse {
   readonly code: string | undefined;
   /** What the gateway said of an attempt that failed. */
   readonly message: string | undefined;
+  /** The same as it was sent: parsed JSON or text. Of a good answer `undefined`: the call itself reads it. */
+  readonly body: unknown;
   /** From sending it to the headers of the answer, or to the end of an error, in milliseconds. */
   readonly durationMs: number;
 }

@@ -218,16 +218,23 @@ const textOf = (value: unknown): string | undefined =>
 const isPlain = (value: unknown): value is string | number | boolean =>
   /^(string|number|boolean)$/.test(typeof value);
 
-/** The fields of a form. Of a file only a `Blob` can be handed out: a stream could be used up. */
+/**
+ * The fields of a form. A list repeats its field, and an object travels as JSON. Of a file only a `Blob`
+ * can be handed out: a stream could be used up.
+ */
 function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
   const extra = options?.extraBody ?? {};
   const given = form?.fields?.filter(([name]) => !Object.hasOwn(extra, name));
-  return given?.concat(Object.entries(extra)).flatMap(([name, value]) => {
-    if (value === undefined || value === null) return [];
-    if (isPlain(value) || value instanceof Blob) return [[name, value]];
-    const { prototype } = Object;
-    const isJSON = Array.isArray(value) || Object.getPrototypeOf(value) === prototype;
-    return [[name, isJSON ? JSON.stringify(value) : '[file]']];
+  const all = given?.concat(Object.entries(extra));
+  return all?.flatMap(([name, value, purpose]) => {
+    const isFile = purpose !== undefined;
+    const isRepeated = Array.isArray(value) && (isFile || value.every(isPlain));
+    const list: readonly unknown[] = isRepeated ? value : [value];
+    return list.flatMap((one): [string, string | number | boolean | Blob][] => {
+      if (one === undefined || one === null) return [];
+      if (isPlain(one) || one instanceof Blob) return [[name, one]];
+      return [[name, isFile ? '[file]' : JSON.stringify(one)]];
+    });
   });
 }
 
@@ -254,11 +261,18 @@ function describeAnswer(
   if ('response' in answer) {
     const { status, headers } = answer.response;
     const shown = withoutCookies(redaction.headers(headers));
-    return { status, headers: shown, requestId, code: undefined, message: undefined };
+    const nothing = { code: undefined, message: undefined, body: undefined };
+    return { status, headers: shown, requestId, ...nothing };
   }
-  const { status, headers = new Headers(), body, code, problem } = answer;
-  const message = body?.message ?? problem;
-  return { status, headers: withoutCookies(headers), requestId, code: body?.code ?? code, message };
+  const { status, headers = new Headers(), body, problem } = answer;
+  return {
+    status,
+    headers: withoutCookies(headers),
+    requestId,
+    code: body?.code ?? answer.code,
+    message: body?.message ?? problem,
+    body: body?.error,
+  };
 }
 
 function withoutCookies(headers: Headers): Record<string, string> {

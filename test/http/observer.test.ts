@@ -8,7 +8,7 @@ import type {
   ObservedResponse,
   Observer,
 } from '../../src/index.ts';
-import { Gateway } from '../../src/index.ts';
+import { Gateway, toStreamingFile } from '../../src/index.ts';
 import { collect, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -188,6 +188,27 @@ describe('an observer is told of a call', () => {
       ['metadata', '{"a":1}'],
     ]);
     expect(calls[0]?.ends[0]).toMatchObject({ outcome: 'completed', responseId: task.id });
+  });
+
+  test('that sends files: they are told as they are, and streams by a word', async () => {
+    const { observer, calls } = recorder();
+    const { client } = emulated({ observer });
+    const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 4]);
+    const file = new File([png], 'a.png', { type: 'image/png' });
+    const streamed = { name: 'b.png', stream: () => new Blob([png]).stream() };
+
+    await client.images.edit({ model: 'm', prompt: 'A boat', image: [file, file] });
+    await client.images
+      .edit({ model: 'm', prompt: 'A boat', image: toStreamingFile(streamed.stream(), 'b.png') })
+      .catch(() => undefined);
+
+    expect(calls[0]?.requests[0]?.body).toEqual([
+      ['model', 'm'],
+      ['prompt', 'A boat'],
+      ['image[]', file],
+      ['image[]', file],
+    ]);
+    expect(calls[1]?.requests[0]?.body).toContainEqual(['image', '[file]']);
   });
 
   test('to Gemini: the model of the path, its usage and its reasons', async () => {
@@ -560,7 +581,7 @@ describe('hooks', () => {
     const seen: [string, unknown][] = [];
     const { client, emulator } = emulated({
       onRequest: (request) => seen.push(['request', request]),
-      onResponse: (response, request) => seen.push(['response', { ...request, ...response }]),
+      onResponse: (response, { attempt }) => seen.push(['response', { attempt, ...response }]),
     });
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
 
@@ -573,7 +594,8 @@ describe('hooks', () => {
       body: JSON.stringify(ask),
       attempt: 1,
     });
-    expect(seen[1]?.[1]).toMatchObject({ status: 429, attempt: 1 });
+    expect(seen[1]?.[1]).toMatchObject({ status: 429, attempt: 1, body: expect.anything() });
+    expect(seen[3]?.[1]).toHaveProperty('body', undefined);
     expect(seen[3]?.[1]).toMatchObject({ status: 200, attempt: 2 });
   });
 

@@ -35,6 +35,29 @@ async function runJest(
   await project.mustRun(process.execPath, [...flags, jest, '--config', `${name}/jest.config.json`]);
 }
 
+/** Where the packages are that this project is developed with. */
+const packages = join(here, '../../node_modules');
+
+const openTelemetry: Case = {
+  name: 'model-gateway/otel names the package that is missing, and works with it: import and require()',
+  async run(project) {
+    const { code, stderr } = await project.run(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      "import 'model-gateway/otel';",
+    ]);
+    if (code === 0 || !stderr.includes("Cannot find package '@opentelemetry/api'")) {
+      throw new Error(`It does not say what is missing: ${stderr}`);
+    }
+    const name = '@opentelemetry/api';
+    cpSync(join(packages, name), join(project.folder, 'node_modules', name), { recursive: true });
+    for (const file of ['otel.mjs', 'otel.cjs']) {
+      project.copy(file);
+      await project.mustHold(process.execPath, [file]);
+    }
+  },
+};
+
 const typed = [22, 24, 26].map((major): Case => ({
   name: `a program in TypeScript, run by Node ${major} as it is`,
   async run(project) {
@@ -47,6 +70,7 @@ const typed = [22, 24, 26].map((major): Case => ({
 export const moduleCases: readonly Case[] = [
   ...requireCases,
   ...typed,
+  openTelemetry,
   {
     name: 'require() in Bun',
     async run(project) {
