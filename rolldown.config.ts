@@ -12,6 +12,29 @@ const onlyPassedOn = /^import \{[^}]*\} from ("[^"]+");\nexport (\{[^}]*\});?\s*
 const exportList = /^export \{([^}]*)\};?\s*$/m;
 
 /**
+ * Exports what is declared where it is declared: a list is one more thing to hold for every name. It is
+ * left for names that differ from the declared one, and for classes of which only the type is passed on.
+ */
+function exportInPlace(code: string, list: string): string {
+  const declaration = /^(?:declare )?(?:abstract )?(\w+) (\w+)/gm;
+  const values = new Set<string>();
+  for (const [, kind = '', name = ''] of code.matchAll(declaration)) {
+    if (!['interface', 'type', 'namespace'].includes(kind)) values.add(name);
+  }
+  const items = list.split(',').map((item) => item.trim());
+  const left = items.filter(
+    (item) => item.includes(' as ') || (item.startsWith('type ') && values.has(item.slice(5))),
+  );
+  const inPlace = new Set(
+    items.filter((item) => !left.includes(item)).map((item) => item.replace('type ', '')),
+  );
+  const exported = code.replaceAll(declaration, (start, _, name: string) =>
+    inPlace.has(name) ? `export ${start}` : start,
+  );
+  return `${exported.trimEnd()}\nexport { ${left.join(', ')} };\n`;
+}
+
+/**
  * The main entry point declares nothing and passes on what entry points share. So its file is that of what
  * they share: each name is declared and exported in one place, which halves what compilers hold.
  */
@@ -31,7 +54,7 @@ const mainIsShared: Plugin = {
       ) {
         return;
       }
-      main.code = `${banner}\n${shared.code}`.replace(exportList, `export {${passedOn}};\n`);
+      main.code = `${banner}\n${exportInPlace(shared.code.replace(exportList, ''), passedOn)}`;
       delete bundle['shared.d.ts'];
       for (const file of Object.values(others)) {
         if (file.type !== 'chunk') continue;
@@ -45,7 +68,7 @@ const mainIsShared: Plugin = {
 
 /**
  * Bundles the declarations, which tsup would need an older compiler for. A type check of a user opens
- * eight files in place of eighty, and what no public type mentions is left out.
+ * one file in place of eighty, and what no public type mentions is left out.
  */
 export default defineConfig({
   input: {

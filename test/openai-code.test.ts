@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import OpenAI, { toFile, toStreamingFile } from '../src/index.ts';
+import OpenAI, { ParsingToolFunction, toFile, toStreamingFile } from '../src/index.ts';
 import { createEmulator } from '../src/testing/index.ts';
 import { temporaryFolder } from './helpers/temporary-folder.ts';
 
@@ -61,6 +61,24 @@ describe('chat', () => {
     for await (const chunk of stream) text += chunk.choices[0]?.delta?.content || '';
 
     expect(text).toContain('Say this is a test');
+  });
+
+  test('tools whose arguments have types', async () => {
+    const { client } = setUp();
+    const weather = new ParsingToolFunction<{ city: string }>({
+      name: 'get_weather',
+      description: 'The weather of a place',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      parse: (text) => JSON.parse(text),
+      function: ({ city }) => `Sunny in ${city.toUpperCase()}`,
+    });
+    const params: OpenAI.Chat.ChatCompletionCreateParams = { model: 'gpt-5.5', messages: hello };
+
+    const runner = client.chat.completions.runTools({ ...params, stream: false, tools: [weather] });
+    await runner.finalContent();
+
+    const result = runner.messages.find(({ role }) => role === 'tool');
+    expect(result?.content).toMatch(/^Sunny in [^a-z]+$/);
   });
 
   test('a stream that is left early', async () => {

@@ -75,6 +75,7 @@ function readDeclarations(path: string): DeclarationFile {
     } else if (name !== undefined) {
       // Overloads and merged interfaces have one name.
       const before = declarations.get(name);
+      if (statement.startsWith('export ')) exports.set(name, { name, path });
       declarations.set(name, before === undefined ? statement : `${before}\n${statement}`);
     } else if (verb === undefined && !/^(?:import|export) /.test(statement)) {
       throw new Error(`It is not known what this declares: ${statement.slice(0, 200)}`);
