@@ -125,8 +125,9 @@ export function checkParams(method: string, params: unknown): void {
 export function checkRequestOptions(options: RequestOptions | undefined): void {
   checkObject('options', options);
   if (options === undefined || options === null) return;
-  const { signal, callId = '-' } = options;
+  const { signal, callId = '-', onUploadProgress } = options;
   checkSignal(signal);
+  checkFunction('onUploadProgress', onUploadProgress);
   checkText('callId', callId, 'the id of your job');
   if (!Array.isArray(options.headers)) checkObject('headers', options.headers);
   for (const field of ['query', 'extraBody', 'fetchOptions'] as const) {

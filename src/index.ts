@@ -80,6 +80,7 @@ export type {
   QueryValues,
   RequestOptions,
   SharedOptions,
+  UploadProgress,
 } from './options.ts';
 export type { Account } from './account/account.ts';
 export type { Audio } from './audio/audio.ts';

@@ -318,6 +318,14 @@ export interface GatewayOptions extends SharedOptions {
   onResponse?: ((response: ObservedResponse, request: ObservedRequest) => void) | undefined;
 }
 
+/** How far the upload of the files of a request has come. */
+export interface UploadProgress {
+  /** Bytes of files that were read to be sent; they begin anew when an attempt is repeated. */
+  readonly sent: number;
+  /** Bytes of all files, or `undefined` when the length of one is not known. */
+  readonly total: number | undefined;
+}
+
 /** Options of one call. They override those of the client. */
 export interface RequestOptions extends SharedOptions {
   /** Aborts the call, also while it waits between attempts or streams. */
@@ -340,4 +348,10 @@ export interface RequestOptions extends SharedOptions {
    * @defaultValue a fresh id
    */
   callId?: string | undefined;
+  /**
+   * Called while the files of a form are sent, piece by piece, in Node with its own `fetch`. Elsewhere
+   * only streams are told of: no other runtime lets a program see how far it has sent a file. What it
+   * throws is dropped, as the upload may be paid for.
+   */
+  onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
 }

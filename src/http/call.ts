@@ -199,7 +199,8 @@ export class LogicalCall {
       if (form === undefined) return jsonBody(method, json, extra);
       // Another `fetch` in Node may not know the runtime's own `FormData`.
       const takesForms = !isNode || this.client.fetch === globalFetch;
-      return await form.encode(extra, takesForms, this.scope.controller.signal);
+      const { signal } = this.scope.controller;
+      return await form.encode(extra, takesForms, signal, options?.onUploadProgress);
     } catch (cause) {
       throw this.#unsent(cause);
     }

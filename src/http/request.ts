@@ -40,11 +40,13 @@ export interface BodyEncoding {
    * @param extra - Fields of the caller's that win.
    * @param takesForms - Whether the `fetch` that will send it knows the runtime's own `FormData`.
    * @param signal - Stops the encoding, and later the upload.
+   * @param onProgress - Told of the files of a form as they are read.
    */
   encode(
     extra: Readonly<Record<string, unknown>> | undefined,
     takesForms: boolean,
     signal: AbortSignal,
+    onProgress?: RequestOptions['onUploadProgress'],
   ): Promise<PreparedBody>;
 }
 

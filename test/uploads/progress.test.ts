@@ -1,0 +1,101 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Gateway } from '../../src/gateway.ts';
+import { fileFromPath } from '../../src/node/index.ts';
+import type { UploadProgress } from '../../src/options.ts';
+import { createEmulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import type { Uploadable } from '../../src/uploads/types.ts';
+import { untyped } from '../helpers/untyped.ts';
+import { failureOf } from '../helpers/clients.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const emulator = createEmulator();
+let server: EmulatorServer;
+let client: Gateway;
+beforeAll(async () => {
+  server = await emulator.listen();
+  client = new Gateway({ baseURL: server.url, apiKey: emulator.apiKey, logLevel: 'off' });
+});
+afterAll(() => server.close());
+
+const size = 300_000;
+const sound = new Uint8Array(size);
+
+async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = 0; at < size; at += 50_000) yield sound.subarray(at, at + 50_000);
+}
+
+const talk = () => new File([sound], 'talk.mp3');
+
+const model = 'm-translation';
+
+/** What was told of an upload. */
+async function toldOf(file: Uploadable): Promise<UploadProgress[]> {
+  const told: UploadProgress[] = [];
+  const onUploadProgress = (progress: UploadProgress) => void told.push(progress);
+  await client.audio.translations.create({ model, file }, { onUploadProgress });
+  return told;
+}
+
+describe('onUploadProgress', () => {
+  test.each([
+    ['a file in memory', talk, size],
+    ['a file on disk', undefined, size],
+    ['a stream of a known size', () => toStreamingFile(pieces(), 'talk.mp3', { size }), size],
+    ['a stream', () => toStreamingFile(pieces(), 'talk.mp3'), undefined],
+  ])('tells how far %s is sent', async (_, makeImage, total) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'talk.mp3');
+    await writeFile(path, sound);
+
+    const told = await toldOf(makeImage?.() ?? (await fileFromPath(path)));
+
+    const sent = told.map((progress) => progress.sent);
+    expect(told.length).toBeGreaterThan(2);
+    expect(sent).toEqual(sent.toSorted((one, other) => one - other));
+    expect(sent.at(-1)).toBe(total ?? size);
+    expect(new Set(told.map((progress) => progress.total))).toEqual(new Set([total]));
+  });
+
+  test('adds all files of a form up, and no text', async () => {
+    const told: UploadProgress[] = [];
+    const image = [new File([sound], 'a.png'), new File([sound], 'b.png')];
+
+    await client.images.edit(
+      { model: 'm-image', prompt: 'A hat', image },
+      { onUploadProgress: (progress) => told.push(progress) },
+    );
+
+    expect(told.at(-1)).toEqual({ sent: 2 * size, total: 2 * size });
+  });
+
+  test('begins anew with an attempt that is repeated', async () => {
+    emulator.fail({ fault: { type: 'error', status: 503 }, times: 1 });
+
+    const told = await toldOf(talk());
+
+    expect(told.filter(({ sent, total }) => sent === total)).toHaveLength(2);
+  });
+
+  test('what it throws does not end an upload that may be charged', async () => {
+    const charged = emulator.charges.length;
+    const onUploadProgress = vi.fn(() => {
+      throw new Error('no display');
+    });
+
+    await client.audio.translations.create({ model, file: talk() }, { onUploadProgress });
+
+    expect(onUploadProgress).toHaveBeenCalled();
+    expect(emulator.charges).toHaveLength(charged + 1);
+  });
+
+  test('is refused when it is no function', async () => {
+    const options = { onUploadProgress: untyped<() => void>('yes') };
+
+    const call = client.audio.translations.create({ model, file: talk() }, options);
+
+    expect(await failureOf(call)).toMatchObject({ field: 'onUploadProgress' });
+  });
+});
