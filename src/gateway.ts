@@ -21,6 +21,7 @@ import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
 import { Account } from './account/account.ts';
+import { guardBy } from './account/guard.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -238,7 +239,8 @@ export class Gateway {
   readonly transport: () => Transport;
 
   constructor(options: GatewayOptions = {}) {
-    const transport = new Transport(resolveSettings(options));
+    const guard = options?.budget ? guardBy(options.budget, () => transport) : undefined;
+    const transport: Transport = new Transport(resolveSettings(options, guard));
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
@@ -264,7 +266,8 @@ export class Gateway {
 
   /**
    * A client of the same class with the same options, except for those given. The original stays as it
-   * is. When their gateway limits downloads, those of both wait in one line.
+   * is. They share their budget and what they have spent, and when their gateway limits downloads, those
+   * of both wait in one line.
    *
    * @throws `InvalidInputError` when an option cannot work
    */
@@ -273,7 +276,10 @@ export class Gateway {
     const changed = { ...own.client.given(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const other = copy.transport();
-    if (other.baseURL === own.baseURL) other.queue = own.queue;
+    if (other.baseURL === own.baseURL) {
+      other.queue = own.queue;
+      other.client = { ...other.client, totals: own.client.totals };
+    }
     return copy;
   }
 

@@ -20,7 +20,7 @@ export {
   ContentNotReadyError,
   UnexpectedResponseError,
 } from './errors/api-errors.ts';
-export { BooksLimitError, UnsupportedByGatewayError } from './account/errors.ts';
+export { BooksLimitError, BudgetError, UnsupportedByGatewayError } from './account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/create-many.ts';
 export {
   GatewayError,
@@ -62,6 +62,7 @@ export type { ManyOptions, ManyProgress } from './many.ts';
 export type { HTTPMethod, RawRequestOptions } from './http/request.ts';
 export type {
   ApiKey,
+  Budget,
   Drift,
   Fetch,
   FetchOptions,

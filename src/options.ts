@@ -241,6 +241,27 @@ export interface SharedOptions {
   validation?: 'tolerant' | 'strict' | 'off' | undefined;
 }
 
+/** What a client may spend, by the price list of its gateway: estimates, in US dollars. */
+export interface Budget {
+  /** The most that may be spent. At least 0. */
+  readonly limit: number;
+  /**
+   * What becomes of a call whose price cannot be told before it is sent: it is refused, or it is sent and
+   * is counted as far as its price is known afterwards. Prices by the token are no reason to refuse chat
+   * and the like, but images and videos; see `perCall`.
+   * @defaultValue "refuse"
+   */
+  readonly onMissingPrice?: 'refuse' | 'allow' | undefined;
+  /**
+   * The most that one image or one video of a model costs, in US dollars, by the name of the model: for
+   * models that the price list does not have, or has with a price by token. What the price list tells
+   * afterwards is counted in its place.
+   */
+  readonly perCall?: Readonly<Record<string, number>> | undefined;
+  /** The group that the key belongs to, where prices differ by it. */
+  readonly group?: string | undefined;
+}
+
 /** Options of the client. */
 export interface GatewayOptions extends SharedOptions {
   /**
@@ -302,6 +323,16 @@ export interface GatewayOptions extends SharedOptions {
    * @defaultValue "form"
    */
   bodyFormat?: 'form' | 'json' | undefined;
+  /**
+   * What this client may spend. Before an image or a video is requested, its price is reserved; a call
+   * that would pass the limit is refused with `BudgetError` before it is sent. Calls whose outcome is
+   * unknown count as spent. Calls that are paid by the token (chat, embeddings) are counted when their
+   * usage is known, and refused once the limit is reached. At 80 % a warning is logged.
+   *
+   * The price list is read once in ten minutes. Clients that have the same object as their budget share
+   * it, as those of `withOptions()` do.
+   */
+  budget?: Budget | null | undefined;
   /** Called once for each place where answers of an operation differ from what is expected. */
   onDrift?: ((drift: Drift) => void) | undefined;
   /**

@@ -1,7 +1,17 @@
 import { checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
-import type { AccountOptions, Balance, Charges, ChargesQuery, Prices } from './types.ts';
+import { loadCosts } from './guard.ts';
+import type {
+  AccountOptions,
+  Balance,
+  Charges,
+  ChargesQuery,
+  CostEstimate,
+  CostQuery,
+  Prices,
+  Spent,
+} from './types.ts';
 
 /** All that asks and reads: a page that never asks its account does not load it. */
 const loadReader = later('the account', () => import('./reader.ts'));
@@ -58,6 +68,45 @@ export class Account {
   async prices(options: AccountOptions = {}): Promise<Prices> {
     const given = copyOf('options', options);
     return (await readerOf(this)).prices(given);
+  }
+
+  /**
+   * What something costs by the price list: an estimate, before or after. Free; reads `prices()`.
+   *
+   * Models that are paid by the call need `images` or, of a video, the `headers` of its submission; those
+   * that are paid by the token need `usage`. Ratios of caches, images and sound count as far as they are
+   * published. Where a price is missing, `amount` is `undefined` and `why` says what is missing.
+   *
+   * @throws `UnsupportedByGatewayError` when the gateway publishes no prices
+   *
+   * @example
+   * const { usage } = await gateway.chat.completions.create({ model, messages });
+   * const { amount, why } = await gateway.account.estimate({ model, usage });
+   */
+  async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
+    const given = copyOf('query', query);
+    const own = copyOf('options', options);
+    const costs = await loadCosts();
+    return costs.estimate(this.transport(), given, own);
+  }
+
+  /**
+   * What the calls of this client have come to, by model and operation. Asks the gateway nothing: it adds
+   * up what was sent and answered, and goes by the prices that were read last, so read `prices()` once.
+   *
+   * An estimate. What others spend with the key is not in it, and neither is what is given back for videos
+   * that fail. Calls that were refused, or never sent, count nothing. Clients of `withOptions()` count
+   * together with theirs.
+   *
+   * @param options - `group`: the group that the key belongs to, where prices differ by it.
+   *
+   * @example
+   * const { estimate, lines } = await gateway.account.spent();
+   * console.log(`about ${estimate.value.toFixed(2)} ${estimate.unit}`);
+   */
+  async spent({ group }: { readonly group?: string | undefined } = {}): Promise<Spent> {
+    const costs = await loadCosts();
+    return costs.spent(this.transport(), group);
   }
 }
 

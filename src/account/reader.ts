@@ -58,6 +58,12 @@ export class AccountReader {
     const { value, asOf } = await read(this.#prices, options, freshFor.prices);
     return { ...value, asOf };
   }
+
+  /** The price list as it was read last, if it was. */
+  get knownPrices(): Prices | undefined {
+    const { known } = this.#prices;
+    return known && { ...known.value, asOf: known.asOf };
+  }
 }
 
 function read<T>(

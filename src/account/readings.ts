@@ -30,6 +30,8 @@ export class Shared<T> {
   #last:
     | { readonly client: unknown; readonly asOf: number; readonly value: Promise<T> }
     | undefined;
+  /** The last that succeeded, however old it is. */
+  known: Reading<T> | undefined;
 
   constructor(transport: Transport, read: () => Promise<T>) {
     this.#transport = transport;
@@ -54,7 +56,9 @@ export class Shared<T> {
       });
     }
     try {
-      return { value: await untilAborted(reading.value, signal), asOf: reading.asOf };
+      const value = await untilAborted(reading.value, signal);
+      this.known = { value, asOf: reading.asOf };
+      return this.known;
     } catch (cause) {
       if (signal?.aborted !== true || cause !== signal.reason) throw cause;
       throw new APIUserAbortError('The reading of the account was aborted.', {

@@ -118,3 +118,63 @@ export interface Prices {
   readonly groupRatios: Readonly<Record<string, number>>;
   readonly asOf: number;
 }
+
+/** What is to be priced. */
+export interface CostQuery {
+  /** The model that was asked for. Answers may name it otherwise than the price list. */
+  model: string;
+  /**
+   * The `usage` of a completion, of vectors or of images, or the `usageMetadata` of a generation. Needed
+   * for models that are paid by the token.
+   */
+  usage?: object | null | undefined;
+  /** How many images. @defaultValue 1 */
+  images?: number | undefined;
+  /**
+   * The headers of the answer to the submission of a video, from `withResponse()`: they tell by what its
+   * price is multiplied, such as its seconds.
+   */
+  headers?: Headers | undefined;
+  /** The group that the key belongs to, where prices differ by it. */
+  group?: string | undefined;
+}
+
+/**
+ * What something costs by the price list, or why that cannot be told. An estimate: what was charged, only
+ * the books tell.
+ */
+export type CostEstimate =
+  | { readonly amount: Amount; readonly why?: undefined }
+  | { readonly amount?: undefined; readonly why: string };
+
+/** What the calls of one operation to one model have come to. */
+export interface SpentLine {
+  /** For example `images.generate`; of all routes that are not documented only the method. */
+  readonly operation: string;
+  readonly model: string | undefined;
+  /** How many calls were answered. */
+  readonly calls: number;
+  /** How many may have been charged without an answer. */
+  readonly unknown: number;
+  /** The tokens that were told. */
+  readonly tokens: { readonly input: number; readonly output: number };
+  /** What the answered calls cost, as far as their usage was told. */
+  readonly estimate: CostEstimate;
+  /** What the calls whose outcome is unknown may cost besides. */
+  readonly possible: CostEstimate;
+}
+
+/** What the calls of a client have come to, by the price list. */
+export interface Spent {
+  readonly lines: readonly SpentLine[];
+  /** The sum of what is known; see `unpriced`. */
+  readonly estimate: Amount;
+  /** What calls whose outcome is unknown may have cost besides, as far as that is known. */
+  readonly possible: Amount;
+  /** How many calls are in neither, because their price or their usage is not known. */
+  readonly unpriced: number;
+  /** The budget of the client, in US dollars; `undefined` when it has none. */
+  readonly budget:
+    | { readonly limit: number; readonly spent: number; readonly reserved: number }
+    | undefined;
+}

@@ -7,7 +7,7 @@ import { CallScope, delay, untilAborted } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
 import { classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
-import type { Ending, Watch } from './observe.ts';
+import type { Watch } from './observe.ts';
 import { isObserved, observing } from './observing.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
@@ -35,6 +35,7 @@ import {
   type LogDetails,
   mergeCallSettings,
 } from './settings.ts';
+import type { CallGuard, Ending } from './totals.ts';
 import { buildQuery, buildURL, displayURL } from './url.ts';
 
 /** How a success answer becomes what the caller gets. */
@@ -100,6 +101,11 @@ export class LogicalCall {
   #failedBefore: FailedAttempt | undefined;
   /** Tells the observers, if there are any. */
   watch: Watch | undefined;
+  /** What the gateway said its price is multiplied by. */
+  ratios: string | null = null;
+  /** Gives what tells a budget how the call has ended. */
+  #settle: ReturnType<CallGuard> | undefined;
+  #isCounted = false;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     const { options, download } = spec;
@@ -147,6 +153,11 @@ export class LogicalCall {
     try {
       const body = (call.#body ??= await call.#prepareBody());
       if (format.load !== undefined) await call.#beforeSending(format.load());
+      const { guard } = call.client;
+      if (guard && call.spec.charge !== 'free') {
+        call.#settle ??= guard(call);
+        await call.#beforeSending(call.#settle);
+      }
       for (;;) {
         const rules = call.#rules;
         // An attempt that follows a wait that was stopped says so, and sends nothing.
@@ -162,6 +173,7 @@ export class LogicalCall {
           continue;
         }
         call.watch?.answered(answer);
+        call.ratios = answer.response.headers.get('x-new-api-other-ratios');
         call.client.budget.give();
         rules?.passed();
         call.#log('debug', 'Answered', () => ({
@@ -207,9 +219,9 @@ export class LogicalCall {
   }
 
   /** Waits for what is needed before the request, unless the call is stopped meanwhile. */
-  async #beforeSending(ready: Promise<unknown>): Promise<void> {
+  async #beforeSending<T>(ready: Promise<T>): Promise<T> {
     try {
-      await untilAborted(ready, this.scope.controller.signal);
+      return await untilAborted(ready, this.scope.controller.signal);
     } catch (cause) {
       throw this.#unsent(cause);
     }
@@ -425,6 +437,10 @@ export class LogicalCall {
     this.scope.release();
     this.#body?.release?.();
     this.watch?.end(ending);
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    this.client.totals.add(this, ending);
+    this.#settle?.then((settle) => settle(ending)).catch(() => {});
   }
 
   /** Ends a call whose answer was a stream. */

@@ -12,6 +12,7 @@ import type { CallSpec, PreparedBody } from './request.ts';
 import type { Answer } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';
 import type { CallSettings, ClientSettings } from './settings.ts';
+import type { Ending } from './totals.ts';
 
 // It imports no code: bundlers would cut what others use too into small files, which compress badly.
 
@@ -30,16 +31,6 @@ interface WatchedCall {
 export interface TracingChannel {
   readonly hasSubscribers: boolean;
   tracePromise(work: () => Promise<unknown>, message: object): Promise<unknown>;
-}
-
-/** What is known of a call when it ends. */
-export interface Ending {
-  readonly error?: unknown;
-  readonly answer?: unknown;
-  /** What a stream has come to. */
-  readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
-  /** Whether all of the answer has come. */
-  readonly isWhole?: boolean;
 }
 
 /** Tells all observers of one call. */

@@ -6,6 +6,7 @@ import {
   checkFunction,
   checkInteger,
   checkLimit,
+  checkNumber,
   checkObject,
   checkWord,
 } from '../check.ts';
@@ -14,6 +15,7 @@ import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
+import { type CallGuard, Totals } from './totals.ts';
 import { type BaseURL, buildQuery, parseBaseURL } from './url.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
@@ -219,8 +221,12 @@ function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
   return observers;
 }
 
-/** Checks the options of a client and fills in what is missing. */
-export function resolveSettings(options: GatewayOptions) {
+/**
+ * Checks the options of a client and fills in what is missing.
+ *
+ * @param guard - Of a client that has a budget.
+ */
+export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
   const given = { ...options };
@@ -232,6 +238,9 @@ export function resolveSettings(options: GatewayOptions) {
   checkObject('fetchOptions', options.fetchOptions);
   checkHeaders(options, log);
   checkQuery(options, log);
+  checkObject('budget', options.budget);
+  // The rest of it is checked by the part that keeps it, before the first call is sent.
+  checkNumber('budget.limit', options.budget ? options.budget.limit : 0, 0);
   return {
     base: resolveBaseURL(options),
     credential: resolveCredential(options),
@@ -249,6 +258,8 @@ export function resolveSettings(options: GatewayOptions) {
     onRequest: options.onRequest,
     onResponse: options.onResponse,
     budget: new RetryBudget(),
+    totals: new Totals(),
+    guard,
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
     /** What all this was made from. A function, so that nothing shows the key that is in it. */
@@ -258,10 +269,10 @@ export function resolveSettings(options: GatewayOptions) {
 
 /** The settings of a client some of whose options have changed; what it has learned of its gateway stays. */
 export function changeSettings(
-  { log, drift, budget, given }: ClientSettings,
+  { log, drift, budget, totals, guard, given }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
-  const changed = resolveSettings({ ...given(), ...options });
+  const changed = resolveSettings({ ...given(), ...options }, guard);
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget };
+  return { ...changed, log, drift, budget, totals };
 }

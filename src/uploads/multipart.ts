@@ -2,6 +2,7 @@ import { sniffLength } from '../answers/file-type.ts';
 import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
+import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
 import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
@@ -15,6 +16,8 @@ import {
 } from './form-stream.ts';
 import { unreadable } from './to-file.ts';
 import type { Uploadable } from './types.ts';
+
+const loadProgress = later('the progress of uploads', () => import('./progress.ts'));
 
 /**
  * One field of a form.
@@ -102,7 +105,8 @@ export async function encodeMultipart(
   try {
     const opening = Promise.all(toParts(fields, controller.signal).map(async (open) => open()));
     const opened = await untilAborted(opening, controller.signal);
-    const parts = onProgress === undefined ? opened : toldOf(opened, onProgress);
+    const parts =
+      onProgress === undefined ? opened : (await loadProgress()).toldOf(opened, onProgress);
     const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
     const form = isStreamed ? await streamForm(parts, controller) : undefined;
     if (form !== undefined) return { ...form, replayable: false, release };
@@ -189,83 +193,6 @@ async function peek(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Ar
   const { size = bytes === undefined ? length : undefined } = file;
   const head = await headOf(new Blob(first));
   return { ...file, content: async () => first.shift() ?? content(), size, head };
-}
-
-/** The same parts, and tells how much of their files was read. */
-function toldOf(
-  parts: readonly (TextPart | FilePart)[],
-  tell: NonNullable<RequestOptions['onUploadProgress']>,
-): (TextPart | FilePart)[] {
-  const sizes = parts.map((part) => ('text' in part ? 0 : part.size));
-  const total = sizes.reduce<number | undefined>(
-    (sum, size) => (sum === undefined || size === undefined ? undefined : sum + size),
-    0,
-  );
-  /** Of each file, as one that is sent again is read again. */
-  const read = sizes.map(() => 0);
-  return parts.map((part, index) => {
-    if ('text' in part) return part;
-    const count = (bytes: number): void => {
-      read[index] = bytes;
-      try {
-        tell({ sent: read.reduce((sum, one) => sum + one, 0), total });
-      } catch {
-        // What is sent may be charged; it does not end for a display that fails.
-      }
-    };
-    return { ...part, content: counted(part.content, count) };
-  });
-}
-
-/** The same content, counting the bytes from its beginning whenever it is read. */
-function counted(
-  content: FilePart['content'],
-  count: (bytes: number) => void,
-): FilePart['content'] {
-  if (content instanceof Blob) return new CountedBlob(content, count);
-  let bytes = 0;
-  return async () => {
-    const piece = await content();
-    if (piece !== undefined) count((bytes += piece.byteLength));
-    return piece;
-  };
-}
-
-const pieceLength = 65_536;
-
-class CountedBlob extends Blob {
-  readonly #source: Blob;
-  readonly #count: (bytes: number) => void;
-
-  constructor(source: Blob, count: (bytes: number) => void) {
-    super([source], { type: source.type });
-    this.#source = source;
-    this.#count = count;
-  }
-
-  override stream(): ReturnType<Blob['stream']> {
-    const reader = this.#source.stream().getReader();
-    let rest: Uint8Array<ArrayBuffer> | undefined;
-    let bytes = 0;
-    return new ReadableStream(
-      {
-        pull: async (output) => {
-          const piece = rest ?? (await reader.read()).value;
-          if (piece === undefined) {
-            output.close();
-            return;
-          }
-          // What is in memory comes in one piece, and would be told of only once.
-          const next = piece.subarray(0, pieceLength);
-          rest = next.length < piece.length ? piece.subarray(pieceLength) : undefined;
-          this.#count((bytes += next.length));
-          output.enqueue(next);
-        },
-        cancel: (reason) => reader.cancel(reason),
-      },
-      { highWaterMark: 0 },
-    );
-  }
 }
 
 /** A file under its final name, read in the way of the one that it is made of. */

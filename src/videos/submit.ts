@@ -190,13 +190,14 @@ function ledgerCallOf({
 
 function requestOf(
   transport: Transport,
-  { fields, remixOf = '', origin: trace }: Order,
+  { fields, remixOf = '', origin: trace, model }: Order,
   options: VideoSubmitOptions,
 ) {
   const { bodyFormat = transport.bodyFormat, extraBody } = options;
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
   checkObject('extraBody', extraBody);
-  const params = { video_id: remixOf };
+  // The model of a remix stands nowhere in its request; its price depends on it.
+  const params = { video_id: remixOf, ...(model === undefined ? {} : { model }) };
   return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params, trace };
 }
 

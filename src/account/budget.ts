@@ -1,0 +1,197 @@
+import { parseJSON } from '../answers/objects.ts';
+import { checkNumber, checkObject, checkWord } from '../check.ts';
+import type { ClientSettings } from '../http/settings.ts';
+import type { Ending, PricedCall } from '../http/totals.ts';
+import type { Budget } from '../options.ts';
+import { costOf, type Work } from './cost.ts';
+import { BudgetError } from './errors.ts';
+import type { CostEstimate, Prices } from './types.ts';
+import { needsRatios, productOf, unitsOf } from './units.ts';
+
+type Client = Pick<ClientSettings, 'log' | 'totals'>;
+
+type Call = ReturnType<Client['totals']['describe']>;
+
+/** How many seconds a video is taken for whose length is told neither by its parameters nor by others. */
+const usualSeconds = 8;
+
+/** Above this share of the limit the log warns. */
+const warnFrom = 0.8;
+
+/** Sums of many small amounts are a little off. */
+const tolerance = 1e-9;
+
+const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} USD`;
+
+/** What a submission of a video was multiplied by. */
+interface VideoRatios {
+  readonly seconds: number | undefined;
+  /** All ratios but that of the seconds. */
+  readonly others: number;
+}
+
+const states = new WeakMap<Budget, BudgetState>();
+
+/** What was spent of a budget, by all clients that have it. */
+export class BudgetState {
+  /** In US dollars, as what is reserved. */
+  spent = 0;
+  reserved = 0;
+  #hasWarned = false;
+  readonly #budget: Budget;
+  /** What the videos of a model were last multiplied by. */
+  readonly #videos = new Map<string | undefined, VideoRatios>();
+  /** The dearest call of a model whose cost is known: for those that broke off. */
+  readonly #dearest = new Map<string | undefined, number>();
+  readonly #told = new Set<string | undefined>();
+
+  private constructor(budget: Budget) {
+    const { onMissingPrice = 'refuse', perCall } = budget;
+    checkWord('budget.onMissingPrice', onMissingPrice, ['refuse', 'allow']);
+    checkObject('budget.perCall', perCall);
+    for (const [model, most] of Object.entries(perCall ?? {})) {
+      checkNumber(`budget.perCall["${model}"]`, most, 0);
+    }
+    this.#budget = budget;
+  }
+
+  static of(budget: Budget): BudgetState {
+    const state = states.get(budget) ?? new BudgetState(budget);
+    states.set(budget, state);
+    return state;
+  }
+
+  /**
+   * Reserves what a call may cost.
+   *
+   * @param readPrices - Reads the price list, or uses one that is fresh.
+   * @returns What is to be told how it ended.
+   * @throws `BudgetError` when it may not be sent
+   */
+  async reserve(
+    call: PricedCall,
+    readPrices: () => Promise<Prices>,
+    client: Client,
+  ): Promise<(ending: Ending) => void> {
+    const prices = await readPrices().then(
+      (list): PricesRead => ({ list }),
+      (error: unknown): PricesRead => ({ error }),
+    );
+    // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
+    const { operation, charge } = call.spec;
+    const asked = client.totals.describe(call, {});
+    const cost = this.#costBefore(prices, asked, charge === 'charged');
+    const name = `${operation}()${asked.model === undefined ? '' : ` with ${asked.model}`}`;
+    this.#check(name, cost, prices);
+    const amount = cost.amount?.value ?? 0;
+    this.reserved += amount;
+    this.#warn(client);
+    return (ending) => {
+      this.reserved -= amount;
+      const done = client.totals.describe(call, ending);
+      this.spent += this.#costAfter(prices, done, amount, client);
+      this.#warn(client);
+    };
+  }
+
+  /** What a call may cost, as far as that is known before it is sent. */
+  #costBefore(prices: PricesRead, call: Call, isCharged: boolean): CostEstimate {
+    const { model = '', operation } = call;
+    const { perCall = {}, group } = this.#budget;
+    const own = Object.hasOwn(perCall, model) ? perCall[model] : undefined;
+    if (own !== undefined && isCharged) return dollars(own * unitsOf(call));
+    const units = needsRatios(operation) ? this.#videoUnits(call) : unitsOf(call);
+    const known = price(prices, { model: call.model, units }, group);
+    if (known.amount !== undefined || isCharged) return known;
+    // What is paid by the token is counted afterwards, if its price is known at all.
+    const usage = { prompt_tokens: 1, completion_tokens: 1 };
+    const later = price(prices, { model: call.model, usage }, group);
+    return later.amount === undefined ? later : dollars(0);
+  }
+
+  /** By what the price of a video may be multiplied: as others of its model were, else its seconds. */
+  #videoUnits({ params, model }: Call): number {
+    const asked = Number(params['seconds'] ?? params['duration']);
+    const known = this.#videos.get(model);
+    if (known === undefined) return asked || usualSeconds;
+    return known.others * (known.seconds === undefined ? 1 : asked || known.seconds);
+  }
+
+  /** @throws `BudgetError` when a call may not be sent */
+  #check(name: string, { amount, why }: CostEstimate, prices: PricesRead): void {
+    const { spent, reserved } = this;
+    const { limit, onMissingPrice = 'refuse' } = this.#budget;
+    const facts = { limit, spent, reserved, cost: amount?.value };
+    if (amount === undefined && onMissingPrice === 'refuse') {
+      const advice =
+        'Nothing was sent. Give budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
+      const cause = 'list' in prices ? undefined : prices.error;
+      const message = `${name} has no price that could be kept within the budget: ${why}.`;
+      throw new BudgetError(message, advice, { ...facts, reason: 'price' }, cause);
+    }
+    const taken = spent + reserved;
+    const needed = taken + (amount?.value ?? 0);
+    const isUsedUp = taken >= limit * (1 - tolerance);
+    if (needed <= limit * (1 + tolerance) && !isUsedUp) return;
+    const wanted = amount?.value ? ` it may cost ${shown(amount.value)}, and` : '';
+    const waiting = reserved > 0 ? ` and ${shown(reserved)} reserved for calls under way` : '';
+    throw new BudgetError(
+      `${name} would pass the budget:${wanted} of ${shown(limit)} ${shown(spent)} are spent${waiting}.`,
+      `Nothing was sent. ${reserved > 0 ? 'Wait for the calls under way, or raise' : 'Raise'} budget.limit.`,
+      { ...facts, reason: 'limit' },
+    );
+  }
+
+  /** What a call has cost, or may have cost. */
+  #costAfter(prices: PricesRead, call: Call, reserved: number, { log, totals }: Client): number {
+    const { operation, model, ratios, outcome, usage } = call;
+    if (outcome === 'not_sent' || outcome === 'rejected') return 0;
+    this.#learn(model, ratios);
+    const work = { model, units: unitsOf(call), usage: totals.sum(usage, {}) };
+    const known = price(prices, work, this.#budget.group);
+    // A video is multiplied by what only its answer tells; without one it counts as reserved.
+    const isTold = ratios !== null || !needsRatios(operation);
+    if (known.amount !== undefined && isTold) {
+      const { value } = known.amount;
+      this.#dearest.set(model, Math.max(value, this.#dearest.get(model) ?? 0));
+      return outcome === 'unknown' ? Math.max(value, reserved) : value;
+    }
+    if (reserved > 0) return reserved;
+    const dearest = this.#dearest.get(model);
+    if (dearest === undefined && !this.#told.has(model)) {
+      this.#told.add(model);
+      const message = `The budget does not count ${operation}() with ${model}: ${known.why}`;
+      log.write('warn', message, { operation, model });
+    }
+    return dearest ?? 0;
+  }
+
+  #learn(model: string | undefined, ratios: string | null): void {
+    if (ratios === null) return;
+    const read: { readonly seconds?: unknown } = Object(parseJSON(ratios));
+    const seconds = Number(read.seconds) || undefined;
+    const all = productOf(ratios);
+    this.#videos.set(model, { seconds, others: all / (seconds ?? 1) });
+  }
+
+  #warn({ log }: Client): void {
+    const { spent, reserved } = this;
+    const { limit } = this.#budget;
+    if (this.#hasWarned || spent + reserved < limit * warnFrom) return;
+    this.#hasWarned = true;
+    const message = `80 % of the budget are used: ${shown(spent + reserved)} of ${shown(limit)}`;
+    log.write('warn', message, { limit, spent, reserved });
+  }
+}
+
+const dollars = (value: number): CostEstimate => ({ amount: { value, unit: 'USD' } });
+
+/** The price list, or why there is none. */
+type PricesRead = { readonly list: Prices } | { readonly error: unknown };
+
+function price(prices: PricesRead, work: Work, group: string | undefined): CostEstimate {
+  if ('list' in prices) return costOf(prices.list, work, group);
+  const { error } = prices;
+  const reason = error instanceof Error ? error.message : String(error);
+  return { why: `its price list cannot be read: ${reason}` };
+}

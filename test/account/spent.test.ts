@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { collect, emulated, failureOf, scripted } from '../helpers/clients.ts';
+
+const image = { model: 'm-image', prompt: 'A red circle', size: '64x64' };
+const chat = { model: 'm-large', messages: [{ role: 'user' as const, content: 'Hello' }] };
+const usd = (value: number) => ({ value, unit: 'USD' });
+
+describe('account.estimate()', () => {
+  test('of a completion is what the books say', async () => {
+    const { client, emulator } = emulated();
+    const { usage } = await client.chat.completions.create(chat);
+
+    const { amount } = await client.account.estimate({ model: chat.model, usage });
+
+    expect((amount?.value ?? 0) * 500_000).toBeCloseTo(emulator.charges[0]?.amount ?? 0, 6);
+  });
+
+  test('of vectors, a generation, images and a video is what the books say', async () => {
+    const { client, emulator } = emulated();
+    const { account } = client;
+    const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }];
+    const generated = await client.generate.content({ model: 'm-large', contents });
+    const vectors = await client.embeddings.create({ model: 'm-embedding', input: 'two words' });
+    await client.images.generate({ ...image, n: 3 });
+    const { response } = await client.videos
+      .create({ model: 'm-video', prompt: 'A boat', seconds: 6 })
+      .withResponse();
+
+    const costs = await Promise.all([
+      account.estimate({ model: 'm-large', usage: generated.usageMetadata }),
+      account.estimate({ model: 'm-embedding', usage: vectors.usage }),
+      account.estimate({ model: 'm-image', images: 3 }),
+      account.estimate({ model: 'm-video', headers: response.headers }),
+    ]);
+
+    const quotas = costs.map(({ amount }) => Math.round((amount?.value ?? 0) * 500_000));
+    expect(quotas).toEqual(emulator.charges.map(({ amount }) => amount));
+  });
+
+  test('is undefined with the reason where a price is missing', async () => {
+    const { client } = emulated();
+
+    const unknown = await client.account.estimate({ model: 'nobody' });
+    const unused = await client.account.estimate({ model: 'm-large' });
+
+    expect(unknown).toEqual({ why: 'the price list has no model "nobody"' });
+    expect(unused.amount).toBeUndefined();
+    expect(unused.why).toMatch(/how many tokens/);
+  });
+
+  test.each([
+    ['model', { model: '' }],
+    ['images', { model: 'm', images: 0 }],
+    ['usage', { model: 'm', usage: [] }],
+  ])('refuses a wrong %s', async (field, query) => {
+    const { client, emulator } = emulated();
+
+    expect(await failureOf(client.account.estimate(query))).toMatchObject({ field });
+    expect(emulator.requests).toHaveLength(0);
+  });
+});
+
+describe('account.spent()', () => {
+  test('adds calls up by operation and model, without a request', async () => {
+    const { client, emulator } = emulated();
+    await client.account.prices();
+    await client.images.generate({ ...image, n: 2 });
+    await client.withOptions({ maxRetries: 0 }).images.generate(image);
+    await client.images.edit({ ...image, image: 'https://pictures.test/a.png' });
+    await client.chat.completions.create(chat);
+    await client.videos.create({ model: 'm-video', prompt: 'A boat', seconds: 4 });
+    await client.models.list();
+    const sent = emulator.requests.length;
+
+    const { lines, estimate, unpriced, possible, budget } = await client.account.spent();
+
+    expect(emulator.requests).toHaveLength(sent);
+    expect(lines).toMatchObject([
+      {
+        operation: 'images.generate',
+        model: 'm-image',
+        calls: 2,
+        estimate: { amount: usd(0.006) },
+      },
+      { operation: 'images.edit', model: 'm-image', calls: 1, estimate: { amount: usd(0.002) } },
+      { operation: 'chat.completions.create', model: 'm-large', calls: 1 },
+      { operation: 'videos.create', model: 'm-video', calls: 1, estimate: { amount: usd(0.008) } },
+    ]);
+    const charged = emulator.charges.reduce((sum, { amount }) => sum + amount, 0);
+    expect(estimate.value * 500_000).toBeCloseTo(charged, 3);
+    expect(possible).toEqual(usd(0));
+    expect(unpriced).toBe(0);
+    expect(budget).toBeUndefined();
+  });
+
+  test('says that prices are to be read when they were not', async () => {
+    const { client } = emulated();
+    await client.images.generate(image);
+
+    const before = await client.account.spent();
+    await client.account.prices();
+    const after = await client.account.spent();
+
+    expect(before.lines[0]?.estimate.why).toMatch(/call account\.prices\(\) once/);
+    expect(before.unpriced).toBe(1);
+    expect(after.estimate).toEqual(usd(0.002));
+  });
+
+  test('counts what may have been charged on its own, and what was refused not at all', async () => {
+    const { client, emulator } = emulated();
+    await client.account.prices();
+    const operation = 'images.generate';
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 1 });
+    await failureOf(client.images.generate(image));
+    emulator.fail({ fault: { type: 'error', status: 400 }, operation, times: 1 });
+    await failureOf(client.images.generate(image));
+    await failureOf(client.images.generate({ ...image, prompt: '' }));
+
+    const { lines, estimate, possible } = await client.account.spent();
+
+    expect(lines).toMatchObject([{ calls: 0, unknown: 1, estimate: { amount: usd(0) } }]);
+    expect([estimate, possible]).toEqual([usd(0), usd(0.002)]);
+  });
+
+  test('tells how many calls did not tell their usage', async () => {
+    const { client } = emulated();
+    await client.account.prices();
+    await (await client.audio.speech.create({ model: 'm-speech', voice: 'a', input: 'Hi' })).text();
+    await client.chat.completions.create(chat);
+
+    const { lines, unpriced } = await client.account.spent();
+
+    expect(unpriced).toBe(1);
+    expect(lines[0]?.estimate.why).toMatch(/was not told/);
+    expect(lines[1]?.estimate.amount?.value).toBeGreaterThan(0);
+  });
+
+  test('counts each call of a helper, a stream and a form once', async () => {
+    const { client } = emulated();
+    await collect(client.images.generateMany([image, image]));
+    const stream = client.chat.completions.stream(chat);
+    await stream.finalCompletion();
+    await client.chat.completions.create(chat).withResponse();
+    const raw = await client.chat.completions.create(chat).asResponse();
+    await raw.text();
+
+    const { lines } = await client.account.spent();
+
+    expect(lines.map(({ operation, calls }) => [operation, calls])).toEqual([
+      ['images.generate', 2],
+      ['chat.completions.create', 3],
+    ]);
+  });
+
+  test('does not grow with routes that hold ids', async () => {
+    const { client } = scripted([() => Response.json({ ok: true })]);
+    for (let id = 0; id < 1_010; id += 1) await client.post(`/v1/things/${id}`, { body: {} });
+
+    const { lines } = await client.account.spent();
+
+    expect(lines).toMatchObject([{ operation: 'POST', model: undefined, calls: 1_010 }]);
+  });
+});
