@@ -20,6 +20,8 @@ const expected: Readonly<Record<string, RegExp>> = {
   errors: /outcome: rejected\nstatus: 503 code: model_not_found request: \w+/,
   generate: /Why do leaves turn red\?[\s\S]*Describe a forest\./,
   'image-edit': /Saved .*room-with-plant\.png/,
+  'images-night':
+    /24 of 24\nSaved 10 images, 14 are left for another night\.\nimages\.generate: 10 answered[\s\S]*About 0\.50 of 0\.5 USD/,
   'image-generate': /Saved .*lighthouse\.png/,
   models: /m-video custom/,
   parse:

@@ -47,6 +47,9 @@ export interface CallTotal {
   readonly usage: UsageSum;
 }
 
+/** An answer that is nested without end may not fail a call that is paid for. */
+const longestPath = 100;
+
 /**
  * What the calls of a client have come to. Every page has it, so it only counts: what that costs is the
  * matter of a part that is loaded when somebody asks. That part is handed this object and imports nothing
@@ -99,7 +102,7 @@ export class Totals {
     for (const [key, value] of entries) {
       const field = path + key;
       if (typeof value === 'number') sum[field] = (sum[field] ?? 0) + value;
-      else if (typeof value === 'object' && value !== null) {
+      else if (typeof value === 'object' && value !== null && path.length < longestPath) {
         // Gemini lists tokens by their kind.
         const { modality = key }: { readonly modality?: string } = value;
         this.sum(value, sum, `${path}${modality}.`);

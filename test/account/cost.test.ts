@@ -222,6 +222,13 @@ describe('costOf()', () => {
     );
   });
 
+  test('usage that is nested without end is read as far as it can be', () => {
+    let usage: object = { prompt_tokens: 1 };
+    for (let level = 0; level < 100_000; level += 1) usage = { deep: usage };
+
+    expect(addUsage({ prompt_tokens: 5, usage })).toEqual({ prompt_tokens: 5 });
+  });
+
   test('a field called __proto__ changes no prototype', () => {
     addUsage(JSON.parse('{ "__proto__": { "polluted": 1 }, "constructor": { "x": 1 } }'));
 
