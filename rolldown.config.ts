@@ -48,10 +48,16 @@ const mainIsShared: Plugin = {
       const [, passedOn = ''] = exportList.exec(main.code) ?? [];
       const [, own = ''] = exportList.exec(shared.code) ?? [];
       const names = new Set(passedOn.split(',').map((name) => name.trim().replace(/ as .*/, '')));
-      // What only other entry points share would become public: then it stays a file of its own.
-      if (
-        own.split(',').some((name) => !names.has(name.trim()) && !names.has(`type ${name.trim()}`))
-      ) {
+      const isHidden = (name: string): boolean => !names.has(name) && !names.has(`type ${name}`);
+      const hidden = own
+        .split(',')
+        .map((name) => name.trim())
+        .filter(isHidden);
+      if (hidden.length > 0) {
+        // They would become public.
+        this.warn(
+          `The group "shared" has what only other entry points share: ${hidden.join(', ')}.`,
+        );
         return;
       }
       main.code = `${banner}\n${exportInPlace(shared.code.replace(exportList, ''), passedOn)}`;
@@ -91,9 +97,9 @@ export default defineConfig({
   output: {
     banner,
     dir: 'dist',
-    // What several entry points share is one file: a type check opens few.
+    // What several entry points share with the main one is one file: a type check opens few.
     codeSplitting: {
-      groups: [{ name: 'shared', test: /model-gateway[\\/](?!testing)/, minShareCount: 2 }],
+      groups: [{ name: 'shared', test: /model-gateway[\\/](?!testing|ledgers)/, minShareCount: 2 }],
     },
     chunkFileNames: '[name].d.ts',
     minifyInternalExports: false,
