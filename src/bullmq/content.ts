@@ -1,7 +1,8 @@
 import {
+  APIError,
   parseVideoTaskRef,
+  RateLimitError,
   type Gateway,
-  type VideoTask,
   type VideoTaskLike,
   type VideoTaskRef,
 } from '../index.ts';
@@ -12,6 +13,7 @@ import {
   checkCallback,
   checkClient,
   isObject,
+  putOff,
   type VideoJob,
   type VideoJobResult,
 } from './job.ts';
@@ -32,7 +34,8 @@ export interface VideoContent<Job extends VideoJob = VideoJob> {
 export interface VideoContentOptions<Job extends VideoJob = VideoJob> {
   /**
    * Names the file to save the video in. The folder has to exist. A download that breaks off is gone on
-   * with, also by the next attempt of the job on the same machine; the file is there when it is whole.
+   * with by the next attempt of the job on the same machine; the file is there when it is whole. While
+   * the gateway allows no more downloads, the job is put off.
    */
   saveTo?: ((job: Job) => string) | undefined;
   /**
@@ -52,21 +55,54 @@ export function checkContent<Job extends VideoJob>(options: VideoContentOptions<
   check(isOne, 'deliver', 'cannot be used with saveTo; give one of the two.');
 }
 
-/** Does with a finished video what was asked for. */
+/** Of whom a video is taken, and for which run of a job. */
+export interface ContentRun<Job extends VideoJob> {
+  readonly client: Gateway;
+  readonly job: Job;
+  readonly token: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Does with a finished video what was asked for. What the client would wait for, the job waits for: a
+ * worker is not held by it.
+ *
+ * @throws `DelayedError` when the gateway allows no more downloads for now
+ */
 export async function takeContent<Job extends VideoJob>(
-  client: Gateway,
+  run: ContentRun<Job>,
+  video: VideoTaskLike,
+  ref: VideoTaskRef,
+  options: VideoContentOptions<Job>,
+): Promise<VideoJobResult> {
+  try {
+    return await take(run, video, ref, options);
+  } catch (error) {
+    if (RateLimitError.isInstance(error)) {
+      const seconds = Number(error.headers?.get('retry-after') ?? Number.NaN);
+      // Gateways count by the minute, and mostly do not say when it is over.
+      const pause = seconds > 0 ? seconds * 1_000 : 10_000 + Math.random() * 50_000;
+      throw await putOff(run.job, run.token, pause);
+    }
+    // The file of a completed task comes late at times, so these are left to the attempts of the job.
+    const isLate = APIError.isInstance(error) && (error.status === 404 || error.status === 502);
+    throw isLate ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+async function take<Job extends VideoJob>(
+  { client, job, signal }: ContentRun<Job>,
   video: VideoTaskLike,
   ref: VideoTaskRef,
   { saveTo, deliver }: VideoContentOptions<Job>,
-  job: Job,
-  signal: AbortSignal | undefined,
 ): Promise<VideoJobResult> {
+  const options = { signal, maxRetries: 0 };
   if (saveTo !== undefined) {
-    const file = await downloadVideo(client, video, { to: saveTo(job), resume: true, signal });
+    const file = await downloadVideo(client, video, { ...options, to: saveTo(job), resume: true });
     return { ref, ...file };
   }
   if (deliver === undefined) return { ref };
-  const response = await client.videos.downloadContent(video, { signal });
+  const response = await client.videos.downloadContent(video, options);
   const stream = response.body;
   check(stream !== null, 'fetch', 'gave an answer without a body.');
   try {
@@ -105,12 +141,12 @@ export function videoDownloader<Job extends VideoJob = VideoJob>(
   checkContent(options);
   const hasTarget = options.saveTo !== undefined || options.deliver !== undefined;
   check(hasTarget, 'saveTo', 'is missing; give saveTo or deliver.');
-  return async (job, _token, signal) => {
+  return async (job, token, signal) => {
     try {
       const ref = await findRef(job);
-      // Read first: of a completed task it is known that its content has only to be waited for.
-      const video: VideoTask = await client.videos.retrieve(ref, { signal });
-      return await takeContent(client, video, ref, options, job, signal);
+      // Some gateways give the film with the task, and not as its content.
+      const video = await client.videos.retrieve(ref, { signal });
+      return await takeContent({ client, job, token, signal }, video, ref, options);
     } catch (error) {
       throw toJobError(error);
     }

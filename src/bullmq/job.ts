@@ -84,6 +84,16 @@ export class UnrecoverableError extends Error {
   override readonly name = 'UnrecoverableError';
 }
 
+/** Puts a job off. Gives what its run then has to throw. */
+export async function putOff(
+  job: VideoJob,
+  token: string | undefined,
+  milliseconds: number,
+): Promise<DelayedError> {
+  await job.moveToDelayed(Date.now() + milliseconds, token);
+  return new DelayedError('The job goes on later.');
+}
+
 /** Whether `value` is an object and not a list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

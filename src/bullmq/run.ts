@@ -16,6 +16,7 @@ import { isFinal } from './failures.ts';
 import {
   check,
   DelayedError,
+  putOff,
   refOf,
   UnrecoverableError,
   type VideoJob,
@@ -184,7 +185,8 @@ export class VideoJobRun<Job extends VideoJob> {
       throw next.error;
     }
     await this.#note(ref, 'completed');
-    return takeContent(this.#client, next.video, ref, this.#options, this.#job, this.#signal);
+    const run = { client: this.#client, job: this.#job, token: this.#token, signal: this.#signal };
+    return takeContent(run, next.video, ref, this.#options);
   }
 
   /** Shows how the task stands. */
@@ -243,9 +245,8 @@ export class VideoJobRun<Job extends VideoJob> {
   }
 
   /** Puts the job off, after its data were written: the next worker reads what is there then. */
-  async #delay(milliseconds: number): Promise<DelayedError> {
-    await this.#job.moveToDelayed(Date.now() + milliseconds, this.#token);
-    return new DelayedError('The job goes on later.');
+  #delay(milliseconds: number): Promise<DelayedError> {
+    return putOff(this.#job, this.#token, milliseconds);
   }
 }
 

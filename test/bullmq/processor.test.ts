@@ -150,6 +150,45 @@ describe('a job', () => {
   });
 });
 
+describe('downloads', () => {
+  test('that the gateway allows no more of hold no worker, and are no attempt', async () => {
+    const set = setUp({
+      deliver: async ({ stream }) => (await new Response(stream).bytes()).length,
+    });
+    const limited = { type: 'bare', status: 429 } as const;
+    set.emulator.fail({ operation: 'videos.downloadContent', fault: limited, times: 2 });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 0 });
+    const [, ...pauses] = set.queue.delays.slice(-3);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(9_900);
+    expect(Math.max(...pauses)).toBeLessThan(60_001);
+  });
+
+  test('wait as long as the gateway says', async () => {
+    const set = setUp({ deliver: () => 'taken' });
+    const limited = { type: 'rate-limit', retryAfter: 7 } as const;
+    set.emulator.fail({ operation: 'videos.downloadContent', fault: limited });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job.result).toMatchObject({ delivered: 'taken' });
+    expect(Math.round((set.queue.delays.at(-1) ?? 0) / 100)).toBe(70);
+  });
+
+  test('of files that come late are tried again', async () => {
+    const set = setUp({ deliver: () => 'taken' });
+    const late = { type: 'bare', status: 404 } as const;
+    set.emulator.fail({ operation: 'videos.downloadContent', fault: late, times: 2 });
+
+    const job = await set.queue.finish('boat', set.processor, passing(set));
+
+    expect(job).toMatchObject({ state: 'completed', attempts: 2 });
+    expect(set.emulator.charges).toHaveLength(1);
+  });
+});
+
 describe('two queues on one ledger', () => {
   test('do not meet', async () => {
     const { processor, emulator } = setUp();

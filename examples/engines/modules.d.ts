@@ -1,0 +1,101 @@
+// What the examples use of each engine, so that they compile where none is installed. With the engine's
+// own package you need nothing of this.
+
+declare module 'pg-boss' {
+  interface Db {
+    executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  }
+  export class PgBoss {
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the type
+    fetch<Data>(queue: string): Promise<{ id: string; data: Data }[]>;
+    send(
+      queue: string,
+      data: object,
+      options: { startAfter?: Date; db?: Db },
+    ): Promise<string | null>;
+    complete(queue: string, id: string, data?: object, options?: { db?: Db }): Promise<unknown>;
+    fail(queue: string, id: string, data?: object): Promise<unknown>;
+  }
+}
+
+declare module 'pg' {
+  export interface PoolClient {
+    query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+    release(): void;
+  }
+  export class Pool {
+    query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+    connect(): Promise<PoolClient>;
+  }
+}
+
+declare module '@temporalio/activity' {
+  export class ApplicationFailure extends Error {
+    static create(options: {
+      message?: string;
+      type?: string;
+      nonRetryable?: boolean;
+      nextRetryDelay?: number;
+    }): ApplicationFailure;
+  }
+}
+
+declare module '@temporalio/workflow' {
+  interface RetryPolicy {
+    maximumAttempts?: number;
+    initialInterval?: string;
+    maximumInterval?: string;
+  }
+  interface ActivityOptions<Activities> {
+    startToCloseTimeout: string;
+    scheduleToCloseTimeout?: string;
+    retry?: RetryPolicy;
+    activityId?: keyof Activities;
+  }
+  export function proxyActivities<Activities>(options: ActivityOptions<Activities>): Activities;
+}
+
+declare module 'inngest' {
+  interface Steps {
+    run<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+    sleep(name: string, milliseconds: number): Promise<void>;
+  }
+  interface EventType<Data> {
+    readonly name: string;
+    readonly data?: Data;
+  }
+  export function staticSchema<Data>(example?: Data): { readonly data?: Data };
+  export function eventType<Data>(
+    name: string,
+    options: { schema: { readonly data?: Data } },
+  ): EventType<Data>;
+  export class NonRetriableError extends Error {}
+  export class Inngest {
+    constructor(options: { id: string });
+    createFunction<Data, Result>(
+      options: { id: string; triggers: EventType<Data>[] },
+      run: (context: { event: { data: Data }; step: Steps }) => Promise<Result>,
+    ): unknown;
+  }
+}
+
+declare module 'cloudflare:workers' {
+  export interface WorkflowEvent<Payload> {
+    readonly payload: Payload;
+    readonly instanceId: string;
+  }
+  export interface WorkflowStep {
+    do<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+    do<Result>(
+      name: string,
+      options: { retries: { limit: number; delay: number }; timeout?: string },
+      work: () => Promise<Result>,
+    ): Promise<Result>;
+    sleep(name: string, milliseconds: number): Promise<void>;
+  }
+  export abstract class WorkflowEntrypoint<Env, Payload> {
+    protected env: Env;
+    constructor(context: object, env: Env);
+    abstract run(event: WorkflowEvent<Payload>, step: WorkflowStep): Promise<unknown>;
+  }
+}

@@ -1,0 +1,78 @@
+import { styleText } from 'node:util';
+
+/** A worker, as it is shown. */
+export interface ShownWorker {
+  readonly name: string;
+  readonly pid: number | undefined;
+  state: 'works' | 'killed' | 'ended';
+  done: number;
+  failed: number;
+}
+
+/** What the dashboard shows. */
+export interface Fleet {
+  readonly server: string;
+  readonly seconds: number;
+  readonly wanted: number;
+  /** Jobs by their state, as the queue tells them. */
+  readonly jobs: Readonly<Record<string, number>>;
+  readonly workers: readonly ShownWorker[];
+  readonly charges: number;
+  readonly files: number;
+  readonly note: string;
+}
+
+const width = 40;
+
+function bar(done: number, wanted: number): string {
+  const full = Math.floor((done / wanted) * width);
+  return styleText('green', '█'.repeat(full)) + styleText('dim', '░'.repeat(width - full));
+}
+
+function workerLine({ name, pid, state, done, failed }: ShownWorker): string {
+  const told = { works: 'works', killed: styleText('red', 'killed'), ended: 'ended' }[state];
+  const failures = failed === 0 ? '' : styleText('red', `, ${failed} failed`);
+  return `  ${name}  ${`process ${pid ?? '?'}`.padEnd(16)}${String(done).padStart(4)} saved${failures}  ${told}`;
+}
+
+function lines({ server, seconds, wanted, jobs, workers, charges, files, note }: Fleet): string[] {
+  const { waiting = 0, delayed = 0, active = 0, failed = 0 } = jobs;
+  const lost = failed === 0 ? '' : styleText('red', `   ${failed} failed`);
+  return [
+    `${styleText('bold', `Video fleet on ${server}`)}  ${seconds.toFixed(0)} s`,
+    '',
+    `  ${bar(files, wanted)} ${files} of ${wanted} videos saved`,
+    `  ${waiting} wait for a worker   ${active} in work   ${delayed} put off until their next poll${lost}`,
+    '',
+    ...workers.map(workerLine),
+    '',
+    `  ${charges} charges so far`,
+    `  ${note}`,
+  ];
+}
+
+/** Shows the fleet: in one place of a terminal, or as a line now and then where there is none. */
+export class Dashboard {
+  readonly #out = process.stdout;
+  #height = 0;
+  #lastLine = '';
+
+  show(fleet: Fleet): void {
+    if (!this.#out.isTTY) {
+      const line = `${fleet.seconds.toFixed(0).padStart(3)} s  ${fleet.files} saved, ${fleet.charges} charges  ${fleet.note}`;
+      if (line.slice(7) !== this.#lastLine) this.#out.write(`${line}\n`);
+      this.#lastLine = line.slice(7);
+      return;
+    }
+    const shown = lines(fleet);
+    const back = this.#height === 0 ? '\u001b[?25l' : `\u001b[${this.#height}A`;
+    this.#out.write(back + shown.map((line) => `\u001b[2K${line}\n`).join('') + '\u001b[J');
+    this.#height = shown.length;
+  }
+
+  /** Gives the terminal its cursor back. */
+  close(): void {
+    if (this.#out.isTTY && this.#height > 0) this.#out.write('\u001b[?25h');
+    this.#height = 0;
+  }
+}
