@@ -52,8 +52,13 @@ export async function ask(
   throw new ServerError(answer.status, said.message ?? `The playground answered ${answer.status}.`);
 }
 
+/** The largest order, in bytes, as the server has said. */
+let limit = Infinity;
+
 export async function askHello(): Promise<Hello> {
-  return (await ask('hello')).json();
+  const hello: Hello = await (await ask('hello')).json();
+  limit = hello.uploadLimit;
+  return hello;
 }
 
 export async function askModels(): Promise<{ models: ListedModel[]; problem?: Problem }> {
@@ -70,6 +75,11 @@ const patience = (milliseconds: number): Promise<void> =>
 /** Files to send along, by the field that they are for. */
 type OrderFiles = Readonly<Record<string, readonly File[]>>;
 
+const sizeOf = (files: OrderFiles): number =>
+  Object.values(files)
+    .flat()
+    .reduce((sum, { size }) => sum + size, 0);
+
 /**
  * Orders a call. The id is made here, so that an order that is sent again after a lost connection is
  * carried out once.
@@ -77,9 +87,16 @@ type OrderFiles = Readonly<Record<string, readonly File[]>>;
  * @returns the id
  */
 export async function order(input: CallInput, files: OrderFiles = {}): Promise<string> {
+  const text = JSON.stringify(input);
+  if (sizeOf(files) + text.length > limit) {
+    throw new ServerError(
+      413,
+      `The files are larger than ${Math.round(limit / 1024 / 1024)} MiB. Nothing was sent. Choose smaller ones.`,
+    );
+  }
   const id = crypto.randomUUID();
   const form = new FormData();
-  form.set('input', JSON.stringify(input));
+  form.set('input', text);
   for (const [field, list] of Object.entries(files)) {
     for (const file of list) form.append(field, file, file.name);
   }

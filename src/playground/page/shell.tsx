@@ -108,6 +108,15 @@ function Menu(): JSX.Element {
 }
 
 function Banner(): JSX.Element | null {
+  // A new start has a new token; what was shown by the old one stays in sight.
+  if (connection.value === 'refused') {
+    return (
+      <div class="banner" role="alert">
+        <strong>The playground was started anew.</strong> What you see stays here. Open the address
+        that the terminal shows now to go on.
+      </div>
+    );
+  }
   if (connection.value === 'lost') {
     return (
       <div class="banner" role="alert">
@@ -144,7 +153,7 @@ export function Shell(): JSX.Element {
     if (!isFirst.current) document.querySelector<HTMLElement>('main h1')?.focus();
     isFirst.current = false;
   }, [panel]);
-  if (connection.value === 'refused') {
+  if (connection.value === 'refused' && hello.value === undefined) {
     return (
       <main class="alone">
         <h1>Open the address from the terminal</h1>

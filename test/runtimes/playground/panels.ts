@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { type Checks, nothing } from './check.ts';
 import { Visit } from './visit.ts';
@@ -187,6 +189,60 @@ async function checkSound(visit: Visit): Promise<void> {
   await visit.shot('translation');
 }
 
+/** By keyboard alone: to the panel, to a fault, and press it. */
+async function checkKeyboard(visit: Visit): Promise<void> {
+  const { page } = visit;
+  await visit.go('Ledger');
+  await page.getByRole('link', { name: 'To the panel' }).focus();
+  await page.keyboard.press('Enter');
+  const seen: string[] = [];
+  for (let step = 0; step < 30 && !seen.at(-1)?.startsWith('429'); step += 1) {
+    await page.keyboard.press('Tab');
+    seen.push(await page.evaluate(() => document.activeElement?.textContent ?? ''));
+    const isRinged = await page.evaluate(() => document.activeElement?.matches(':focus-visible'));
+    assert.ok(isRinged, `what has the focus shows it: ${seen.at(-1)}`);
+  }
+  assert.match(seen.at(-1) ?? '', /^429, come back later/);
+  await page.keyboard.press('Enter');
+  await page.locator('.outcome', { hasText: '429, come back later' }).waitFor();
+  await page.locator('.lesson', { hasText: /\w/ }).waitFor();
+}
+
+/** Files that are too large, parameters that cannot work: told, and nothing sent. */
+async function checkBadInput(visit: Visit): Promise<void> {
+  const { page } = visit;
+  const charged = async (): Promise<string> =>
+    (await page.locator('.account-host').textContent()) ?? '';
+  const before = await charged();
+  await visit.go('Translation');
+  const huge = join(tmpdir(), `playground-huge-${process.pid}.mp3`);
+  writeFileSync(huge, Buffer.alloc(65 * 1024 * 1024));
+  try {
+    await page.getByLabel('Sound').setInputFiles(huge);
+    await page.getByText('Larger than the 64 MiB').waitFor();
+    await visit.press('Translate');
+    await page.locator('.problem', { hasText: 'Nothing was sent. Choose smaller ones.' }).waitFor();
+  } finally {
+    rmSync(huge);
+  }
+  await visit.go('Images');
+  await page.getByLabel('Model').fill('missing-model');
+  await page.getByLabel('Prompt').fill('A boat');
+  await visit.press('Make a picture');
+  await page.locator('.result .problem.rejected', { hasText: 'missing-model' }).first().waitFor();
+  await page.getByLabel('Model').fill('m-image');
+  await visit.go('Chat');
+  await page.getByText('Settings: system prompt').click();
+  await page.getByLabel('Offer tools').check();
+  await page.getByLabel('Tools', { exact: false }).last().fill('{');
+  await page.getByLabel('Message').fill('Hi');
+  await visit.press('Send');
+  await page.locator('.problem', { hasText: 'must be a list in JSON' }).waitFor();
+  await page.getByLabel('Offer tools').uncheck();
+  await page.getByLabel('Message').fill('');
+  assert.equal(await charged(), before);
+}
+
 async function checkEmbeddings(visit: Visit): Promise<void> {
   const { page } = visit;
   await visit.go('Embeddings');
@@ -209,7 +265,10 @@ async function checkVideo(visit: Visit): Promise<void> {
   await page.reload();
   await page.getByText(/next look in \d s/).waitFor();
   for (const _ of [1, 2, 3]) await visit.press('+5 s');
+  await visit.shifted();
   await page.waitForFunction(() => (document.querySelector('video')?.readyState ?? 0) > 0);
+  const shifted = await visit.shifted();
+  assert.ok(shifted < 0.02, `the film moves what is there by ${shifted}`);
   assert.equal(await newestPill(visit), 'done');
   await visit.shot('video', true);
   await page.locator('summary', { hasText: 'Remix' }).first().click();
@@ -269,6 +328,8 @@ export async function checkPanels(
   await checks.check('speech and translation: player, file, microphone', () => checkSound(visit));
   await checks.check('embeddings: a picture of similarity', () => checkEmbeddings(visit));
   await checks.check('video: progress, reload, player, remix', () => checkVideo(visit));
+  await checks.check('keyboard: to a fault and its outcome', () => checkKeyboard(visit));
+  await checks.check('bad input: told, and nothing charged', () => checkBadInput(visit));
   await checks.check('accessible: light, dark, phone width', async () => {
     const found: string[] = [];
     for (const [name, colorScheme, width] of [
@@ -283,7 +344,10 @@ export async function checkPanels(
         await visit.go(panel);
         await visit.page.waitForTimeout(100);
         await visit.shot(`${name}-${panel.toLowerCase()}`);
-        found.push(...(await visit.findings()).map((what) => `${name} ${panel}: ${what}`));
+        // Colours are those of the wide page.
+        if (name !== 'phone-light') {
+          found.push(...(await visit.findings()).map((what) => `${name} ${panel}: ${what}`));
+        }
         const wide = await visit.page.evaluate(() => document.documentElement.scrollWidth);
         if (wide > width) found.push(`${name} ${panel}: is ${wide} pixels wide`);
       }

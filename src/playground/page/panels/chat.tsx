@@ -1,58 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CallInput, CallView } from '../../protocol.ts';
+import type { CallView, CallInput } from '../../protocol.ts';
+import { calls } from '../state.ts';
 import { order, stopCall } from '../api.ts';
 import { draft } from '../draft.ts';
-import {
-  ChargePill,
-  Empty,
-  FaultField,
-  FaultPill,
-  Field,
-  FileField,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  ProblemBox,
-  Stats,
-  StatusPill,
-  TextField,
-} from '../parts.tsx';
-import { Prose } from '../prose.tsx';
 import { recalled, remember } from '../route.ts';
-import { calls } from '../state.ts';
-import { dataAddress, historyOf, questionOf, type Message, type Part } from './conversation.ts';
-
-const exampleTools = JSON.stringify(
-  [
-    {
-      type: 'function',
-      function: {
-        name: 'get_weather',
-        description: 'The weather in a city',
-        parameters: {
-          type: 'object',
-          properties: { city: { type: 'string' } },
-          required: ['city'],
-        },
-      },
-    },
-  ],
-  undefined,
-  2,
-);
+import { Heading, OrderProblem, Empty } from '../parts.tsx';
+import { TextField, modelsFor, ModelField, FileField, FaultField } from '../fields.tsx';
+import { dataAddress, historyOf, type Message, type Part } from './conversation.ts';
+import { Turn } from './turn.tsx';
+import { Settings, settings } from './chat-settings.tsx';
 
 const conversation = draft<string>('conversation', crypto.randomUUID());
 const prompt = draft('chat-prompt', '');
-const settings = draft('chat-settings', {
-  system: '',
-  temperature: '',
-  maxTokens: '',
-  tools: exampleTools,
-  hasTools: false,
-  strict: false,
-});
 
 /** The models side by side, as the address has them. */
 function chosenModels(): string[] {
@@ -68,6 +28,17 @@ const turnsOf = (column: number): CallView[] =>
     (call) => call.conversation === conversation.value && call.column === column,
   );
 
+/** @throws when the text is no list in JSON */
+function toolsOf(text: string): unknown {
+  try {
+    const tools: unknown = JSON.parse(text);
+    if (Array.isArray(tools)) return tools;
+  } catch {
+    // Said below.
+  }
+  throw new Error('Tools: must be a list in JSON, as the example is. Nothing was sent.');
+}
+
 function bodyOf(
   model: string,
   history: readonly Message[],
@@ -80,7 +51,7 @@ function bodyOf(
     messages: [...first, ...history, ...next],
     ...(temperature === '' ? {} : { temperature: Number(temperature) }),
     ...(maxTokens === '' ? {} : { max_tokens: Number(maxTokens) }),
-    ...(hasTools ? { tools: JSON.parse(tools) } : {}),
+    ...(hasTools ? { tools: toolsOf(tools) } : {}),
   };
 }
 
@@ -107,106 +78,6 @@ async function ask(
   );
 }
 
-/** The tools that a model wants called, and what to tell it. */
-function ToolResults({
-  call,
-  onSend,
-}: {
-  call: CallView;
-  onSend: (messages: Message[]) => void;
-}): JSX.Element {
-  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
-  return (
-    <form
-      class="tools"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSend(
-          call.toolCalls.map(({ id }) => ({
-            role: 'tool',
-            tool_call_id: id,
-            content: results[id] ?? '',
-          })),
-        );
-      }}
-    >
-      {call.toolCalls.map(({ id, name, arguments: given }) => (
-        <Field key={id} label={`${name}(${given})`} hint="answers">
-          {(field) => (
-            <input
-              id={field}
-              value={results[id] ?? ''}
-              placeholder="what the tool gives back"
-              onInput={({ currentTarget }) => setResults({ ...results, [id]: currentTarget.value })}
-            />
-          )}
-        </Field>
-      ))}
-      <button type="submit">Send results</button>
-    </form>
-  );
-}
-
-function Turn({
-  call,
-  isLast,
-  onTools,
-}: {
-  call: CallView;
-  isLast: boolean;
-  onTools: (messages: Message[]) => void;
-}): JSX.Element {
-  const { text, images, isTool } = questionOf(call);
-  const { reasoning, status, problem, toolCalls, finishReason } = call;
-  const isWaiting = status === 'running' && call.text === '' && reasoning === '';
-  return (
-    <li class="turn">
-      <div class="asked">
-        {isTool ? <span class="faint">Result of a tool: </span> : null}
-        {text}
-        {images.length === 0 ? null : (
-          <span class="faint">
-            {' '}
-            {images.length === 1 ? 'with a picture' : `with ${images.length} pictures`}
-          </span>
-        )}
-      </div>
-      <div class="answered">
-        {reasoning === '' ? null : (
-          <details open={call.text === ''}>
-            <summary>Reasoning</summary>
-            <div class="reasoning">
-              <Prose text={reasoning} />
-            </div>
-          </details>
-        )}
-        {isWaiting ? <p class="faint">Waiting for the first token…</p> : <Prose text={call.text} />}
-        {toolCalls.length > 0 && isLast && status === 'done' ? (
-          <ToolResults call={call} onSend={onTools} />
-        ) : (
-          toolCalls.map(({ id, name, arguments: given }) => (
-            <p key={id}>
-              <code>
-                {name}({given})
-              </code>
-            </p>
-          ))
-        )}
-        {problem === undefined || status === 'stopped' ? null : <ProblemBox problem={problem} />}
-        <div class="turn-end">
-          <StatusPill call={call} />
-          {finishReason === undefined || finishReason === 'stop' ? null : (
-            <span class="pill">{finishReason}</span>
-          )}
-          <FaultPill call={call} />
-          <ChargePill call={call} />
-          <Stats call={call} />
-        </div>
-      </div>
-    </li>
-  );
-}
-
 /** Keeps the end in sight while it grows, unless somebody reads further up. */
 function useEndInSight(grown: unknown): void {
   const isAtEnd = useRef(true);
@@ -221,77 +92,6 @@ function useEndInSight(grown: unknown): void {
   useEffect(() => {
     if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
   }, [grown]);
-}
-
-function Settings(): JSX.Element {
-  const { system, temperature, maxTokens, tools, hasTools, strict } = settings.value;
-  const set = (change: Partial<typeof settings.value>): void => {
-    settings.value = { ...settings.value, ...change };
-  };
-  return (
-    <details class="settings">
-      <summary>Settings: system prompt, temperature, tools</summary>
-      <div class="stack">
-        <TextField
-          label="System prompt"
-          rows={2}
-          value={system}
-          onInput={(value) => set({ system: value })}
-        />
-        <div class="row">
-          <Field label="Temperature" hint="0 to 2">
-            {(id) => (
-              <input
-                id={id}
-                type="number"
-                min="0"
-                max="2"
-                step="0.1"
-                value={temperature}
-                onInput={({ currentTarget }) => set({ temperature: currentTarget.value })}
-              />
-            )}
-          </Field>
-          <Field label="Longest answer" hint="tokens">
-            {(id) => (
-              <input
-                id={id}
-                type="number"
-                min="1"
-                value={maxTokens}
-                onInput={({ currentTarget }) => set({ maxTokens: currentTarget.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={strict}
-            onChange={({ currentTarget }) => set({ strict: currentTarget.checked })}
-          />
-          Never repeat a call that may have been billed (<code>retryUnknownOutcome: false</code>)
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={hasTools}
-            onChange={({ currentTarget }) => set({ hasTools: currentTarget.checked })}
-          />
-          Offer tools
-        </label>
-        {hasTools ? (
-          <TextField
-            label="Tools"
-            hint="JSON"
-            rows={8}
-            value={tools}
-            onInput={(value) => set({ tools: value })}
-          />
-        ) : null}
-      </div>
-    </details>
-  );
 }
 
 /** Chat with one model, or with several side by side. */

@@ -3,15 +3,8 @@ import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { order } from '../api.ts';
 import { draft } from '../draft.ts';
-import {
-  Empty,
-  FaultField,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  TextField,
-} from '../parts.tsx';
+import { FaultField, ModelField, modelsFor, TextField } from '../fields.tsx';
+import { Empty, Heading, OrderProblem } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf } from '../state.ts';
 import { Result } from './results.tsx';

@@ -4,23 +4,28 @@ import { fileOf, order } from '../api.ts';
 import { draft } from '../draft.ts';
 import { textOf } from '../format.ts';
 import type { CallView } from '../../protocol.ts';
-import {
-  Empty,
-  FaultField,
-  FileField,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  Select,
-  TextField,
-} from '../parts.tsx';
+import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
+import { Empty, Heading, OrderProblem } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf, hello } from '../state.ts';
 import { MaskCanvas } from './mask.tsx';
 import { Picture, Result, SaveLink } from './results.tsx';
 
 const form = draft('images', { prompt: '', size: '', n: '1', quality: '' });
+
+/** The places of pictures that are still being made. */
+function Waiting({ number }: { number: number }): JSX.Element {
+  return (
+    <>
+      {Array.from({ length: number }, (_, index) => (
+        <figure key={index}>
+          <div class="picture" />
+          <figcaption class="picture-end" />
+        </figure>
+      ))}
+    </>
+  );
+}
 
 /** Making pictures, and changing parts of them. */
 export function Images(): JSX.Element {
@@ -123,7 +128,7 @@ export function Images(): JSX.Element {
                 {call.files.map(({ name }, index) => (
                   <figure key={name}>
                     <Picture call={call} index={index} />
-                    <figcaption class="row tight">
+                    <figcaption class="row tight picture-end">
                       <SaveLink call={call} index={index} />
                       <button
                         type="button"
@@ -136,9 +141,7 @@ export function Images(): JSX.Element {
                   </figure>
                 ))}
                 {call.status === 'running' ? (
-                  <figure>
-                    <div class="picture waiting" />
-                  </figure>
+                  <Waiting number={Number(call.body['n'] ?? 1)} />
                 ) : null}
               </div>
             </Result>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Field } from '../parts.tsx';
+import { Field } from '../fields.tsx';
 
 /** The picture, and what is marked on it. Both are as large as the picture. */
 interface Painted {

@@ -4,9 +4,9 @@ import type { CallView } from '../../protocol.ts';
 import { ask, clearCalls, removeCall } from '../api.ts';
 import { curlOf, typescriptOf } from '../code.ts';
 import { clockTime, duration, kindNames, saveText } from '../format.ts';
+import { Choice } from '../fields.tsx';
 import {
   ChargePill,
-  Choice,
   CopyButton,
   Empty,
   FaultPill,

@@ -3,18 +3,8 @@ import { useState } from 'preact/hooks';
 import { order } from '../api.ts';
 import { draft } from '../draft.ts';
 import { textOf } from '../format.ts';
-import {
-  Empty,
-  FaultField,
-  Field,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  Select,
-  TextField,
-  useFile,
-} from '../parts.tsx';
+import { FaultField, Field, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
+import { Empty, Heading, OrderProblem, useFile } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf } from '../state.ts';
 import type { CallView } from '../../protocol.ts';

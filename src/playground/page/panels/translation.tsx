@@ -2,18 +2,8 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { order } from '../api.ts';
 import { draft } from '../draft.ts';
-import {
-  CopyButton,
-  Empty,
-  FaultField,
-  FileField,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  Select,
-  TextField,
-} from '../parts.tsx';
+import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
+import { CopyButton, Empty, Heading, OrderProblem } from '../parts.tsx';
 import { Prose } from '../prose.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf } from '../state.ts';

@@ -4,21 +4,11 @@ import type { CallView } from '../../protocol.ts';
 import { order, resumeCall, stopCall } from '../api.ts';
 import { draft } from '../draft.ts';
 import { textOf } from '../format.ts';
-import {
-  Empty,
-  FaultField,
-  FileField,
-  Heading,
-  ModelField,
-  modelsFor,
-  OrderProblem,
-  Select,
-  TextField,
-  useFile,
-} from '../parts.tsx';
+import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
+import { Empty, Heading, OrderProblem, useFile } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf, hello } from '../state.ts';
-import { Clock } from './ledger.tsx';
+import { Clock } from './clock.tsx';
 import { Result, SaveLink } from './results.tsx';
 
 const form = draft('video', { prompt: '', seconds: '4', size: '' });
@@ -214,15 +204,15 @@ export function Video(): JSX.Element {
               actions={<SaveLink call={call} index={0} />}
             >
               {call.files.length > 0 ? (
-                <>
-                  <div class="film">
-                    <Player call={call} />
-                  </div>
-                  <Remix call={call} />
-                </>
+                <div class="film">
+                  <Player call={call} />
+                </div>
               ) : call.video !== undefined || call.status === 'running' ? (
-                <Progress call={call} />
+                <div class="film waiting">
+                  <Progress call={call} />
+                </div>
               ) : null}
+              <div class="remix-place">{call.files.length > 0 ? <Remix call={call} /> : null}</div>
             </Result>
           ))}
         </ul>

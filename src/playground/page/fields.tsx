@@ -1,0 +1,287 @@
+import type { JSX, ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+import type { CallKind } from '../protocol.ts';
+import { hello, models } from './state.ts';
+
+/** A field with its name above it. */
+export function Field({
+  label,
+  hint,
+  children,
+}: {
+  label: string;
+  hint?: string;
+  children: (id: string) => ComponentChildren;
+}): JSX.Element {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {hint === undefined ? null : <span class="hint"> {hint}</span>}
+      </label>
+      {children(id)}
+    </div>
+  );
+}
+
+/** A text that grows with what is written. Ctrl+Enter or ⌘Enter sends it. */
+export function TextField({
+  label,
+  value,
+  onInput,
+  onSend,
+  rows = 3,
+  placeholder = '',
+  hint,
+}: {
+  label: string;
+  value: string;
+  onInput: (value: string) => void;
+  onSend?: () => void;
+  rows?: number;
+  placeholder?: string;
+  hint?: string;
+}): JSX.Element {
+  return (
+    <Field label={label} {...(hint === undefined ? {} : { hint })}>
+      {(id) => (
+        <textarea
+          id={id}
+          rows={rows}
+          value={value}
+          placeholder={placeholder}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+              event.preventDefault();
+              onSend?.();
+            }
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Chooses one of a few. */
+export function Choice<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: Value;
+  options: readonly (readonly [value: Value, label: string])[];
+  onChange: (value: Value) => void;
+}): JSX.Element {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend>{label}</legend>
+      <div class="segments">
+        {options.map(([option, text]) => (
+          <label key={option}>
+            <input
+              type="radio"
+              name={name}
+              checked={option === value}
+              onChange={() => onChange(option)}
+            />
+            <span>{text}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** A list to choose from, where there are many. */
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly string[];
+  onChange: (value: string) => void;
+}): JSX.Element {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select
+          id={id}
+          value={value}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        >
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option === '' ? 'default' : option}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Which models fit a panel, by their name or what the gateway says they make. */
+const fitting = {
+  image: /image|dall-e|imagen|flux|diffusion|seedream/i,
+  speech: /speech|tts/i,
+  translation: /translat|whisper|transcribe/i,
+  embeddings: /embed/i,
+  video: /video|sora|veo|kling|vidu|hailuo|jimeng|wan|seedance/i,
+} as const;
+
+/** The models that a panel offers first. Those that fit none of the others chat. */
+export function modelsFor(kind: CallKind): string[] {
+  const others = Object.values(fitting);
+  const fits = (id: string): boolean =>
+    kind === 'chat' ? !others.some((other) => other.test(id)) : fitting[kind].test(id);
+  return models.value.map(({ id }) => id).filter(fits);
+}
+
+/** Names a model: one of the list, or any other. */
+export function ModelField({
+  kind,
+  value,
+  onChange,
+  label = 'Model',
+}: {
+  kind: CallKind;
+  value: string;
+  onChange: (model: string) => void;
+  label?: string;
+}): JSX.Element {
+  const list = useId();
+  return (
+    <Field label={label}>
+      {(id) => (
+        <>
+          <input
+            id={id}
+            list={list}
+            value={value}
+            placeholder={modelsFor(kind)[0] ?? 'the name of a model'}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+          />
+          <datalist id={list}>
+            {modelsFor(kind).map((model) => (
+              <option key={model} value={model} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+/** Chooses files: by the button, or by dropping them on it. */
+export function FileField({
+  label,
+  accept,
+  files,
+  multiple = false,
+  onChange,
+}: {
+  label: string;
+  accept: string;
+  files: readonly File[];
+  multiple?: boolean;
+  onChange: (files: readonly File[]) => void;
+}): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const limit = hello.value?.uploadLimit ?? Infinity;
+  const total = files.reduce((sum, file) => sum + file.size, 0);
+  return (
+    <Field label={label}>
+      {(id) => (
+        <div
+          class="drop"
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={(event) => {
+            event.preventDefault();
+            const dropped = [...(event.dataTransfer?.files ?? [])];
+            if (dropped.length > 0) onChange(multiple ? dropped : dropped.slice(0, 1));
+          }}
+        >
+          <input
+            id={id}
+            ref={input}
+            class="hidden"
+            type="file"
+            accept={accept}
+            multiple={multiple}
+            onChange={({ currentTarget }) => onChange([...(currentTarget.files ?? [])])}
+          />
+          <label for={id} class="button" aria-hidden="true">
+            Choose
+          </label>
+          <span class={files.length === 0 ? 'faint' : ''}>
+            {files.length === 0
+              ? 'none, or drop it here'
+              : files.map(({ name }) => name).join(', ')}
+          </span>
+          {files.length === 0 ? null : (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                if (input.current !== null) input.current.value = '';
+                onChange([]);
+              }}
+            >
+              Remove
+            </button>
+          )}
+          {total > limit ? (
+            <p class="warning" role="alert">
+              Larger than the {Math.round(limit / 1024 / 1024)} MiB that the playground takes.
+              Choose a smaller file.
+            </p>
+          ) : null}
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** What is to go wrong with the next call. Only the emulator can be told. */
+export function FaultField({
+  kind,
+  value,
+  onChange,
+}: {
+  kind: CallKind;
+  value: string;
+  onChange: (fault: string) => void;
+}): JSX.Element | null {
+  const { isEmulator = false, scenarios = [] } = hello.value ?? {};
+  if (!isEmulator) return null;
+  return (
+    <Field label="Fault" hint="emulator">
+      {(id) => (
+        <select
+          id={id}
+          value={value}
+          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+        >
+          <option value="">none</option>
+          {scenarios
+            .filter(({ kinds }) => kinds.includes(kind))
+            .map(({ name, label }) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+        </select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,108 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { CallView } from '../../protocol.ts';
+import { Prose } from '../prose.tsx';
+import { ProblemBox, StatusPill, FaultPill, ChargePill, Stats } from '../parts.tsx';
+import { Field } from '../fields.tsx';
+import { questionOf, type Message } from './conversation.ts';
+
+/** The tools that a model wants called, and what to tell it. */
+function ToolResults({
+  call,
+  onSend,
+}: {
+  call: CallView;
+  onSend: (messages: Message[]) => void;
+}): JSX.Element {
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({});
+  return (
+    <form
+      class="tools"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend(
+          call.toolCalls.map(({ id }) => ({
+            role: 'tool',
+            tool_call_id: id,
+            content: results[id] ?? '',
+          })),
+        );
+      }}
+    >
+      {call.toolCalls.map(({ id, name, arguments: given }) => (
+        <Field key={id} label={`${name}(${given})`} hint="answers">
+          {(field) => (
+            <input
+              id={field}
+              value={results[id] ?? ''}
+              placeholder="what the tool gives back"
+              onInput={({ currentTarget }) => setResults({ ...results, [id]: currentTarget.value })}
+            />
+          )}
+        </Field>
+      ))}
+      <button type="submit">Send results</button>
+    </form>
+  );
+}
+
+/** A question and its answer. */
+export function Turn({
+  call,
+  isLast,
+  onTools,
+}: {
+  call: CallView;
+  isLast: boolean;
+  onTools: (messages: Message[]) => void;
+}): JSX.Element {
+  const { text, images, isTool } = questionOf(call);
+  const { reasoning, status, problem, toolCalls, finishReason } = call;
+  const isWaiting = status === 'running' && call.text === '' && reasoning === '';
+  return (
+    <li class="turn">
+      <div class="asked">
+        {isTool ? <span class="faint">Result of a tool: </span> : null}
+        {text}
+        {images.length === 0 ? null : (
+          <span class="faint">
+            {' '}
+            {images.length === 1 ? 'with a picture' : `with ${images.length} pictures`}
+          </span>
+        )}
+      </div>
+      <div class="answered">
+        {reasoning === '' ? null : (
+          <details open={call.text === ''}>
+            <summary>Reasoning</summary>
+            <div class="reasoning">
+              <Prose text={reasoning} />
+            </div>
+          </details>
+        )}
+        {isWaiting ? <p class="faint">Waiting for the first token…</p> : <Prose text={call.text} />}
+        {toolCalls.length > 0 && isLast && status === 'done' ? (
+          <ToolResults call={call} onSend={onTools} />
+        ) : (
+          toolCalls.map(({ id, name, arguments: given }) => (
+            <p key={id}>
+              <code>
+                {name}({given})
+              </code>
+            </p>
+          ))
+        )}
+        {problem === undefined || status === 'stopped' ? null : <ProblemBox problem={problem} />}
+        <div class="turn-end">
+          <StatusPill call={call} />
+          {finishReason === undefined || finishReason === 'stop' ? null : (
+            <span class="pill">{finishReason}</span>
+          )}
+          <FaultPill call={call} />
+          <ChargePill call={call} />
+          <Stats call={call} />
+        </div>
+      </div>
+    </li>
+  );
+}
