@@ -20,7 +20,7 @@ import { rawBody } from './uploads/raw-body.ts';
 import { toFile } from './uploads/to-file.ts';
 import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
-import { Account } from './account/account.ts';
+import { Account, settleCall } from './account/account.ts';
 import { guardBy } from './account/guard.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
@@ -194,7 +194,7 @@ export class Gateway {
   readonly videos: Videos;
   /** Which models the key can use. */
   readonly models: Models;
-  /** What the gateway's books say: charges, balance, prices. */
+  /** What the gateway's books say: charges, balance, prices, and what became of a call. */
   readonly account: Account;
   /**
    * Not served: here because wrappers of `openai` look for it.
@@ -260,6 +260,7 @@ export class Gateway {
     this.videos = new Videos(this.transport);
     this.models = new Models(this.transport);
     this.account = new Account(this.transport);
+    transport.settle = (...asked) => settleCall(transport, ...asked);
     this.completions = new Unserved('completions', 'chat.completions.create()');
     this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
   }
@@ -278,7 +279,8 @@ export class Gateway {
     const other = copy.transport();
     if (other.baseURL === own.baseURL) {
       other.queue = own.queue;
-      other.client = { ...other.client, totals: own.client.totals };
+      const { calls, totals } = own.client;
+      other.client = { ...other.client, calls, totals };
     }
     return copy;
   }

@@ -10,6 +10,8 @@ import type {
   CostEstimate,
   CostQuery,
   Prices,
+  SettleQuestion,
+  Settlement,
   Spent,
 } from './types.ts';
 
@@ -108,6 +110,45 @@ export class Account {
     const costs = await loadCosts();
     return costs.spent(this.transport(), group);
   }
+
+  /**
+   * Whether a call was charged, from the gateway's books: for errors whose `outcome` is `unknown`.
+   *
+   * A verdict other than `unknowable` comes from lines that name the request or the task. Only `charged` is
+   * also concluded where no request id came back: when one line and one open call of this client fit each
+   * other by model and time and nothing else does, which supposes that nobody else uses the key.
+   *
+   * The books lag behind by seconds: ask a little later, and again. Free, and any number of questions share
+   * a reading, as with `charges()`.
+   *
+   * @param question - An error, a video task or its handle (which tell a charge and its refund), a request
+   * id, or `{ since, model }` for the one open call of this client since then.
+   * @throws `UnsupportedByGatewayError` when the gateway has no books
+   * @throws `BooksLimitError` when they were read too often; `retryAt` says when to ask again
+   *
+   * @example
+   * try {
+   *   await gateway.images.generate(params);
+   * } catch (error) {
+   *   if (!GatewayError.isInstance(error) || error.outcome !== 'unknown') throw error;
+   *   const { verdict, amount, why } = await gateway.account.settle(error);
+   * }
+   */
+  async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
+    const given = copyOf('options', options);
+    return (await readerOf(this)).settle(question, given);
+  }
+}
+
+/** Settles a submission that a ledger knows. */
+export async function settleCall(
+  transport: Transport,
+  callId: string,
+  requestId: string | undefined,
+  signal: AbortSignal | null | undefined,
+): Promise<Settlement> {
+  const { AccountReader } = await loadReader();
+  return AccountReader.of(transport).settleCall(callId, requestId, signal);
 }
 
 async function readerOf({ transport }: Account) {

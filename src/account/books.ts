@@ -16,7 +16,7 @@ export interface Books {
 }
 
 /** A line, with what only a settlement needs. */
-interface BookLine extends ChargeLine {
+export interface BookLine extends ChargeLine {
   /** Whether it is about a video task. */
   readonly isTask: boolean;
   /** What a task cost in the end, of a line that corrects its price. */

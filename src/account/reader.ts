@@ -1,10 +1,19 @@
-import { check, checkDuration, checkModel, checkSignal, checkText } from '../check.ts';
+import { checkDuration, checkModel, checkSignal, checkText } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { readBalance } from './balance.ts';
 import { type Books, readBooks } from './books.ts';
 import { readPrices } from './prices.ts';
+import { callOf, readQuestion, timeOf } from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
-import type { AccountOptions, Balance, Charges, ChargesQuery, Prices } from './types.ts';
+import { type Question, settleBy } from './settle.ts';
+import type {
+  AccountOptions,
+  Balance,
+  Charges,
+  ChargesQuery,
+  Prices,
+  Settlement,
+} from './types.ts';
 
 /** How old a reading may be that is used again. */
 const freshFor = { books: 5_000, prices: 600_000 } as const;
@@ -17,7 +26,10 @@ export class AccountReader {
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
   readonly #prices: Shared<Omit<Prices, 'asOf'>>;
 
+  readonly #transport: Transport;
+
   private constructor(transport: Transport) {
+    this.#transport = transport;
     const routes = new Routes(transport);
     this.#books = new Shared(transport, () => readBooks(routes));
     this.#balance = new Shared(transport, () => readBalance(routes));
@@ -64,25 +76,56 @@ export class AccountReader {
     const { known } = this.#prices;
     return known && { ...known.value, asOf: known.asOf };
   }
+
+  async settle(given: unknown, options: AccountOptions): Promise<Settlement> {
+    const { baseURL, client } = this.#transport;
+    const question = readQuestion(given, baseURL, client.calls);
+    if (typeof question !== 'string') return this.#settle(question, options);
+    return { verdict: 'unknowable', asOf: Date.now(), why: question };
+  }
+
+  /** Settles a submission that a ledger knows by its call id, and its request where that is known. */
+  async settleCall(
+    callId: string,
+    requestId: string | undefined,
+    signal: AbortSignal | null | undefined,
+  ): Promise<Settlement> {
+    const { calls } = this.#transport.client;
+    const own = calls.records.filter((call) => call.callId === callId);
+    // Requests of this process: the ledger may be one that does not keep them.
+    const [only, ...others] = own.length === 1 ? (own[0]?.requestIds ?? []) : [];
+    const named = requestId ?? (others.length === 0 ? only : undefined);
+    const question: Question = {
+      requestIds: named === undefined ? [] : [named],
+      taskIds: [],
+      isWhole: named !== undefined && own.every(({ isOpen }) => !isOpen),
+      call: callOf(callId, calls),
+      heardAt: Math.max(0, ...own.map(({ heardAt }) => heardAt)),
+    };
+    return this.#settle(question, { signal });
+  }
+
+  async #settle(question: Question, { maxAge, signal }: AccountOptions): Promise<Settlement> {
+    const { calls } = this.#transport.client;
+    const { value, asOf } = await read(
+      this.#books,
+      { maxAge, signal },
+      freshFor.books,
+      question.heardAt,
+    );
+    return { ...settleBy(question, value, calls), asOf };
+  }
 }
 
 function read<T>(
   shared: Shared<T>,
   { maxAge, signal }: AccountOptions,
   freshest: number,
+  notBefore = 0,
 ): Promise<Reading<T>> {
   checkSignal(signal);
   const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
-  return shared.get(Date.now() - age, signal);
-}
-
-/** A point in time, in milliseconds since 1970. */
-export function timeOf(field: string, value: Date | number): number {
-  const time = Number(value);
-  const isTime = (value instanceof Date || typeof value === 'number') && Number.isFinite(time);
-  check(isTime, field, 'must be a date or milliseconds since 1970.');
-  check(time > 1e11, field, 'is in seconds; give milliseconds since 1970, or a date.');
-  return time;
+  return shared.get(Math.max(notBefore, Date.now() - age), signal);
 }
 
 function checkQuery({ requestId, taskId, model, type }: ChargesQuery): void {

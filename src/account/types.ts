@@ -1,3 +1,4 @@
+import type { GatewayError } from '../errors/gateway-error.ts';
 import type { JsonObject, OpenString } from '../types.ts';
 
 /**
@@ -177,4 +178,48 @@ export interface Spent {
   readonly budget:
     | { readonly limit: number; readonly spent: number; readonly reserved: number }
     | undefined;
+}
+
+/** The handle of a video task, as `task.ref` and `onSubmitted` give it. */
+export interface SettleRef {
+  readonly kind: 'video';
+  /** The task id: lines of refunds name it. */
+  readonly id: string;
+  /** The request that submitted it: the line of the charge names it. */
+  readonly requestId?: string | undefined;
+  readonly baseURL?: string | undefined;
+}
+
+/** A call of this client that is named by its time alone. */
+export interface SettleByTime {
+  /** When it was sent at the earliest, by this machine's clock: a date, or milliseconds since 1970. */
+  readonly since: Date | number;
+  readonly model: string;
+}
+
+/** What can be settled: an error, a video task or its handle, a request id, or what is known of a call. */
+export type SettleQuestion =
+  | GatewayError
+  | SettleRef
+  | { readonly ref: SettleRef }
+  | string
+  | SettleByTime;
+
+/** What became of a call, as far as the books tell. */
+export interface Settlement {
+  /**
+   * - `charged`: it is paid for, and not given back.
+   * - `refunded`: a line that names it says that it was given back.
+   * - `not_charged`: a line that names it says that it failed, or cost nothing.
+   * - `unknowable`: the books do not tell. That they have no line is no proof of anything.
+   */
+  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+  /** What is paid, or was given back; 0 of `not_charged`; `undefined` of `unknowable`. */
+  readonly amount?: Amount | undefined;
+  readonly requestId?: string | undefined;
+  readonly taskId?: string | undefined;
+  /** When the books were read, in milliseconds since 1970: a task that is charged may be refunded later. */
+  readonly asOf: number;
+  /** What it was concluded from, in one or two sentences. */
+  readonly why: string;
 }

@@ -5,6 +5,7 @@ import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay, untilAborted } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
+import type { CallRecord } from './calls.ts';
 import { classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
 import type { Watch } from './observe.ts';
@@ -106,6 +107,8 @@ export class LogicalCall {
   /** Gives what tells a budget how the call has ended. */
   #settle: ReturnType<CallGuard> | undefined;
   #isCounted = false;
+  /** What is remembered of a call that may be charged. */
+  #note: CallRecord | undefined;
 
   constructor(spec: CallSpec, client: ClientSettings) {
     const { options, download } = spec;
@@ -174,6 +177,7 @@ export class LogicalCall {
         }
         call.watch?.answered(answer);
         call.ratios = answer.response.headers.get('x-new-api-other-ratios');
+        call.#note?.heard(answer.requestId, true);
         call.client.budget.give();
         rules?.passed();
         call.#log('debug', 'Answered', () => ({
@@ -256,6 +260,10 @@ export class LogicalCall {
         isSent: false,
       };
       this.watch?.attempt(headers, body);
+      if (spec.charge !== 'free') {
+        this.#note ??= client.calls.add(spec);
+        this.#note.isPending = true;
+      }
       const first = await send(request);
       const response = isRedirect(first)
         ? await resolveRedirect(spec.operation, first, request)
@@ -336,6 +344,7 @@ export class LogicalCall {
     const before = this.#failedBefore;
     const failed = this.redaction.attempt(failure);
     this.watch?.answered(failed);
+    this.#note?.heard(failed.requestId, outcomeOf(failed) !== 'not_sent');
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
       throw this.#failed({ ...before, cause: failure.cause });
@@ -437,6 +446,7 @@ export class LogicalCall {
     this.scope.release();
     this.#body?.release?.();
     this.watch?.end(ending);
+    this.#note?.end(this.#id, ending.isWhole);
     if (this.#isCounted) return;
     this.#isCounted = true;
     this.client.totals.add(this, ending);

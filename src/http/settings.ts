@@ -12,6 +12,7 @@ import {
 } from '../check.ts';
 import type { GatewayOptions, LogLevel, Logger, Observer, SharedOptions } from '../options.ts';
 import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
+import { Calls } from './calls.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
@@ -260,6 +261,7 @@ export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
     budget: new RetryBudget(),
     totals: new Totals(),
     guard,
+    calls: new Calls(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
     /** What all this was made from. A function, so that nothing shows the key that is in it. */
@@ -269,10 +271,10 @@ export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
 
 /** The settings of a client some of whose options have changed; what it has learned of its gateway stays. */
 export function changeSettings(
-  { log, drift, budget, totals, guard, given }: ClientSettings,
+  { log, drift, budget, calls, totals, guard, given }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
   const changed = resolveSettings({ ...given(), ...options }, guard);
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget, totals };
+  return { ...changed, log, drift, budget, calls, totals };
 }

@@ -8,21 +8,35 @@ import { anyAnswer } from './response.ts';
 import { type ClientSettings, mergeCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
 
+/** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
+type Settle = (
+  callId: string,
+  requestId: string | undefined,
+  signal: AbortSignal | null | undefined,
+) => Promise<{
+  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+  readonly taskId?: string | undefined;
+  readonly why: string;
+}>;
+
 /** All that a resource knows of HTTP. */
 export class Transport {
   /** What the next call goes by. A call that is under way keeps what it began with. */
   client: ClientSettings;
   /** What transports have in common whose downloads wait in one line. */
   queue: object;
+  /** Set by the client, whose account it is. */
+  settle: Settle | undefined;
 
-  constructor(client: ClientSettings, queue: object = {}) {
+  constructor(client: ClientSettings, queue: object = {}, settle?: Settle) {
     this.client = client;
     this.queue = queue;
+    this.settle = settle;
   }
 
   /** The same as it is now, for work of several calls that must all go to one gateway. */
   snapshot(): Transport {
-    return new Transport(this.client, this.queue);
+    return new Transport(this.client, this.queue, this.settle);
   }
 
   /** The root of the gateway. */

@@ -27,6 +27,8 @@ interface Entry {
   readonly claimedAt: string;
   readonly ref?: VideoTaskRef | undefined;
   readonly end?: SubmitEnd | undefined;
+  /** The request by which the gateway's books know it. */
+  readonly requestId?: string | undefined;
 }
 
 /** An entry, and where it is. */
@@ -119,7 +121,12 @@ class FileLedger implements SubmitLedger {
     else await this.#keep(found.at(-1)?.entry ?? unreadable(callId), ref);
   }
 
-  async finish(callId: string, end: SubmitEnd, claimId?: string): Promise<void> {
+  async finish(
+    callId: string,
+    end: SubmitEnd,
+    claimId?: string,
+    requestId?: string,
+  ): Promise<void> {
     checkCallId(callId);
     checkEnd(end);
     checkClaimId(claimId);
@@ -129,7 +136,7 @@ class FileLedger implements SubmitLedger {
     const [task] = tasksOf(found);
     if (end === 'completed' || end === 'failed') {
       if (task !== undefined) await write(task, { end });
-    } else if (task === undefined) await write(current, { end });
+    } else if (task === undefined) await write(current, { end, requestId });
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
@@ -225,7 +232,7 @@ function tasksOf(found: readonly Found[]): FoundTask[] {
 function describe(found: readonly Found[]): SubmitEntry | undefined {
   const current = found.at(-1);
   if (current === undefined || found.every(isGivenBack)) return undefined;
-  const { inputHash, end, owner, claimedAt } = current.entry;
+  const { inputHash, end, owner, claimedAt, requestId } = current.entry;
   const tasks = tasksOf(found);
   const [task] = tasks;
   if (task !== undefined) {
@@ -240,7 +247,7 @@ function describe(found: readonly Found[]): SubmitEntry | undefined {
   return end === undefined
     ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
     : // One that was given back leaves the doubt about those before it.
-      { status: 'unknown', ...claim, isAlive: false };
+      { status: 'unknown', ...claim, isAlive: false, ...(requestId && { requestId }) };
 }
 
 /** Whether a claim was given back, because it provably made no task. */

@@ -24,6 +24,9 @@ export type SubmitEnd =
   /** It was sent, and nobody knows whether it was accepted. */
   | 'unknown';
 
+/** A claim that nobody has said the good end of. */
+type DoubtfulClaim = Extract<SubmitClaim, { readonly status: 'submitting' | 'unknown' }>;
+
 /** A call that nobody may submit again as it is. */
 type KnownCall =
   | {
@@ -34,6 +37,8 @@ type KnownCall =
       readonly claimId: string;
       /** Whether whoever claimed it still runs; `undefined` when that cannot be told. */
       readonly isAlive?: boolean | undefined;
+      /** What `finish` was told of the claim: the request by which the gateway's books know it. */
+      readonly requestId?: string | undefined;
     }
   | {
       readonly status: 'accepted' | 'finished';
@@ -90,8 +95,11 @@ export interface SubmitLedger {
    * The call has ended. This changes nothing when the claim is no longer the current one. Nor do
    * `not_submitted` and `unknown` once there is a task, and `not_submitted` does not free a call of
    * which an earlier claim is in doubt.
+   *
+   * @param requestId - With `unknown`: the only request that was sent, where the gateway told its id. To be
+   * stored with the claim, for `onUnknown: "settle"`; a ledger that does not settles less.
    */
-  finish(callId: string, end: SubmitEnd, claimId?: string): Promise<void>;
+  finish(callId: string, end: SubmitEnd, claimId?: string, requestId?: string): Promise<void>;
   /** Reads what is known of a call, without a claim; `undefined` when it may be submitted. */
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
@@ -127,17 +135,19 @@ interface MemoryCall {
   status: 'submitting' | 'unknown';
   /** Whether a claim before this one may have made a task. */
   readonly isDoubtful: boolean;
+  requestId?: string | undefined;
   tasks: readonly { readonly ref: VideoTaskRef; readonly isOver: boolean }[];
 }
 
-function entryOf({ inputHash, claimId, status, tasks }: MemoryCall): SubmitEntry {
+function entryOf({ inputHash, claimId, status, requestId, tasks }: MemoryCall): SubmitEntry {
   const refs = tasks.map(({ ref }) => ref);
   const [first] = tasks;
   if (first !== undefined) {
     return { status: first.isOver ? 'finished' : 'accepted', inputHash, ref: first.ref, refs };
   }
   // Whoever claimed it runs in this process, so it runs until it says how it ended.
-  return { status, inputHash, claimId, isAlive: status === 'submitting', refs };
+  const isAlive = status === 'submitting';
+  return { status, inputHash, claimId, isAlive, refs, ...(requestId && { requestId }) };
 }
 
 /**
@@ -174,7 +184,7 @@ export function memoryLedger(): SubmitLedger {
       if (claimId === undefined) call.tasks = [task, ...others];
       else if (others.length === call.tasks.length) call.tasks = [...others, task];
     },
-    async finish(callId, end, claimId) {
+    async finish(callId, end, claimId, requestId) {
       checkCallId(callId);
       checkEnd(end);
       checkClaimId(claimId);
@@ -185,7 +195,10 @@ export function memoryLedger(): SubmitLedger {
         if (first !== undefined) call.tasks = [{ ...first, isOver: true }, ...others];
       } else if (first !== undefined) return;
       else if (end === 'not_submitted' && !call.isDoubtful) calls.delete(callId);
-      else call.status = 'unknown';
+      else {
+        call.status = 'unknown';
+        call.requestId = requestId;
+      }
     },
     async entry(callId) {
       checkCallId(callId);
@@ -194,6 +207,14 @@ export function memoryLedger(): SubmitLedger {
     },
   };
 }
+
+/** What to do about a submission that the books do not free. */
+const bookAdvice = {
+  charged: 'It is paid for, and the books do not name its task.',
+  refunded: 'The books say that it was given back, but the ledger holds the call.',
+  not_charged: 'The books say that it was not charged, but the ledger holds the call.',
+  unknowable: 'It may be paid for: do not submit it again before that is known.',
+} as const;
 
 type Signal = AbortSignal | null | undefined;
 
@@ -228,6 +249,15 @@ function acceptedIn(found: SubmitClaim): VideoTaskRef | undefined {
   return parseVideoTaskRef('ref' in found ? found.ref : undefined);
 }
 
+/** What the gateway's books say of a submission of which nobody knows whether it made a task. */
+export interface Settled {
+  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+  readonly why: string;
+  /** The task that was charged, where the books name it. */
+  readonly ref?: VideoTaskRef | undefined;
+  readonly cause?: unknown;
+}
+
 /** A submission as its ledger knows it: under the call id of the caller. */
 export class LedgerCall {
   readonly #ledger: SubmitLedger;
@@ -246,11 +276,13 @@ export class LedgerCall {
    * Claims the call for a submission.
    *
    * @param content - What is submitted.
+   * @param settle - Asks what became of a claim that is in doubt, by its request where that is known.
    * @returns The task that was made of the call before; `undefined` when it may be submitted now.
    */
   async claim(
     content: unknown,
-    onUnknown: 'fail' | 'resubmit' | undefined,
+    onUnknown: 'fail' | 'resubmit' | 'settle' | undefined,
+    settle: (requestId: string | undefined) => Promise<Settled>,
   ): Promise<VideoTaskRef | undefined> {
     const callId = this.#callId;
     const digest = await digestOf(content);
@@ -259,8 +291,14 @@ export class LedgerCall {
     const isSame = found.inputHash === '' || found.inputHash === digest;
     check(isSame, 'callId', 'belongs to another submission; give each its own.');
     const isDone = acceptedIn(found) !== undefined;
-    if (!isDone && 'claimId' in found && found.isAlive !== true && onUnknown === 'resubmit') {
-      found = await this.#ask(digest, found.claimId);
+    let settled: Settled | undefined;
+    if (!isDone && 'claimId' in found && found.isAlive !== true) {
+      const doubtful: DoubtfulClaim = found;
+      if (onUnknown === 'resubmit') found = await this.#ask(digest, doubtful.claimId);
+      if (onUnknown === 'settle') {
+        settled = await settle(doubtful.requestId);
+        found = await this.#end(digest, doubtful, settled);
+      }
       if (this.#take(found)) return undefined;
     }
     const known = acceptedIn(found);
@@ -273,10 +311,34 @@ export class LedgerCall {
       callId,
       isUnderWay,
       evidence: { phase: 'sent', attempts: [] },
+      cause: settled?.cause,
       advice: isUnderWay
         ? 'Try again later with the same callId: the ledger will know the task by then.'
-        : `${unknownAdvice} onUnknown: "resubmit" does it all the same.`,
+        : settled === undefined
+          ? `${unknownAdvice} onUnknown: "resubmit" does it all the same.`
+          : `${bookAdvice[settled.verdict]} ${settled.why}`.trim(),
     });
+  }
+
+  /**
+   * Enters what the books say of a claim in doubt.
+   *
+   * Whoever claims next asks the ledger anew: somebody may have taken the claim over meanwhile, and an
+   * earlier one may be in doubt too.
+   */
+  async #end(
+    digest: string,
+    found: DoubtfulClaim,
+    { verdict, ref }: Settled,
+  ): Promise<SubmitClaim> {
+    if (ref !== undefined) {
+      this.#claimId = found.claimId;
+      await this.accept(ref);
+      return { status: 'accepted', inputHash: found.inputHash, ref };
+    }
+    if (verdict !== 'refunded' && verdict !== 'not_charged') return found;
+    await this.#finish('not_submitted', found.claimId);
+    return this.#ask(digest);
   }
 
   /** Whether the call may be submitted now. */
@@ -334,8 +396,12 @@ export class LedgerCall {
   }
 
   /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
-  async finish(end: SubmitEnd): Promise<void> {
-    const told = (async () => this.#ledger.finish(this.#callId, end, this.#claimId))();
+  finish(end: SubmitEnd, requestId?: string): Promise<void> {
+    return this.#finish(end, this.#claimId, requestId);
+  }
+
+  async #finish(end: SubmitEnd, claimId: string | undefined, requestId?: string): Promise<void> {
+    const told = (async () => this.#ledger.finish(this.#callId, end, claimId, requestId))();
     // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
     // not submitted again, and one that stays accepted is only read.
     const over = AbortSignal.abort();

@@ -100,7 +100,7 @@ function readRoot(value: unknown): string {
 }
 
 /** What a handle holds where it is known. */
-const details = ['model', 'callId', 'remixOf', 'trace'] as const;
+const details = ['model', 'callId', 'remixOf', 'trace', 'requestId'] as const;
 
 /**
  * Checks a stored handle to a video task, for example `JSON.parse(row.ref)`.

@@ -21,7 +21,7 @@ import { isUploadable } from '../uploads/file-input.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitAnswerError, VideoSubmitUnknownError } from './errors.ts';
 import { findId } from '../answers/task-id.ts';
-import { LedgerCall } from './ledger.ts';
+import { LedgerCall, type Settled } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
 import { defineHidden, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
@@ -177,7 +177,7 @@ function ledgerCallOf({
   onUnknown = 'fail',
   signal,
 }: VideoSubmitOptions): LedgerCall | undefined {
-  checkWord('onUnknown', onUnknown, ['fail', 'resubmit']);
+  checkWord('onUnknown', onUnknown, ['fail', 'resubmit', 'settle']);
   if (ledger === undefined) return undefined;
   for (const method of ['claim', 'accept', 'finish', 'entry'] as const) {
     const hasMethod = typeof ledger?.[method] === 'function';
@@ -201,6 +201,13 @@ function requestOf(
   return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params, trace };
 }
 
+/** Makes the handle of a task that a call has submitted. */
+type RefOf = (
+  id: string,
+  call: Pick<VideoTaskRef, 'callId' | 'requestId'>,
+  named?: string,
+) => VideoTaskRef;
+
 /** Sends a submission, without a ledger. */
 function send(
   transport: Transport,
@@ -214,14 +221,15 @@ function send(
     order = read();
     return requestOf(transport, order, options);
   };
-  const refOf = (id: string, callId: string | undefined, named?: string): VideoTaskRef => {
+  const refOf: RefOf = (id, { callId, requestId }, named) => {
     const { model = named, remixOf } = order ?? {};
     const { baseURL } = transport;
-    return makeRef({ id, baseURL, createdAt: Date.now(), model, callId, remixOf, trace });
+    const createdAt = Date.now();
+    return makeRef({ id, baseURL, createdAt, model, callId, remixOf, trace, requestId });
   };
   const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
     if (task.id === '') throw nameless(task, info);
-    defineHidden(task, 'ref', refOf(task.id, info.callId, task.model));
+    defineHidden(task, 'ref', refOf(task.id, info, task.model));
     return task;
   });
   const format: typeof answer = {
@@ -259,15 +267,12 @@ function nameless(
 }
 
 /** An answer that strict validation refuses still names the task, which is paid for. */
-function withRef(
-  error: unknown,
-  refOf: (id: string, callId: string | undefined) => VideoTaskRef,
-): unknown {
+function withRef(error: unknown, refOf: RefOf): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findId(error.data);
   if (id === undefined) return error;
   const { body, data } = error;
-  const ref = refOf(id, error.callId);
+  const ref = refOf(id, { callId: error.callId, requestId: error.requestID });
   const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
   return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
@@ -290,7 +295,10 @@ export async function submitOnce(
 ): Promise<Submitted> {
   transport.checkOptions(options);
   const call = ledgerCallOf(options);
-  const known = await call?.claim(contentOf(transport, submission, options), options.onUnknown);
+  const content = contentOf(transport, submission, options);
+  const known = await call?.claim(content, options.onUnknown, (requestId) =>
+    settleCall(transport, submission, options, requestId),
+  );
   if (known !== undefined) return { ref: known, call };
   const answer = await send(transport, submission, options)
     .withResponse()
@@ -298,13 +306,43 @@ export async function submitOnce(
       if (VideoSubmitAnswerError.isInstance(error)) await call?.accept(error.ref);
       else {
         const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-        await call?.finish(isUnknown ? 'unknown' : 'not_submitted');
+        await call?.finish(isUnknown ? 'unknown' : 'not_submitted', requestOfError(error));
       }
       throw error;
     });
   const { ref } = answer.data;
   await call?.accept(ref);
   return { ref, answer, call };
+}
+
+/** The only request of a submission that failed, where the gateway told its id. */
+function requestOfError(error: unknown): string | undefined {
+  if (!GatewayError.isInstance(error)) return undefined;
+  const sent = error.evidence.attempts.filter(({ phase }) => phase !== 'connect');
+  return sent.length === 1 ? sent[0]?.requestId : undefined;
+}
+
+/** Asks the gateway's books what became of a submission that a ledger knows. */
+async function settleCall(
+  transport: Transport,
+  { read }: Submission,
+  { callId = '', signal }: VideoSubmitOptions,
+  requestId: string | undefined,
+): Promise<Settled> {
+  try {
+    const settled = await transport.settle?.(callId, requestId, signal);
+    const { verdict = 'unknowable', why = '', taskId } = settled ?? {};
+    if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
+    const { model, remixOf } = read();
+    const { baseURL } = transport;
+    const createdAt = Date.now();
+    const ref = makeRef({ id: taskId, baseURL, createdAt, model, callId, remixOf, requestId });
+    return { verdict, why, ref };
+  } catch (cause) {
+    // Books that cannot be read prove nothing.
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { verdict: 'unknowable', why, cause };
+  }
 }
 
 /** What tells one submission from another. Ledgers hold digests of it, so its shape may not change. */

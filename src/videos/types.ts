@@ -95,6 +95,8 @@ export interface VideoTaskRef {
   callId?: string | undefined;
   /** The id of the task that was remixed. */
   remixOf?: string | undefined;
+  /** The gateway's id of the request that submitted the task, by which its books know the charge. */
+  requestId?: string | undefined;
   /** The trace of the submission, as a W3C `traceparent`, when it was traced. */
   trace?: string | undefined;
 }

@@ -121,10 +121,14 @@ export interface VideoSubmitOptions extends RequestOptions {
   callId?: string | undefined;
   /**
    * What to do when the ledger knows the call, but nobody knows whether it was accepted: a process died
-   * between the two. `"resubmit"` submits again and may pay twice.
+   * between the two, or the answer was lost. `"resubmit"` submits again and may pay twice.
+   *
+   * `"settle"` asks the gateway's books (`account.settle()`), and never pays twice. A task that they name
+   * as charged is gone on with. What a line of them says was given back, or not charged, is submitted
+   * again. Everything else throws: that there is no line proves nothing.
    * @defaultValue "fail": `VideoSubmitUnknownError`
    */
-  onUnknown?: 'fail' | 'resubmit' | undefined;
+  onUnknown?: 'fail' | 'resubmit' | 'settle' | undefined;
   /**
    * How the submission travels: as a form, or as JSON for gateways that want it. It is never sent again
    * in the other form by itself; a ledger takes both for the same submission. JSON cannot hold files.

@@ -58,6 +58,7 @@ describe('videos.create()', () => {
       model: order.model,
       createdAt: expect.any(Number),
       callId: expect.stringMatching(/^call_/),
+      requestId: emulator.charges[0]?.requestId,
     });
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 0 });
     expect(emulator.charges).toHaveLength(1);

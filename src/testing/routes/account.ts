@@ -19,7 +19,9 @@ function readBooks({ clock, ledger, quirks, tasks }: World): Response {
   tasks.settle();
   const { booksLines: most, booksLag: lag } = quirks;
   const data = ledger.books.read(clock.now(), { most, lag });
-  return Response.json({ data, message: '', success: true });
+  // Whoever reads them can tell how far its own clock is off.
+  const headers = { date: new Date(clock.now()).toUTCString() };
+  return Response.json({ data, message: '', success: true }, { headers });
 }
 
 /** What the key has used, in units of the books. */

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  GatewayError,
+  memoryLedger,
+  type SubmitLedger,
+  VideoSubmitUnknownError,
+  type VideoSubmitOptions,
+} from '../../src/index.ts';
+import { fileLedger } from '../../src/node/index.ts';
+import type { Fault } from '../../src/testing/index.ts';
+import { emulated, failureOf } from '../helpers/clients.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+
+const params = { model: 'm-video', prompt: 'A boat', seconds: 4 };
+const callId = 'job-1';
+
+/** An error that the gateway writes down as not charged. */
+const failed: Fault = { type: 'error', status: 500 };
+/** An answer that is lost: it is charged, and the request id is known. */
+const cut: Fault = { type: 'cut', bytes: 5 };
+/** The same, and nobody learns the request id. */
+const lost: Fault = { type: 'reset', when: 'after-charge' };
+const nothing: Fault = { type: 'reset', when: 'before-charge' };
+
+const ledgers: Readonly<Record<string, () => SubmitLedger | Promise<SubmitLedger>>> = {
+  memory: memoryLedger,
+  files: async () => fileLedger(await temporaryFolder()),
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const submissionsOf = ({ requests }: { requests: readonly { method: string }[] }): number =>
+  requests.filter(({ method }) => method === 'POST').length;
+
+describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s', (_, make) => {
+  /** A submission that went wrong, and what the next attempt is made with. */
+  async function wentWrong(fault: Fault, quirks = {}, isNewProcess = true) {
+    const setup = { quirks: { booksErrors: true, ...quirks } };
+    const { client, emulator } = emulated({ maxRetries: 0 }, setup);
+    const options: VideoSubmitOptions = { ledger: await make(), callId, onUnknown: 'settle' };
+    emulator.fail({ fault });
+    const error = await failureOf(client.videos.create(params, options));
+    expect(error).toMatchObject({ outcome: 'unknown' });
+    vi.advanceTimersByTime(10_000);
+    const { fetch, baseURL } = emulator;
+    const next = isNewProcess ? emulated({ fetch, baseURL }).client : client;
+    return { client: next, emulator, options };
+  }
+
+  test('submits again what a line says was not charged, and waits for it', async () => {
+    const { client, emulator, options } = await wentWrong(failed);
+    emulator.videos.duration = 0;
+    const video = await client.videos.createAndWait(params, { ...options, interval: 250 });
+    expect(video.status).toBe('completed');
+    expect(emulator.charges).toHaveLength(1);
+    expect(submissionsOf(emulator)).toBe(2);
+    expect(await options.ledger?.entry(callId)).toMatchObject({ refs: [{ id: video.id }] });
+  });
+
+  test('goes on with a task that was charged, when the books name it', async () => {
+    const { client, emulator, options } = await wentWrong(cut, { booksNameTasks: true });
+    emulator.videos.duration = 0;
+    vi.advanceTimersByTime(10_000);
+    const video = await client.videos.createAndWait(params, { ...options, interval: 250 });
+    expect(video).toMatchObject({ id: emulator.charges[0]?.taskId, status: 'completed' });
+    expect(emulator.charges).toHaveLength(1);
+    expect(submissionsOf(emulator)).toBe(1);
+    expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'finished' });
+  });
+
+  test('submits again what was charged and given back', async () => {
+    const { client, emulator, options } = await wentWrong(cut, { booksNameTasks: true });
+    emulator.videos.fail(emulator.charges[0]?.taskId ?? '');
+    vi.advanceTimersByTime(10_000);
+    const task = await client.videos.create(params, options);
+    expect(emulator.charges.map(({ refundedAt }) => refundedAt === undefined)).toEqual([
+      false,
+      true,
+    ]);
+    expect(emulator.charges[1]?.taskId).toBe(task.id);
+  });
+
+  test.each([
+    ['it was charged, and the books do not name the task', cut, {}],
+    ['the charge is lost without a request id', lost, {}],
+    ['the request is lost before it was charged, and nobody knows', nothing, {}],
+    ['the gateway writes no charges down', cut, { booksCharges: false }],
+    ['the gateway writes no errors down', failed, { booksErrors: false }],
+    ['the books lag behind', failed, { booksLag: 60_000 }],
+    ['the line is no longer shown', failed, { booksLines: 0 }],
+    ['the books may not be read now', failed, { booksLimit: -1 }],
+    ['the gateway has no books', failed, { accountRoutes: [] }],
+  ] as const)('submits nothing and throws when %s', async (_when, fault, quirks) => {
+    for (const isNewProcess of [true, false]) {
+      const { client, emulator, options } = await wentWrong(fault, quirks, isNewProcess);
+      const charged = emulator.charges.length;
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        vi.advanceTimersByTime(10_000);
+        const error = await failureOf(
+          client.videos.createAndWait(params, { ...options, interval: 250 }),
+        );
+        expect(error).toBeInstanceOf(VideoSubmitUnknownError);
+        expect(error).toMatchObject({ isUnderWay: false, outcome: 'unknown' });
+      }
+      expect(submissionsOf(emulator)).toBe(1);
+      expect(emulator.charges).toHaveLength(charged);
+      expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'unknown' });
+    }
+  });
+
+  test('submits once when ten workers settle at the same time', async () => {
+    const { client, emulator, options } = await wentWrong(failed);
+    const ends = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        client.videos.create(params, options).then(
+          ({ id }) => id,
+          (error: unknown) => (GatewayError.isInstance(error) ? error.outcome : error),
+        ),
+      ),
+    );
+    expect(emulator.charges).toHaveLength(1);
+    expect(submissionsOf(emulator)).toBe(2);
+    expect(ends.every((end) => end === 'unknown' || end === emulator.charges[0]?.taskId)).toBe(
+      true,
+    );
+  });
+
+  test('frees no claim of which an earlier one is in doubt', async () => {
+    const { client, emulator, options } = await wentWrong(lost);
+    emulator.fail({ fault: failed });
+    const again = { ...options, onUnknown: 'resubmit' } as const;
+    expect(await failureOf(client.videos.create(params, again))).toMatchObject({
+      outcome: 'unknown',
+    });
+    vi.advanceTimersByTime(10_000);
+    // The second claim was not charged, but the first may have been.
+    expect(await failureOf(client.videos.create(params, options))).toBeInstanceOf(
+      VideoSubmitUnknownError,
+    );
+    expect(submissionsOf(emulator)).toBe(2);
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
+test('a ledger that keeps no request id settles from what this process remembers', async () => {
+  const inner = memoryLedger();
+  const ledger: SubmitLedger = {
+    claim: (...asked) => inner.claim(...asked),
+    accept: (...told) => inner.accept(...told),
+    finish: (id, end, claimId) => inner.finish(id, end, claimId),
+    entry: (id) => inner.entry(id),
+  };
+  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { booksErrors: true } });
+  const options = { ledger, callId, onUnknown: 'settle' } as const;
+  emulator.fail({ fault: failed });
+  await failureOf(client.videos.create(params, options));
+  vi.advanceTimersByTime(10_000);
+  const task = await client.videos.create(params, options);
+  expect(emulator.charges).toMatchObject([{ taskId: task.id }]);
+});

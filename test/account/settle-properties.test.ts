@@ -1,0 +1,85 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { GatewayError } from '../../src/index.ts';
+import type { Fault } from '../../src/testing/index.ts';
+import { emulated } from '../helpers/clients.ts';
+import { endOf, faultIn, faults, operationNames, operations } from '../helpers/settling.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const step = fc.record({
+  operation: fc.constantFrom(...operationNames),
+  fault: fc.option(fc.constantFrom(...faults), { nil: undefined, freq: 3 }),
+  /** How long after the one before it. */
+  pause: fc.constantFrom(0, 500, 5_000, 120_000),
+  byCopy: fc.boolean(),
+  fails: fc.boolean(),
+});
+
+const world = fc.record({
+  booksErrors: fc.boolean(),
+  booksCharges: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+  booksNameTasks: fc.boolean(),
+  requestIdHeader: fc.boolean(),
+  booksLag: fc.constantFrom(0, 2_000, 60_000),
+  booksLines: fc.constantFrom(1, 3, 1_000),
+});
+
+test('no verdict is wrong, whatever a client does and its gateway writes down', async () => {
+  const verdicts = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 6 }),
+      world,
+      fc.constantFrom(0, -3_600_000, 700, 86_400_000),
+      fc.constantFrom(0, 500, 5_000, 90_000),
+      async (steps, quirks, skew, wait) => {
+        const { client, emulator } = emulated(
+          { timeout: 2_000 },
+          { quirks: { ...quirks, booksLimit: 0 } },
+        );
+        emulator.clock.advance(skew);
+        const copy = client.withOptions({ maxRetries: 0 });
+        const { id } = await operations['videos.create'](client);
+        const made: { question: unknown; requests: readonly string[]; began: number }[] = [];
+        for (const { operation, fault, pause, byCopy, fails } of steps) {
+          await vi.advanceTimersByTimeAsync(pause);
+          if (fault !== undefined) emulator.fail({ fault: fault satisfies Fault });
+          const began = emulator.requests.length;
+          const sender = byCopy ? copy : client;
+          const end = await endOf<unknown>(operations[operation](sender, id));
+          const requests = emulator.requests.slice(began).map((request) => request.id);
+          const question = end.error ?? Object(end.value)?.ref;
+          made.push({ question, requests, began });
+          const newest = emulator.videos.list.at(-1);
+          if (fails && newest !== undefined && newest.id !== id) emulator.videos.fail(newest.id);
+        }
+        await vi.advanceTimersByTimeAsync(wait);
+        for (const { question, requests } of made) {
+          if (question === undefined) continue;
+          if ('outcome' in Object(question) && !GatewayError.isInstance(question)) continue;
+          const settled = await client.account.settle(Object(question));
+          verdicts.set(settled.verdict, (verdicts.get(settled.verdict) ?? 0) + 1);
+          // A refund that nobody can read yet is none, as of the books.
+          const read = emulator.clock.now() - quirks.booksLag;
+          const charges = emulator.charges
+            .filter(({ requestId }) => requests.includes(requestId))
+            .map((charge) =>
+              (charge.refundedAt ?? 0) > read ? { ...charge, refundedAt: undefined } : charge,
+            );
+          expect(faultIn(settled, charges)).toBeUndefined();
+        }
+      },
+    ),
+    { numRuns: 400 },
+  );
+  // The property would hold as well if nothing were ever concluded.
+  for (const verdict of ['charged', 'refunded', 'not_charged', 'unknowable']) {
+    expect(verdicts.get(verdict) ?? 0).toBeGreaterThan(5);
+  }
+});
