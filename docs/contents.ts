@@ -19,7 +19,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     text: 'Media',
     pages: ['guides/images-and-files', 'guides/speech', 'guides/video', 'guides/many-machines'],
   },
-  { text: 'Money', pages: ['guides/retries-and-charges', 'guides/costs'] },
+  { text: 'Money', pages: ['guides/retries-and-charges', 'guides/books', 'guides/costs'] },
   {
     text: 'In an app',
     pages: [

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Answer } from './answers.ts';
 import type { Fault } from './faults.ts';
@@ -8,12 +9,18 @@ export class FaultServer {
   requests = 0;
   /** What the account was charged. */
   charges = 0;
+  /** Whether answers bear the id of their request, by which the books know it. */
+  namesRequests = false;
+  /** How late a charge can be read in the books, in milliseconds. */
+  static readonly lag = 100;
   /** The address to call. */
   readonly origin: string;
 
   readonly #server: Server;
   readonly #fault: Fault;
   readonly #good: Answer;
+  readonly #lines: { readonly at: number; readonly line: object }[] = [];
+  readonly #sockets = (socket: Socket): unknown => socket.resetAndDestroy();
 
   private constructor(server: Server, origin: string, fault: Fault, good: Answer) {
     this.#server = server;
@@ -21,7 +28,12 @@ export class FaultServer {
     this.#good = good;
     this.origin = origin;
     server.on('request', (request, response) => this.#receive(request, response));
-    if (fault.at === 'connection') server.on('connection', (socket) => socket.resetAndDestroy());
+    if (fault.at === 'connection') server.on('connection', this.#sockets);
+  }
+
+  /** Lets connections in again. */
+  heal(): void {
+    this.#server.off('connection', this.#sockets);
   }
 
   /** Listens on a free port. A fault of the port needs `close()` before the call. */
@@ -48,11 +60,49 @@ export class FaultServer {
     request.on('error', () => {});
     response.on('error', () => {});
     request.resume().on('end', () => {
+      if (request.url === '/api/log/token') {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ data: this.#readable(), message: '', success: true }));
+        return;
+      }
       if (request.method === 'POST') {
         this.requests += 1;
-        if (this.#fault.charged) this.charges += 1;
+        const id = requestId();
+        if (this.namesRequests) response.setHeader('x-oneapi-request-id', id);
+        if (this.#fault.charged) {
+          this.charges += 1;
+          this.#write(id, request.url ?? '');
+        }
       }
       this.#fault.answer?.({ request, response, good: this.#good });
     });
   }
+
+  /** The lines of the books that can be read by now, the newest first. */
+  #readable(): object[] {
+    const now = Date.now();
+    return this.#lines.filter(({ at }) => at + FaultServer.lag <= now).map(({ line }) => line);
+  }
+
+  /** Writes a charge down, as gateways of this family do. */
+  #write(id: string, path: string): void {
+    const at = Date.now();
+    const isTask = path.startsWith('/v1/videos');
+    const other = { group_ratio: 1, request_path: path, ...(isTask && { is_task: true }) };
+    const line = {
+      type: 2,
+      created_at: Math.floor(at / 1_000),
+      model_name: isTask ? 'video-model' : 'image-model',
+      quota: 1_000,
+      request_id: id,
+      other: JSON.stringify(other),
+    };
+    this.#lines.unshift({ at, line });
+  }
+}
+
+/** An id as these gateways make it: the time in UTC, and what makes it unique. */
+function requestId(): string {
+  const time = new Date().toISOString().replaceAll(/\D/g, '');
+  return time + Math.random().toString(36).slice(2, 12);
 }

@@ -22,7 +22,7 @@ export interface Cell {
 }
 
 /** The time-out that clients are given where a fault asks for one, in milliseconds. */
-const clientTimeout = 300;
+export const clientTimeout = 300;
 
 /** Measures calls one fault after the other; under each fault all subjects run at the same time. */
 export class Measurement {
@@ -75,7 +75,7 @@ export class Measurement {
 }
 
 /** Sends, and then reports to a collector that nobody can reach. */
-const failingFetch: typeof globalThis.fetch = async (input, init) => {
+export const failingFetch: typeof globalThis.fetch = async (input, init) => {
   await fetch(input, init);
   return fetch('http://collector.invalid');
 };

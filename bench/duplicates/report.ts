@@ -4,6 +4,7 @@ import { formatTable } from '../lib/table.ts';
 import { columnsOf, show, type Column } from './columns.ts';
 import type { Fault } from './faults.ts';
 import type { Cell } from './measure.ts';
+import type { SettledCall } from './settle.ts';
 import type { Subject } from './subject.ts';
 
 /** What the two tables are about. */
@@ -141,6 +142,7 @@ function shortCalls({ calls }: Column): string[] {
 export function resultOf(
   faults: readonly Fault[],
   cells: readonly Cell[],
+  settled: readonly SettledCall[],
   environment: Environment,
 ): object {
   const subjects = [...new Set(cells.map(({ subject }) => subject))];
@@ -148,6 +150,14 @@ export function resultOf(
     benchmark: 'duplicates',
     environment,
     faults: faults.map(({ id, label, verdict, charged }) => ({ id, label, verdict, charged })),
+    settled: settled.map(({ fault, call, namesRequests, isNamed, charges, verdict }) => ({
+      fault: fault.id,
+      call,
+      namesRequests,
+      isNamed,
+      charges,
+      verdict,
+    })),
     calls: subjects.map((subject) => ({
       package: subject.package,
       call: subject.call,

@@ -10,6 +10,7 @@ import { problemsOf } from './check.ts';
 import { faults } from './faults.ts';
 import { Measurement, type Cell } from './measure.ts';
 import { pictureOf, resultOf, tables, textTable } from './report.ts';
+import { settleAll, settleProblems, settleTable } from './settle.ts';
 import type { Subject } from './subject.ts';
 
 /** How long one call may go on, in milliseconds. */
@@ -57,7 +58,12 @@ for (const { pays, title } of tables) {
   console.log(`\n${title}\n\n${textTable(faults, cells, pays)}`);
 }
 
-const problems = problemsOf(cells);
+const settled = await settleAll(faults);
+console.log(
+  `\nWhat the books tell of one image or video call that goes wrong\n\n${settleTable(settled)}`,
+);
+
+const problems = [...problemsOf(cells), ...settleProblems(settled)];
 if (!values.check) {
   const broken = cells.filter(
     ({ fault, subject, ended }) =>
@@ -68,7 +74,7 @@ if (!values.check) {
   }
   const environment = await environmentOf(packages);
   console.log(
-    `\nWritten: ${await saveJSON('duplicates.json', resultOf(faults, cells, environment))}`,
+    `\nWritten: ${await saveJSON('duplicates.json', resultOf(faults, cells, settled, environment))}`,
   );
   for (const table of tables) {
     const picture = pictureOf(faults, cells, table, environment);

@@ -4,7 +4,7 @@ import { doctorCommand } from './doctor.ts';
 import { emulatorCommand } from './emulate.ts';
 import { drawCommand, editCommand, embedCommand, speakCommand, translateCommand } from './media.ts';
 import { playgroundCommand } from './playground.ts';
-import { getCommand, modelsCommand, postCommand } from './request.ts';
+import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 
@@ -40,6 +40,7 @@ export async function run(words: readonly string[]): Promise<void> {
     .addCommand(embedCommand())
     .addCommand(videoCommand())
     .addCommand(modelsCommand())
+    .addCommand(accountCommand())
     .addCommand(getCommand())
     .addCommand(postCommand())
     .addCommand(doctorCommand())

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { Command } from 'commander';
+import type { Amount } from '../index.ts';
 import { command, define } from './command.ts';
+import { findVideo } from './records.ts';
 import { readInput } from './terminal.ts';
-import { collect, UsageError } from './usage.ts';
+import { collect, Exit, exitCodes, parseDuration, UsageError } from './usage.ts';
 
 interface RequestOptionsOfCommand {
   readonly query?: readonly string[] | undefined;
@@ -92,4 +94,118 @@ export function postCommand(): Command {
     await run.agree(`POST ${path} may be charged.`);
     terminal.json(await client.post(path, { body, query: queryOf(options.query), signal }));
   });
+}
+
+const inWords = ({ value, unit }: Amount): string =>
+  `${Number(value.toPrecision(12)).toLocaleString('en')} ${unit}`;
+
+const dollars = (amount: Amount | undefined): string => `$${amount?.value ?? '?'}`;
+
+const timeOf = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');
+
+function balanceCommand(): Command {
+  const program = command('balance', 'What the key has used, and what is left. Free.', [
+    'account balance',
+  ]);
+  return define(program, async (_, run) => {
+    const client = await run.client();
+    const balance = await client.account.balance({ signal: run.signal });
+    if (run.json) return run.terminal.json(balance);
+    const { used, limit, available, expiresAt } = balance;
+    run.terminal.line(`used       ${inWords(used)}`);
+    run.terminal.line(`limit      ${limit === undefined ? 'none' : inWords(limit)}`);
+    if (available !== undefined) run.terminal.line(`left       ${inWords(available)}`);
+    if (expiresAt !== undefined) run.terminal.line(`ends       ${timeOf(expiresAt)}`);
+  });
+}
+
+interface ChargesOptions {
+  readonly request?: string | undefined;
+  readonly task?: string | undefined;
+  readonly model?: string | undefined;
+  readonly type?: string | undefined;
+  readonly since?: number | undefined;
+}
+
+function chargesCommand(): Command {
+  const program = command('charges', "The newest lines of the gateway's books. Free.", [
+    'account charges --since 1h',
+    'account charges --model sora-2 --type refund',
+  ])
+    .option('--request <id>', 'of one request')
+    .option('--task <id>', 'of one video task: mostly its refund alone names it')
+    .option('-m, --model <name>', 'of one model')
+    .option('--type <word>', 'consume, refund or error')
+    .option('--since <time>', 'of the last while, such as 30m or 24h', parseDuration);
+  return define<ChargesOptions>(program, async (_, { options, ...run }) => {
+    const { request: requestId, task: taskId, model, type, since } = options;
+    const client = await run.client();
+    const query = {
+      requestId,
+      taskId,
+      model,
+      type,
+      since: since === undefined ? undefined : Date.now() - since,
+    };
+    const charges = await client.account.charges(query, { signal: run.signal });
+    if (run.json) return run.terminal.json(charges);
+    if (charges.data.length === 0) run.terminal.note('There is none. That proves nothing.');
+    for (const line of charges.data) {
+      const named = line.requestId ?? line.taskId ?? '';
+      const parts = [timeOf(line.at), line.type.padEnd(7), inWords(line.amount).padStart(14)];
+      run.terminal.line([...parts, line.model ?? '', named].join('  '));
+    }
+  });
+}
+
+function pricesCommand(): Command {
+  const program = command('prices', 'The price list of the gateway, in US dollars. Free.', [
+    'account prices sora',
+  ]).argument('[word]', 'only models with this in their name');
+  return define(program, async ([word = ''], run) => {
+    const client = await run.client();
+    const prices = await client.account.prices({ signal: run.signal });
+    const models = prices.models.filter(({ model }) =>
+      model.toLowerCase().includes(word.toLowerCase()),
+    );
+    if (run.json) return run.terminal.json({ ...prices, models });
+    if (models.length === 0) run.terminal.note('There is none.');
+    for (const { model, perCall, input, output } of models) {
+      const price =
+        perCall === undefined
+          ? `${dollars(input)} in, ${dollars(output)} out, a million tokens`
+          : `${dollars(perCall)} a call, image or second`;
+      run.terminal.line(`${model}  ${price}`);
+    }
+  });
+}
+
+function settleCommand(): Command {
+  const program = command('settle', 'Was it charged? From the books of the gateway. Free.', [
+    'account settle task_6XnhjL4LMhmCap1PtApgEwBP133RWtaq',
+    'account settle 202611220116521625292858268d9d67n6dFr3x',
+  ]).argument('<id>', 'a request id, a video task that was made here, or a handle as JSON');
+  return define(program, async ([named = ''], run) => {
+    const client = await run.client();
+    const found = await findVideo(named);
+    const settled = await client.account.settle(found, { signal: run.signal });
+    if (run.json) run.terminal.json(settled);
+    else {
+      const { verdict, amount, why } = settled;
+      const words = verdict.replace('_', ' ');
+      run.terminal.line(amount === undefined ? words : `${words}  ${inWords(amount)}`);
+      run.terminal.note(why);
+    }
+    if (settled.verdict === 'unknowable') throw new Exit(exitCodes.unknown);
+  });
+}
+
+/** `model-gateway account`. */
+export function accountCommand(): Command {
+  return new Command('account')
+    .description("What the gateway's books say: balance, charges, prices, and was I charged.")
+    .addCommand(balanceCommand())
+    .addCommand(chargesCommand())
+    .addCommand(pricesCommand())
+    .addCommand(settleCommand());
 }

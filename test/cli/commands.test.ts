@@ -438,3 +438,40 @@ describe('emulator', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--port 0') });
   });
 });
+
+describe('account', () => {
+  test('balance, prices and charges, for a person and for a program', async () => {
+    await machine.run(['image', '-m', 'm-image', '-o', 'a.png', 'A boat']);
+    const balance = await machine.run(['account', 'balance']);
+    const prices = await machine.run(['account', 'prices', 'IMAGE']);
+    const charges = await machine.run(['account', 'charges', '--since', '24h']);
+    const none = await machine.run(['account', 'charges', '--model', 'm-video']);
+
+    expect(JSON.parse(balance.stdout)).toMatchObject({ used: { value: 1_000, unit: 'quota' } });
+    expect(JSON.parse(prices.stdout).models).toMatchObject([{ model: 'm-image' }]);
+    expect(JSON.parse(charges.stdout).data).toMatchObject([{ type: 'consume', model: 'm-image' }]);
+    expect(JSON.parse(none.stdout).data).toEqual([]);
+  });
+
+  test('settle says whether it was charged, and ends with 3 when nobody knows', async () => {
+    const words = ['video', 'create', '-m', 'm-video', '--seconds', '4', 'A boat'];
+    const made = await machine.run([...words, '--no-wait']);
+    const [task] = emulator.videos.list;
+    emulator.videos.fail(task?.id ?? '');
+    const refunded = await machine.run(['account', 'settle', task?.id ?? '']);
+    const unknown = await machine.run(['account', 'settle', '202611220116521625292858']);
+
+    expect(made.code).toBe(0);
+    expect(refunded.code).toBe(0);
+    expect(JSON.parse(refunded.stdout)).toMatchObject({ verdict: 'refunded' });
+    expect(unknown.code).toBe(3);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ verdict: 'unknowable' });
+  });
+
+  test('a gateway without books says so', async () => {
+    emulator.quirks.accountRoutes = [];
+    const { code, stderr } = await machine.run(['account', 'charges']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('does not tell what it has charged');
+  });
+});

@@ -1,8 +1,18 @@
 import { Gateway } from '../../lib/model-gateway.ts';
-import { chat, chatEvents, events, imageEvents, images, json, video } from '../answers.ts';
+import {
+  chat,
+  chatEvents,
+  events,
+  imageEvents,
+  images,
+  json,
+  video,
+  type Answer,
+} from '../answers.ts';
 import { fetchOf, readAll, timeoutOf, type Subject, type Target } from '../subject.ts';
 
-function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
+/** A client on its default options. */
+export function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}): Gateway {
   return new Gateway({
     apiKey: 'benchmark',
     baseURL: target.origin,
@@ -12,43 +22,63 @@ function connect(target: Target, options: { retryUnknownOutcome?: boolean } = {}
   });
 }
 
+const name = 'model-gateway';
+
 const prompt = 'A lighthouse';
 
 const image = { model: 'image-model', prompt };
 const file = new File([new Uint8Array(64)], 'lighthouse.png', { type: 'image/png' });
 
-const jobs: readonly Omit<Subject, 'package' | 'pays'>[] = [
+/** A charged call of a client. */
+export interface Job {
+  readonly call: string;
+  readonly run: (client: Gateway) => Promise<unknown>;
+  readonly answer: Answer;
+  readonly stream?: Pick<Job, 'run' | 'answer'>;
+}
+
+/** The calls that are charged by the job. */
+export const jobs: readonly Job[] = [
   {
     call: 'images.generate',
-    run: (target) => connect(target).images.generate(image),
+    run: (client) => client.images.generate(image),
     answer: images,
     stream: {
-      run: async (target) =>
-        readAll(await connect(target).images.generate({ ...image, stream: true })),
+      run: async (client) => readAll(await client.images.generate({ ...image, stream: true })),
       answer: imageEvents('image_generation'),
     },
   },
   {
     call: 'images.edit',
-    run: (target) => connect(target).images.edit({ ...image, image: file }),
+    run: (client) => client.images.edit({ ...image, image: file }),
     answer: images,
     stream: {
-      run: async (target) =>
-        readAll(await connect(target).images.edit({ ...image, image: file, stream: true })),
+      run: async (client) =>
+        readAll(await client.images.edit({ ...image, image: file, stream: true })),
       answer: imageEvents('image_edit'),
     },
   },
   {
     call: 'videos.create',
-    run: (target) => connect(target).videos.create({ model: 'video-model', prompt }),
+    run: (client) => client.videos.create({ model: 'video-model', prompt }),
     answer: video,
   },
   {
     call: 'videos.remix',
-    run: (target) => connect(target).videos.remix('video_0', { prompt }),
+    run: (client) => client.videos.remix('video_0', { prompt }),
     answer: video,
   },
 ];
+
+/** A job as a subject: with a client of its own. */
+function subjectOf({ call, run, answer, stream }: Job): Subject {
+  const bound = (part: Pick<Job, 'run' | 'answer'>): Pick<Subject, 'run' | 'answer'> => ({
+    run: (target) => part.run(connect(target)),
+    answer: part.answer,
+  });
+  const streamed = stream === undefined ? {} : { stream: bound(stream) };
+  return { package: name, pays: 'job', call, ...bound({ run, answer }), ...streamed };
+}
 
 const model = 'text-model';
 const messages = [{ role: 'user', content: 'Why does light bend?' } as const];
@@ -134,10 +164,8 @@ function metered(options: { retryUnknownOutcome?: false }): Omit<Subject, 'packa
   ];
 }
 
-const name = 'model-gateway';
-
 export const modelGateway: readonly Subject[] = [
-  ...jobs.map((job): Subject => ({ ...job, package: name, pays: 'job' })),
+  ...jobs.map(subjectOf),
   ...metered({}).map((call): Subject => ({ ...call, package: name, pays: 'metered' })),
   ...metered({ retryUnknownOutcome: false }).map((call): Subject => ({
     ...call,
