@@ -207,11 +207,12 @@ export class ContentExpiredError extends APIError {
 
 /** What holds for a submission of which nobody knows whether it made a task. */
 export const unknownAdvice =
-  'It may exist and may be charged, and the gateway cannot be asked. Submitting again may pay twice.';
+  "It may exist and may be charged: submitting again may pay twice. account.settle(error) asks the gateway's books.";
 
 /**
- * A video was submitted, and it is not known whether the gateway accepted it. There is no way to ask:
- * the gateway lists no tasks. Submitting again may pay twice. `cause` says what happened.
+ * A video was submitted, and it is not known whether the gateway accepted it: gateways list no tasks.
+ * Submitting again may pay twice. `account.settle(error)` asks the books whether it was charged. `cause` says
+ * what happened.
  */
 export class VideoSubmitUnknownError extends APIError {
   static override readonly kind: string = 'VideoSubmitUnknownError';
