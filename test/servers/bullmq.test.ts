@@ -128,6 +128,37 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     expect(emulator.charges).toHaveLength(1);
   });
 
+  test('a worker that sleeps while it submits is given up, and takes the job up again', async () => {
+    await using emulator = createEmulator({ videoDuration: 0 });
+    const { url } = await emulator.listen();
+    const name = `late-${place.server}`;
+    const queue = open.queue(name);
+    await queue.addBulk([videoJob({ id: 'boat', params })]);
+    const gateway = { baseURL: url, apiKey: emulator.apiKey };
+    // It has claimed the call, and not sent it yet.
+    const orders = { ...limits, place, queue: name, gateway, stopAt: 3, how: 'SIGSTOP' } as const;
+    const asleep = program.start(orders);
+    expect(await asleep.stopped).toMatchObject({ name: 'before fetch' });
+    const { worker } = open.work(name, { ...limits, emulator, url });
+
+    const givenUp = await jobOver(queue, 'boat');
+    expect(await givenUp.getState()).toBe('failed');
+    expect(givenUp.failedReason).toMatch(/job\.retry\(\) goes on with it\.$/);
+    expect(emulator.charges).toHaveLength(0);
+    asleep.child.kill('SIGCONT');
+    await vi.waitFor(async () => expect((await queue.getJobCounts())['completed']).toBe(1), {
+      timeout: 15_000,
+      interval: 50,
+    });
+    await asleep.end();
+    await worker.close();
+
+    const job = await queue.getJob('boat');
+    const entry = await open.ledger.entry(`${name}:boat`);
+    expect(job?.returnvalue.ref).toEqual(entry?.refs[0]);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
   test('a worker that sleeps longer than its lock overwrites nothing', async () => {
     await using emulator = createEmulator({ videoDuration: 1_000 });
     emulator.clock.hold();

@@ -18,7 +18,7 @@ const limits = {
   lockDuration: 1_000,
   unknownGrace: 3_000,
   interval: 500,
-  concurrency: 20,
+  concurrency: 8,
 } as const;
 const problems: string[] = [];
 
@@ -78,7 +78,7 @@ async function runFleet(server: Server): Promise<void> {
     }
     // Enough harm: a fleet that is killed faster than it works gets nowhere.
     if (turn < 30) harms.push(harm(turn));
-    if (done.crashes === 0 && over > videos / 3) {
+    if (done.crashes === 0 && (over > videos / 3 || turn >= 2 + videos / 200)) {
       done.crashes = 1;
       await database.stop('crash');
       await pause(1_000);
