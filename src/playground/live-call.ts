@@ -124,13 +124,19 @@ export class LiveCall {
     await this.#store.writeFile(this.id, this.#view.files.length, bytes);
     const file = { name, type, bytes: bytes.byteLength };
     this.set({ files: [...this.#view.files, file] });
-    await this.save();
+    await this.trySave();
   }
 
   /** Keeps the state of the call. */
   save(): Promise<void> {
-    this.#written = this.#written.then(() => this.#store.write(this.#view));
+    const before = this.#written.catch(() => {});
+    this.#written = before.then(() => this.#store.write(this.#view));
     return this.#written;
+  }
+
+  /** The same while there is more to come: what is paid for counts more than the list, which is told of at the end. */
+  async trySave(): Promise<void> {
+    await this.save().catch(() => {});
   }
 }
 

@@ -51,7 +51,7 @@ export async function runVideo(
   if (requestId != null) call.set({ requestId });
   call.set({ video: { ref, status, ...progressOf(progress), polls: 0 } });
   // The task is paid for: it is written down before anything else can go wrong.
-  await call.save();
+  await call.trySave();
   await context.onSubmitted(ref);
   await waitForVideo(call, gateway, context, true);
 }

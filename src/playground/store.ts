@@ -43,6 +43,8 @@ export async function folderStore(folder: string): Promise<Store> {
   } catch (error) {
     throw explainFileError(error, folder);
   }
+  // What the disk does not take is paid for all the same.
+  const unwritten = memoryStore();
   const pathOf = (id: string, end: string): string => join(folder, `${id}.${end}`);
   return {
     keeps: true,
@@ -59,18 +61,27 @@ export async function folderStore(folder: string): Promise<Store> {
       }
       return calls.toSorted((a, b) => a.startedAt - b.startedAt);
     },
-    write: (call) => replaceFile(pathOf(call.id, 'json'), JSON.stringify(call)),
+    async write(call) {
+      const path = pathOf(call.id, 'json');
+      await replaceFile(path, JSON.stringify(call)).catch((error: unknown) => {
+        throw explainFileError(error, path);
+      });
+    },
     async writeFile(id, index, bytes) {
-      await writeFile(pathOf(id, `${index}.bin`), bytes, { mode: 0o600, flush: true });
+      const path = pathOf(id, `${index}.bin`);
+      await writeFile(path, bytes, { mode: 0o600, flush: true }).catch(() =>
+        unwritten.writeFile(id, index, bytes),
+      );
     },
     async readFile(id, index) {
       try {
         return new Uint8Array(await readFile(pathOf(id, `${index}.bin`)));
       } catch {
-        return undefined;
+        return unwritten.readFile(id, index);
       }
     },
     async remove(id) {
+      await unwritten.remove(id);
       const names = (await readdir(folder)).filter((name) => name.startsWith(`${id}.`));
       await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
     },

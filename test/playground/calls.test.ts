@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -324,6 +324,27 @@ test('a call that was under way when the server was killed is in doubt, and not 
     problem: { outcome: 'unknown', advice: expect.stringContaining('before you send it again') },
   });
   expect(emulator.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('a result that cannot be written to the disk is kept in memory, and the page is told', async () => {
+  const folder = await temporaryFolder();
+  const { emulator, options } = await gateway();
+  emulator.fail({ operation: 'images.generate', fault: { type: 'slow', milliseconds: 200 } });
+  const playground = await open({ gateway: options, folder });
+  await order(playground, id, { ...image, body: { ...image.body, n: 2 } });
+  rmSync(folder, { recursive: true });
+
+  const view = await ended(playground, id);
+
+  expect(view).toMatchObject({ status: 'done', files: [{}, {}], problem: { outcome: 'unknown' } });
+  expect(view.problem?.message).toContain('does not exist');
+  for (const [index, { bytes }] of view.files.entries()) {
+    const file = await ask(playground, `calls/${id}/files/${index}`);
+    expect((await file.arrayBuffer()).byteLength).toBe(bytes);
+  }
+  const refused = await order(playground, 'call-0002', image);
+  expect(refused.status).toBe(500);
+  expect(emulator.charges).toHaveLength(1);
 });
 
 test('no answer of the server holds the key', async () => {
