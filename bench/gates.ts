@@ -141,6 +141,24 @@ export const gates: readonly Gate[] = [
     reason: 'A person who asks waits for the model, and not for the program.',
   },
   {
+    metric: 'ledgers.postgres',
+    atMost: 3,
+    of: 'floor',
+    reason: 'What keeps a video from being paid for twice should cost little beside the video.',
+  },
+  {
+    metric: 'ledgers.redis',
+    atMost: 2,
+    of: 'floor',
+    reason: 'What keeps a video from being paid for twice should cost little beside the video.',
+  },
+  {
+    metric: 'ledgers.file.50000',
+    atMost: 1.5,
+    ofMetric: 'ledgers.file.100',
+    reason: 'A ledger that is kept must not become slow.',
+  },
+  {
     metric: 'install.packages',
     atMost: 1,
     reason: 'Every package more is one more to trust, to scan and to keep up to date.',

@@ -6,6 +6,7 @@ import { concurrencyPart } from './concurrency/part.ts';
 import { embeddingsPart } from './embeddings/part.ts';
 import { importPart } from './import/part.ts';
 import { installPart } from './install/part.ts';
+import { ledgersPart } from './ledgers/part.ts';
 import type { Part } from './lib/metric.ts';
 import { waitsPart } from './memory/part.ts';
 import { pagePart } from './page/part.ts';
@@ -26,4 +27,5 @@ export const parts: readonly Part[] = [
   typesPart,
   installPart,
   cliPart,
+  ledgersPart,
 ];

@@ -177,28 +177,35 @@ class PostgresStore implements CallStore {
     { ref, start }: StoredTask,
     claimId: string | undefined,
   ): Promise<void> {
-    const isFirst = `starts_with(c.ref, $3)`;
     const kept =
       claimId === undefined
         ? // A person puts it before the others.
-          `ref = excluded.ref,
+          `ref = $2,
            status = 'accepted',
            other_refs = CASE
-             WHEN c.ref IS NULL OR ${isFirst}
+             WHEN c.ref IS NULL OR starts_with(c.ref, $3)
                OR strpos(c.other_refs || chr(10), chr(10) || c.ref || chr(10)) > 0
              THEN c.other_refs
              ELSE chr(10) || c.ref || c.other_refs END`
-        : `ref = coalesce(c.ref, excluded.ref),
+        : `ref = coalesce(c.ref, $2),
            status = CASE WHEN c.ref IS NULL THEN 'accepted' ELSE c.status END,
            other_refs = CASE
-             WHEN c.ref IS NULL OR ${isFirst} OR strpos(c.other_refs, chr(10) || $3) > 0
+             WHEN c.ref IS NULL OR starts_with(c.ref, $3)
+               OR strpos(c.other_refs, chr(10) || $3) > 0
              THEN c.other_refs
-             ELSE c.other_refs || chr(10) || excluded.ref END`;
+             ELSE c.other_refs || chr(10) || $2 END`;
+    const values = [key, ref, start];
+    const entered = await this.#query(
+      `UPDATE ${this.#table} AS c SET ${kept}, updated_at = now() WHERE call_id = $1 RETURNING call_id`,
+      values,
+    );
+    if (entered.length > 0) return;
+    // Its claim is gone, and another may come at this moment.
     await this.#query(
       `INSERT INTO ${this.#table} AS c (call_id, input_hash, claim_id, status, ref)
        VALUES ($1, '', '', 'accepted', $2)
        ON CONFLICT (call_id) DO UPDATE SET ${kept}, updated_at = now()`,
-      [key, ref, start],
+      values,
     );
   }
 

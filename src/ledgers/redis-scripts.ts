@@ -1,17 +1,21 @@
-/** What reads a call, for the scripts. All of them are given the key of the call. */
+/** Reads a call, whose key every script is given. */
 const head = `
 local key = KEYS[1]
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'doubt')
 local version, status, hash, claim, lease, ref, refs, doubt = unpack(call)
 if version and version ~= '1' then return redis.error_reply('LEDGERVERSION ' .. version) end
 `;
 
+/** The time by the clock of Redis, in milliseconds. */
+const clock = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
 /** The scripts of the methods: each runs whole, and nothing else meanwhile. */
 export const scripts = {
   /** ARGV: claim id, input hash, claim that may be taken over or "", lease in ms. */
-  claim: `${head}
+  claim: `${head}${clock}
 local id, replaces = ARGV[1], ARGV[3]
 local isFree = not version
 local isAgain = claim == id and status == 'submitting'
@@ -23,7 +27,7 @@ end
 return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
 
   /** ARGV: claim id, lease in ms. */
-  renew: `${head}
+  renew: `${head}${clock}
 if claim ~= ARGV[1] or status ~= 'submitting' then return 'false' end
 redis.call('HSET', key, 'lease', now + ARGV[2])
 return 'true'`,
@@ -64,7 +68,7 @@ elseif not ref then
 end
 return 'ok'`,
 
-  read: `${head}
+  read: `${head}${clock}
 if not version then return {} end
 return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
 

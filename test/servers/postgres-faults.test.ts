@@ -172,7 +172,7 @@ describe('a lease', () => {
     const table = await migrated();
     const renewals: number[] = [];
     const watched = poolWith((text, run) => {
-      if (text.includes('RETURNING call_id')) renewals.push(performance.now());
+      if (text.includes('SET lease_until')) renewals.push(performance.now());
       return run();
     });
     const ledger = postgresLedger(watched, { table, lease });
@@ -192,7 +192,7 @@ describe('a lease', () => {
   test('ends when its process is not heard of, by the clock of the database', async () => {
     const table = await migrated();
     const deaf = poolWith((text, run) =>
-      text.includes('RETURNING call_id') ? new Promise(() => {}) : run(),
+      text.includes('SET lease_until') ? new Promise(() => {}) : run(),
     );
     // Whatever the clock of this machine says.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2099, 0, 1) });
@@ -213,7 +213,7 @@ describe('a lease', () => {
     const renewed: unknown[] = [];
     const watched = poolWith(async (text, run) => {
       const result = await run();
-      if (text.includes('RETURNING call_id')) renewed.push(Object(result).rowCount);
+      if (text.includes('SET lease_until')) renewed.push(Object(result).rowCount);
       return result;
     });
     const first = await claimIdOf(postgresLedger(watched, { table, lease }).claim('job', 'hash'));

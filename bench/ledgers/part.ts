@@ -1,0 +1,42 @@
+import { execSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { startPostgres } from '../../test/servers/postgres.ts';
+import { startRedis } from '../../test/servers/redis.ts';
+import { runChild } from '../lib/child.ts';
+import type { Metric, Part, PartResult } from '../lib/metric.ts';
+
+const servers = path.join(import.meta.dirname, '..', '..', 'test', 'servers');
+
+function metricsOf(figures: Readonly<Record<string, number>>): Metric[] {
+  const metric = (id: string, label: string, floor?: string): Metric[] => {
+    const own = figures[id];
+    if (own === undefined) return [];
+    const by = floor === undefined ? undefined : figures[floor];
+    const values = { 'model-gateway': own, ...(by === undefined ? {} : { floor: by }) };
+    return [{ id: `ledgers.${id}`, label, unit: 'µs', values }];
+  };
+  return [
+    ...metric('postgres', 'A video in a ledger: PostgreSQL', 'postgres.floor'),
+    ...metric('redis', '– Redis', 'redis.floor'),
+    ...metric('file.100', '– files, with 100 calls in it'),
+    ...metric('file.50000', '– files, with 50,000 calls in it'),
+  ];
+}
+
+async function measure(): Promise<PartResult> {
+  if (!existsSync(path.join(servers, 'node_modules'))) {
+    execSync('npm ci --loglevel=error', { cwd: servers, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  // They do not wait for the disk, which would hide all else.
+  await using postgres = await startPostgres();
+  await using redis = await startRedis();
+  if (redis === undefined) console.error('There is no redis-server on the PATH: it is left out.');
+  // What the build puts in.
+  const flags = ['--import', 'data:text/javascript,globalThis.__VERSION__="0.0.0"'];
+  const script = path.join(servers, 'figures.ts');
+  const figures = await runChild(script, [postgres.url, redis?.url ?? ''], flags);
+  return { metrics: metricsOf(figures), raw: { figures } };
+}
+
+export const ledgersPart: Part = { name: 'ledgers', measure };
