@@ -103,7 +103,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
     async () => {
       const plain = await world(kind);
       const { steps, outcome } = await makeDespite(plain.settings);
-      expect({ outcome, areSteps: steps > 12 }).toEqual({ outcome: 'completed', areSteps: true });
+      expect({ outcome, areSteps: steps > 10 }).toEqual({ outcome: 'completed', areSteps: true });
 
       const left = Array.from({ length: steps }, (_, index) => index + 1);
       const outcomes: string[] = [];
