@@ -2,17 +2,23 @@
  * Makes a thousand videos with four workers that share a ledger, one of which is killed each second, and
  * fails when a video was paid for twice, got lost, or was taken for one that was never submitted.
  *
- *   npm run build && npm ci --prefix test/servers && node test/servers/thousand.ts [videos, 1,000 by default]
+ *   npm run build && npm ci --prefix test/servers && node test/servers/extended/ledgers.ts [videos, 1,000 by default]
  */
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
-import type { SubmitLedger } from '../../dist/index.js';
-import { postgresLedger } from '../../dist/postgres.js';
-import { redisLedger } from '../../dist/redis.js';
-import { createEmulator } from '../../dist/testing/index.js';
-import { startPostgres } from './postgres.ts';
-import { startRedis } from './redis.ts';
-import { isPassing, pause, Worker, type JobResult, type WorkerSettings } from './ledger-workers.ts';
+import type { SubmitLedger } from '../../../dist/index.js';
+import { postgresLedger } from '../../../dist/postgres.js';
+import { redisLedger } from '../../../dist/redis.js';
+import { createEmulator } from '../../../dist/testing/index.js';
+import { startPostgres } from '../postgres.ts';
+import { startRedis } from '../redis.ts';
+import {
+  isPassing,
+  pause,
+  Worker,
+  type JobResult,
+  type WorkerSettings,
+} from '../ledger-workers.ts';
 
 const videos = Number(process.argv[2] ?? 1_000);
 const workers = 4;
