@@ -104,7 +104,7 @@ function isKey([name]: readonly [string, unknown]): boolean {
 function submitOptionsOf(own: JSONObject): Pick<VideoSubmitOptions, 'bodyFormat' | 'onUnknown'> {
   return {
     bodyFormat: wordOf(own, 'bodyFormat', ['form', 'json']),
-    onUnknown: wordOf(own, 'onUnknown', ['fail', 'resubmit']),
+    onUnknown: wordOf(own, 'onUnknown', ['fail', 'resubmit', 'settle']),
   };
 }
 
