@@ -12,7 +12,7 @@
  * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
  */
 const ground = 'src/(types|options|endpoints)\\.ts$';
-const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account)/';
+const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account|routes)/';
 const middle = 'src/(structured|streams|uploads)/';
 const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|playground)/';
 

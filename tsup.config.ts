@@ -136,6 +136,7 @@ export default defineConfig([
       gateway: 'src/gateway.ts',
       'ai-sdk/index': 'src/ai-sdk/index.ts',
       'bullmq/index': 'src/bullmq/index.ts',
+      'helpers/standard-schema': 'src/helpers/standard-schema.ts',
       'helpers/zod': 'src/helpers/zod.ts',
       'node/index': 'src/node/index.ts',
       'otel/index': 'src/otel/index.ts',

@@ -24,6 +24,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     text: 'In an app',
     pages: [
       'guides/browser',
+      'guides/your-own-server',
       'guides/testing',
       'guides/debugging',
       'guides/tracing',

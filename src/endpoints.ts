@@ -43,6 +43,13 @@ export const endpoints = {
     responses: ['json'],
     charge: 'free',
   },
+  'models.retrieve': {
+    method: 'GET',
+    path: '/v1/models/{model}',
+    bodies: ['none'],
+    responses: ['json'],
+    charge: 'free',
+  },
   'chat.completions.create': {
     method: 'POST',
     path: '/v1/chat/completions',
@@ -98,6 +105,13 @@ export const endpoints = {
     path: '/v1/audio/speech',
     bodies: ['json'],
     responses: ['binary', 'events'],
+    charge: 'metered',
+  },
+  'audio.transcriptions.create': {
+    method: 'POST',
+    path: '/v1/audio/transcriptions',
+    bodies: ['multipart'],
+    responses: ['json', 'text', 'events'],
     charge: 'metered',
   },
   'audio.translations.create': {

@@ -16,9 +16,14 @@ import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
-import { rawBody } from './uploads/raw-body.ts';
 import { toFile } from './uploads/to-file.ts';
-import { undocumentedSpec, type HTTPMethod, type RawRequestOptions } from './http/request.ts';
+import type {
+  HTTPMethod,
+  RawRequestOptions,
+  RouteRequest,
+  StreamedRequestOptions,
+} from './http/request.ts';
+import type { Stream } from './streams/stream.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
 import { Account, settleCall } from './account/account.ts';
 import { guardBy } from './account/guard.ts';
@@ -27,13 +32,10 @@ import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
 import { Generate } from './generate/generate.ts';
 import { Images } from './images/images.ts';
-import {
-  type Model,
-  Models,
-  type ModelsPage,
-  type Page,
-  type PageResponse,
-} from './models/models.ts';
+import type { ModelsPage } from './models/answers.ts';
+import { Models, type Page, type PageResponse } from './models/models.ts';
+import type { Model } from './models/types.ts';
+import { callRoute } from './routes/routes.ts';
 import { Videos } from './videos/videos.ts';
 import { Unserved } from './unserved.ts';
 import type { AudioResponseFormat } from './audio/types.ts';
@@ -142,7 +144,7 @@ import type { VideoDownloadContentParams } from './videos/wait-options.ts';
 /** The options that a client tells, and that can be set. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
   apiKey: ({ credential }) => credential.reveal(),
-  baseURL: ({ base }) => base.root,
+  baseURL: ({ findBase }) => findBase()?.root ?? '',
   maxRetries: ({ call }) => call.maxRetries,
   timeout: ({ call }) => call.timeout,
   logLevel: ({ log }) => log.level,
@@ -155,7 +157,9 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
  *
  * It holds no connection and needs no closing. Printing it never shows the key.
  *
- * @throws `InvalidInputError` when the key or the base URL is missing or an option cannot work
+ * A key or a base URL that is missing is said by the first call, which looks for it once more.
+ *
+ * @throws `InvalidInputError` when an option cannot work
  *
  * @example
  * const client = new Gateway({ apiKey: 'sk-…', baseURL: 'https://gateway.example.com' });
@@ -212,12 +216,12 @@ export class Gateway {
   /**
    * The key, or the function that gives it. A copy of the client, what is printed of it and its JSON do
    * not hold it. Like those below it can be set: calls made afterwards go by it, those under way and
-   * waits for videos keep what they began with. `undefined` sets the default.
+   * waits for videos keep what they began with. `undefined` sets the default. `null` when there is none.
    *
    * @throws `InvalidInputError` when it is set to what cannot work
    */
-  declare apiKey: ApiKey;
-  /** The root of the gateway, without `/v1` and without a trailing slash, also when it is set with one. */
+  declare apiKey: ApiKey | null;
+  /** The root of the gateway, without `/v1` or a slash at its end; `""` while it is missing. */
   declare baseURL: string;
   /** How often a failed attempt may be repeated. */
   declare maxRetries: number;
@@ -277,7 +281,7 @@ export class Gateway {
     const changed = { ...own.client.given(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const other = copy.transport();
-    if (other.baseURL === own.baseURL) {
+    if (other.root === own.root) {
       other.queue = own.queue;
       const { calls, totals } = own.client;
       other.client = { ...other.client, calls, totals };
@@ -286,52 +290,76 @@ export class Gateway {
   }
 
   /**
-   * Reads a route that this package does not know, with the same key, errors and retries. A read is
-   * free and is repeated when it fails.
+   * Reads a route by its path, with the same key, errors and retries as every call. A read is free and
+   * is repeated when it fails.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @returns Parsed JSON, or text when the answer is not JSON, or `null` of a 204.
+   * @returns Parsed JSON, text when the answer is no JSON, `null` of a 204, a `Response` when it is a
+   *   file, and with `stream: true` a `Stream` of the parsed data of its events.
    */
+  get<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
+  get<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   get(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('GET', path, options);
   }
 
   /**
-   * Sends to a route that this package does not know. It counts as charged: it is repeated only when
-   * it provably never left or was refused before work, unless `retryUnknownOutcome` is `true`.
+   * Sends to a route by its path. The paths of documented operations cost what these cost and are
+   * repeated as they are. Any other counts as charged: it is repeated only when it provably never left
+   * or was refused before work, unless `retryUnknownOutcome` is `true`; `false` makes every path so.
    *
-   * @param path - Below `baseURL`, for example `/v1/some/route`.
+   * @param path - Below `baseURL`, for example `/v1/responses`.
    * @param options - `body` is sent as JSON, or as it is when it is a form, search parameters, bytes, a
    *   `Blob` or a stream. Streams are never sent twice.
-   * @returns Parsed JSON, or text when the answer is not JSON, or `null` of a 204.
+   * @returns What `get()` returns.
+   * @throws `StreamTruncatedError` in the loop over a stream that is not whole
+   *
+   * @example
+   * const body = { model: 'gpt-4o-mini', input: 'Hello!', stream: true };
+   * for await (const event of await client.post('/v1/responses', { body, stream: true })) {
+   *   console.log(event);
+   * }
    */
+  post<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
+  post<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   post(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('POST', path, options);
   }
 
   /** The same as `post()`, for `PUT`. It may be repeated, and is when it fails. */
+  put<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   put(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('PUT', path, options);
   }
 
   /** The same as `post()`, for `PATCH`. */
+  patch<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   patch(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('PATCH', path, options);
   }
 
   /** The same as `post()`, for `DELETE`. It may be repeated, and is when it fails. */
+  delete<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;
   delete(path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
     return this.request('DELETE', path, options);
   }
 
   /**
-   * Calls any route. `GET`, `PUT` and `DELETE` are repeated when they fail; other methods count as
-   * charged.
+   * Calls any route: `request({ method, path, body })` or `request(method, path, options)`. `GET`, `PUT`
+   * and `DELETE` are repeated when they fail; other methods are as `post()` says.
    */
-  request(method: HTTPMethod, path: string, options?: RawRequestOptions): GatewayPromise<unknown> {
-    return this.transport().raw(({ base }) =>
-      undocumentedSpec(method, path, base.version, options, rawBody(options)),
-    );
+  request<T = unknown>(request: RouteRequest): GatewayPromise<T>;
+  request<T = unknown>(
+    method: HTTPMethod,
+    path: string,
+    options?: RawRequestOptions,
+  ): GatewayPromise<T>;
+  request(
+    request: HTTPMethod | RouteRequest,
+    path?: string,
+    options?: RawRequestOptions,
+  ): GatewayPromise<unknown> {
+    return callRoute(this.transport(), request, path, options);
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */

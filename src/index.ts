@@ -59,7 +59,12 @@ export { toFile, toStreamingFile } from './uploads/to-file.ts';
 export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
 export { GatewayPromise, GatewayPromise as APIPromise, type WithResponse } from './http/promise.ts';
 export type { ManyOptions, ManyProgress } from './many.ts';
-export type { HTTPMethod, RawRequestOptions } from './http/request.ts';
+export type {
+  HTTPMethod,
+  RawRequestOptions,
+  RouteRequest,
+  StreamedRequestOptions,
+} from './http/request.ts';
 export type {
   ApiKey,
   Budget,
@@ -119,16 +124,16 @@ export type {
 export type { Images } from './images/images.ts';
 export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/many.ts';
 export type {
-  Model,
-  ModelEndpointType,
   Models,
-  ModelsPage,
   ModelsPagePromise,
   Page,
   PagePromise,
   PageResponse,
 } from './models/models.ts';
+export type { ModelsPage } from './models/answers.ts';
+export type { Model, ModelEndpointType } from './models/types.ts';
 export type { Speech } from './audio/speech.ts';
+export type { Transcriptions } from './audio/transcriptions.ts';
 export type { Translations } from './audio/translations.ts';
 export type { Videos } from './videos/videos.ts';
 export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
@@ -166,6 +171,7 @@ export type {
   VideoWatchEvent,
 } from './videos/wait-options.ts';
 export type * from './account/types.ts';
+export type * from './audio/transcription-types.ts';
 export type * from './audio/types.ts';
 export type * from './chat/params.ts';
 export type * from './chat/types.ts';

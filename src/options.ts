@@ -266,13 +266,16 @@ export interface Budget {
 export interface GatewayOptions extends SharedOptions {
   /**
    * The bearer key, or a function (it may be async) that gives one. The function is called for every
-   * attempt, and once more after a 401.
+   * attempt, and once more after a 401. `null` sends none: a server of your own in between adds it. When
+   * it is missing, calls reject; making the client does not throw, as frameworks build without their
+   * environment.
    * @defaultValue the environment variable `GATEWAY_API_KEY`
    */
-  apiKey?: ApiKey | undefined;
+  apiKey?: ApiKey | null | undefined;
   /**
    * The root of the gateway, for example `https://gateway.example.com`. A trailing `/`, `/v1` or
-   * `/v1beta` is understood. There is no default host.
+   * `/v1beta` is understood. In a page a path of its own server, such as `/api`, is too. There is no
+   * default host; when it is missing, calls reject.
    * @defaultValue the environment variable `GATEWAY_BASE_URL`
    */
   baseURL?: string | URL | null | undefined;

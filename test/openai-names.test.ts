@@ -12,18 +12,18 @@ import { temporaryFolder } from './helpers/temporary-folder.ts';
 const differences: readonly (readonly [why: string, names: RegExp])[] = [
   [
     'a resource has the methods that gateways serve',
-    /^(Audio|Chat|Embeddings|Images|Models|Videos|Audio\.Speech|Audio\.Translations|Chat\.Completions)$/,
+    /^(Audio|Chat|Embeddings|Images|Models|Videos|Audio\.Speech|Audio\.Transcriptions|Audio\.Translations|Chat\.Completions)$/,
   ],
   [
     'options of a call are plain, and those of the transport are not among them',
     /^RequestOptions$/,
   ],
-  ['images: a model is named or left out, never null', /^(Images\.)?Image(Edit|Generate)Params/],
+  ['images: files are made by our toFile()', /^(Images\.)?Image(Edit|Generate)Params/],
   ['an answer with images always has its list', /^(Images\.)?ImagesResponse$/],
   ['speech: gateways refuse a voice of your own', /^Audio\.(Speech\.)?SpeechCreateParams$/],
   [
-    'translations: a file that is streamed is made by our toStreamingFile()',
-    /^Audio\.(Translations\.)?TranslationCreateParams$/,
+    'a file that is streamed is made by our toStreamingFile()',
+    /^Audio\.(Trans(lations|criptions)\.)?Trans(lation|cription)CreateParams/,
   ],
   ['models tell what they can do', /^(Models\.)?(Model|ModelsPage)$/],
   ['videos: there is no default model', /^(Videos\.)?VideoCreateParams$/],

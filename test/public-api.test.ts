@@ -48,6 +48,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   './stream': [],
   './testing': [],
   './testing/msw': [/^msw$/],
+  './helpers/standard-schema': [],
   './helpers/zod': [/^zod/],
 };
 

@@ -71,7 +71,7 @@ async function bundle(program: string, splitting = true): Promise<Sizes> {
     outputFiles.map(({ path: file, contents }) => [path.relative(bench, file), contents]),
   );
   const entry = Object.keys(metafile.outputs).find(
-    (file) => metafile.outputs[file]?.entryPoint !== undefined,
+    (file) => metafile.outputs[file]?.entryPoint === '<stdin>',
   );
   const initial = new Set<string>();
   const visit = (file: string): void => {

@@ -7,7 +7,8 @@ import {
 } from '../errors/api-errors.ts';
 import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../http/promise.ts';
-import { undocumentedSpec } from '../http/request.ts';
+import { routeSpec } from '../http/request.ts';
+import { valueAnswer } from '../http/response.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
@@ -93,7 +94,7 @@ export class Routes {
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
     const ask = (maxRetries?: number) =>
       this.#transport
-        .raw(() => undocumentedSpec('GET', path, '', { maxRetries }, undefined))
+        .raw(() => routeSpec('GET', path, '', { maxRetries }, undefined), valueAnswer)
         .withResponse();
     const begun = Date.now();
     try {

@@ -1,5 +1,6 @@
 import type { Transport } from '../http/transport.ts';
 import { Speech } from './speech.ts';
+import { Transcriptions } from './transcriptions.ts';
 import { Translations } from './translations.ts';
 import type {
   Translation,
@@ -9,18 +10,39 @@ import type {
   SpeechCreateParams,
   AudioResponseFormat,
 } from './types.ts';
+import type {
+  Transcription,
+  TranscriptionCreateParams,
+  TranscriptionCreateParamsNonStreaming,
+  TranscriptionCreateParamsStreaming,
+  TranscriptionCreateResponse,
+  TranscriptionDiarized,
+  TranscriptionDiarizedSegment,
+  TranscriptionInclude,
+  TranscriptionLanguage,
+  TranscriptionSegment,
+  TranscriptionStreamEvent,
+  TranscriptionTextDeltaEvent,
+  TranscriptionTextDoneEvent,
+  TranscriptionTextSegmentEvent,
+  TranscriptionVerbose,
+  TranscriptionWord,
+} from './transcription-types.ts';
 import type { AudioModel, SpeechModel } from '../types.ts';
 
-/** Turns text into speech, and speech into English text. */
+/** Turns text into speech, and speech into text. */
 export class Audio {
   /** Text to speech. */
   readonly speech: Speech;
+  /** Speech to text, in its own language. */
+  readonly transcriptions: Transcriptions;
   /** Speech to English text. */
   readonly translations: Translations;
 
   /** @internal */
   constructor(transport: () => Transport) {
     this.speech = new Speech(transport);
+    this.transcriptions = new Transcriptions(transport);
     this.translations = new Translations(transport);
   }
 }
@@ -29,8 +51,13 @@ export class Audio {
 // oxfmt-ignore
 export declare namespace Audio {
   export {
-    AudioModel, AudioResponseFormat, type Speech, SpeechCreateParams, SpeechModel, type
-    Translations, Translation, TranslationCreateParams, TranslationCreateResponse,
-    TranslationVerbose,
+    AudioModel, AudioResponseFormat, type Speech, SpeechCreateParams, SpeechModel, Transcription,
+    TranscriptionCreateParams, TranscriptionCreateParamsNonStreaming,
+    TranscriptionCreateParamsStreaming, TranscriptionCreateResponse, TranscriptionDiarized,
+    TranscriptionDiarizedSegment, TranscriptionInclude, TranscriptionLanguage, type Transcriptions,
+    TranscriptionSegment, TranscriptionStreamEvent, TranscriptionTextDeltaEvent,
+    TranscriptionTextDoneEvent, TranscriptionTextSegmentEvent, TranscriptionVerbose,
+    TranscriptionWord, type Translations, Translation, TranslationCreateParams,
+    TranslationCreateResponse, TranslationVerbose,
   };
 }

@@ -1,22 +1,43 @@
-import type { SpeechStreamEvent, SpeechUsage, Translation, TranslationVerbose } from './types.ts';
+import type {
+  TranscriptionCreateResponse,
+  TranscriptionStreamEvent,
+} from './transcription-types.ts';
+import type { SpeechStreamEvent, SpeechUsage } from './types.ts';
 import { fill, toNumber } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
-/** A translation. */
-export const translationSchema: ResponseSchema<Translation> = { fields: { text: 'string' } };
+/** Text for sound, in any of the forms that are objects. Translations are a part of transcriptions. */
+export function spokenSchema(
+  format: string | undefined,
+): ResponseSchema<TranscriptionCreateResponse> {
+  const isVerbose = format === 'verbose_json';
+  const isDiarized = format === 'diarized_json';
+  return {
+    fields: {
+      text: 'string',
+      duration: numeric,
+      language: 'string',
+      segments: 'array',
+      words: 'array',
+      languages: 'array',
+      logprobs: 'array',
+      usage: 'object',
+    },
+    normalize(value) {
+      if (isVerbose || isDiarized) toNumber(value, 'duration');
+      for (const name of ['words', 'languages', 'logprobs', 'usage'])
+        fill(value, { [name]: undefined });
+      fill(value, { segments: isDiarized ? [] : undefined });
+      if (isVerbose) fill(value, { language: '' });
+      if (isDiarized) fill(value, { task: 'transcribe' });
+    },
+  };
+}
 
-/** A translation in the form `verbose_json`. */
-export const verboseTranslationSchema: ResponseSchema<TranslationVerbose> = {
-  fields: {
-    text: 'string',
-    duration: numeric,
-    language: 'string',
-    segments: 'array',
-  } satisfies FieldsOf<TranslationVerbose>,
-  normalize(value) {
-    toNumber(value, 'duration');
-    fill(value, { language: '', segments: undefined });
-  },
+/** An event of a stream of a transcription. */
+export const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
+  fields: { type: 'any', delta: 'string', text: 'string' },
+  normalize: (event) => fill(event, { usage: undefined, logprobs: undefined }),
 };
 
 /** The fields of every kind of event. */

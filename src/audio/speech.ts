@@ -1,13 +1,10 @@
+import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { isObject } from '../answers/objects.ts';
-import { fileAnswer } from '../http/response.ts';
-import { eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
-import { speechEventSchema } from './schema.ts';
-import { type StreamProtocol, typedProtocol } from '../streams/protocol.ts';
-import type { JsonObject, SpeechModel } from '../types.ts';
+import { loadRare } from '../load-rare.ts';
+import type { SpeechModel } from '../types.ts';
 import type {
   SpeechCreateParams,
   SpeechCreateParamsBase,
@@ -16,6 +13,9 @@ import type {
   SpeechStreamEvent,
 } from './types.ts';
 import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
+
+const speechFile = lateAnswer('binary', loadRare, ({ fileOfSpeech }) => fileOfSpeech);
+const speechEvents = lateAnswer('events', loadRare, ({ eventsOfSpeech }) => eventsOfSpeech);
 
 /** Turns text into speech. */
 export class Speech {
@@ -68,15 +68,9 @@ export class Speech {
   ): GatewayPromise<Response> | GatewayPromise<Stream<SpeechStreamEvent>> {
     const request = () => ({ json: speechBody(params) });
     return params?.stream_format === 'sse'
-      ? this.transport().call('audio.speech.create', request, eventAnswer(speechProtocol), options)
-      : this.transport().call('audio.speech.create', request, fileAnswer(soundIn), options);
+      ? this.transport().call('audio.speech.create', request, speechEvents, options)
+      : this.transport().call('audio.speech.create', request, speechFile, options);
   }
-}
-
-/** Mistral's models answer with JSON. */
-function soundIn(value: unknown): string | undefined {
-  const data = isObject(value) ? value['audio_data'] : undefined;
-  return typeof data === 'string' ? data : undefined;
 }
 
 function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
@@ -92,28 +86,6 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
     );
   }
   return params;
-}
-
-/** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
-const speechProtocol: StreamProtocol<SpeechStreamEvent> = {
-  ...typedProtocol({
-    schema: speechEventSchema,
-    endType: 'speech.audio.done',
-    fromAnswer: () => [],
-  }),
-  fromFile: toEvents,
-};
-
-/** Small enough for the call stack, and whole groups of three bytes, so that no piece ends in `=`. */
-const pieceBytes = 24_576;
-
-function toEvents(bytes: Uint8Array): readonly JsonObject[] {
-  const events: JsonObject[] = [];
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    const piece = String.fromCharCode(...bytes.subarray(start, start + pieceBytes));
-    events.push({ type: 'speech.audio.delta', audio: btoa(piece) });
-  }
-  return [...events, { type: 'speech.audio.done' }];
 }
 
 /** The types of `OpenAI.Audio.Speech`. */

@@ -1,20 +1,13 @@
-import { isObject, parseJSON } from '../answers/objects.ts';
-import type { BodyEncoding } from '../http/request.ts';
-import { type FromText, textAnswer } from '../http/response.ts';
-import { checkFile } from '../uploads/file-input.ts';
-import { formBody } from '../uploads/multipart.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { audioForm, spokenText } from './form.ts';
 import type {
   Translation,
   TranslationCreateParams,
   TranslationCreateResponse,
-  TranslationResponseFormat,
   TranslationVerbose,
 } from './types.ts';
-import { checkModel, checkNumber, checkParams } from '../check.ts';
-import { translationSchema, verboseTranslationSchema } from './schema.ts';
 
 type TextFormat = 'text' | 'srt' | 'vtt';
 type AnyTranslation = Translation | TranslationVerbose | string;
@@ -70,42 +63,11 @@ export class Translations {
   ): GatewayPromise<AnyTranslation> {
     return this.transport().call(
       'audio.translations.create',
-      () => ({ form: translationForm(params) }),
-      textAnswer(readTranslation(params?.response_format)),
+      () => ({ form: audioForm('translations', params) }),
+      spokenText(params?.response_format),
       options,
     );
   }
-}
-
-function translationForm(params: TranslationCreateParams): BodyEncoding {
-  checkParams('audio.translations.create', params);
-  checkModel(params.model);
-  checkNumber('temperature', params.temperature ?? 0);
-  const { file, ...others } = params;
-  checkFile('file', file);
-  return formBody([...Object.entries(others), ['file', file, 'audio']]);
-}
-
-/**
- * Reads a translation by what was asked for and by what came: gateways send JSON as text, and text
- * where JSON was asked for.
- */
-function readTranslation(format: TranslationResponseFormat | undefined): FromText<AnyTranslation> {
-  return (text, read) => {
-    const parsed = parseJSON(text);
-    const value = isObject(parsed) ? parsed : undefined;
-    const inside = value?.['text'];
-    if (format === 'text' || format === 'srt' || format === 'vtt') {
-      // A provider that knows only JSON has put the text into it; subtitles would be no subtitles.
-      return { value: format === 'text' && typeof inside === 'string' ? inside : text };
-    }
-    if (text.trim() === '') return { problem: 'the answer is empty.' };
-    // A bracket may begin a text, such as `[Music]`; a brace never does.
-    if (!value && /^\s*\{/.test(text)) return { problem: 'the answer is not whole JSON.' };
-    if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
-    const schema = format === 'verbose_json' ? verboseTranslationSchema : translationSchema;
-    return { value: read(value ?? { text }, schema) };
-  };
 }
 
 /** The types of `OpenAI.Audio.Translations`. */

@@ -1,4 +1,4 @@
-import { check, checkInteger, checkList, checkParams } from '../check.ts';
+import { check, checkInteger, checkParams } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -85,7 +85,7 @@ export interface ChatCompletionToolRunnerParams<
   FunctionsArgs extends readonly unknown[] = ParsedJSON[],
   ToolContext = unknown,
 > extends Omit<ChatCompletionCreateParamsNonStreaming, 'tools'> {
-  /** Tools that `tool()` made, or functions with their description. */
+  /** Tools that `tool()` made, or functions with their description. With none it is one completion. */
   tools: readonly (RunnableToolFunction<FunctionsArgs[number]> | AutoParseableTool<unknown>)[];
   /** Handed to every tool. Never sent. */
   toolContext?: ToolContext;
@@ -205,7 +205,7 @@ async function runTools(init: ToolRunInit): Promise<void> {
   const { maxChatCompletions: limit = 10 } = options ?? {};
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext: _, ...body } = params;
-  checkList('tools', tools, 'what tool() makes');
+  check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
   const { tool_choice: choice } = params;
@@ -224,7 +224,9 @@ async function runTools(init: ToolRunInit): Promise<void> {
     signal: run.controller.signal,
     isSequential: wanted !== undefined || params.parallel_tool_calls === false,
     async ask() {
-      const completion = await init.ask({ ...body, messages: [...run.messages], tools: sent });
+      // Providers refuse an empty list.
+      const list = sent.length > 0 ? { tools: sent } : {};
+      const completion = await init.ask({ ...body, messages: [...run.messages], ...list });
       if (completion?.choices[0] !== undefined) return completion;
       throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
     },

@@ -50,7 +50,7 @@ const fail = (id: string, detail: string, fix: string): Finding => ({
 });
 const skip = (id: string, detail: string): Finding => ({ id, status: 'skip', detail });
 
-const rootOf = (baseURL: string): string => parseBaseURL(baseURL).root;
+const rootOf = (baseURL: string): string => parseBaseURL(baseURL)?.root ?? '';
 
 const isHTML = ({ text }: Seen): boolean => /^\s*</.test(text);
 

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Amount } from '../index.ts';
 import { command, define } from './command.ts';
+import { chooseTargets, save } from './files.ts';
 import { findVideo } from './records.ts';
-import { readInput } from './terminal.ts';
+import { readInput, type Terminal } from './terminal.ts';
 import { collect, Exit, exitCodes, parseDuration, UsageError } from './usage.ts';
 
 interface RequestOptionsOfCommand {
@@ -43,6 +44,20 @@ export function modelsCommand(): Command {
   });
 }
 
+/** Writes an answer: JSON, or a file, which a terminal cannot show. */
+async function write(answer: unknown, terminal: Terminal): Promise<void> {
+  if (!(answer instanceof Response)) {
+    terminal.json(answer);
+  } else if (terminal.isOutput) {
+    const [, kind = 'bin'] =
+      /^[^/]+\/([a-z\d]+)/i.exec(answer.headers.get('content-type') ?? '') ?? [];
+    const targets = await chooseTargets('answer', {});
+    terminal.line(await save(answer, await targets.path(0, kind), terminal));
+  } else {
+    process.stdout.write(new Uint8Array(await answer.arrayBuffer()));
+  }
+}
+
 /** `model-gateway get`. */
 export function getCommand(): Command {
   const program = command('get', 'Send a GET to any route, and write its answer.', [
@@ -54,7 +69,7 @@ export function getCommand(): Command {
   return define<RequestOptionsOfCommand>(program, async ([path = ''], run) => {
     const { terminal, signal, options } = run;
     const client = await run.client();
-    terminal.json(await client.get(path, { query: queryOf(options.query), signal }));
+    await write(await client.get(path, { query: queryOf(options.query), signal }), terminal);
   });
 }
 
@@ -92,7 +107,7 @@ export function postCommand(): Command {
     const client = await run.client();
     const body = await bodyOf(given, signal);
     await run.agree(`POST ${path} may be charged.`);
-    terminal.json(await client.post(path, { body, query: queryOf(options.query), signal }));
+    await write(await client.post(path, { body, query: queryOf(options.query), signal }), terminal);
   });
 }
 

@@ -16,6 +16,64 @@ export interface APIErrorInit extends GatewayErrorInit {
   readonly requestID?: string | undefined;
 }
 
+/** What errors of the `openai` package are made from: an answer with an error in it. */
+type StatusArguments = [
+  status: number | undefined,
+  error: unknown,
+  message: string | undefined,
+  headers: Headers | undefined,
+];
+
+/** What its errors without an answer are made from. */
+interface ConnectionArguments {
+  readonly message?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** What the error of an answer says, if it says anything. */
+interface Said {
+  readonly message: unknown;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly type: string;
+}
+
+type OwnArguments<Init = APIErrorInit> = [message: string, init: Init];
+
+function isOwn(values: OwnArguments | StatusArguments): values is OwnArguments {
+  return typeof values[0] === 'string';
+}
+
+/** What it would be made from here. Of what became of the request nothing is known, and nothing advised. */
+function fromStatus([status, error, message, headers]: StatusArguments): OwnArguments {
+  const { message: said, code, param, type }: Partial<Said> = Object(error);
+  const text = said || error || message || 'status code (no body)';
+  return [
+    `${status ?? ''} ${typeof text === 'string' ? text : JSON.stringify(text)}`.trim(),
+    {
+      outcome: 'unknown',
+      advice: '',
+      status,
+      headers,
+      error,
+      code,
+      param,
+      type,
+      requestID: headers?.get('x-request-id') ?? undefined,
+    },
+  ];
+}
+
+function fromConnection<Init extends APIErrorInit>(
+  first: string | ConnectionArguments = {},
+  own: Init | undefined,
+  defaultMessage: string,
+): OwnArguments<Init | APIErrorInit> {
+  if (typeof first === 'string' && own) return [first, own];
+  const { message = defaultMessage, cause }: ConnectionArguments = Object(first);
+  return [message, { outcome: 'unknown', advice: '', cause }];
+}
+
 /**
  * A call to the gateway failed: it answered with an error, or gave no usable answer.
  *
@@ -23,6 +81,17 @@ export interface APIErrorInit extends GatewayErrorInit {
  */
 export class APIError extends GatewayError {
   static override readonly kind: string = 'APIError';
+
+  /**
+   * The error for an answer, as the `openai` package makes it: of the class for its status, about the field
+   * `error` of the parsed body. What only reads streams, `model-gateway/stream`, does without.
+   */
+  declare static generate: (
+    status: number | undefined,
+    answer: object | undefined,
+    message: string | undefined,
+    headers: Headers | undefined,
+  ) => APIError;
 
   /** HTTP status, for example `429`; `undefined` when there was no response. */
   readonly status: number | undefined;
@@ -48,7 +117,11 @@ export class APIError extends GatewayError {
   /** The gateway's request id, from a header or from the end of the message. */
   readonly requestID: string | undefined;
 
-  constructor(message: string, init: APIErrorInit) {
+  constructor(message: string, init: APIErrorInit);
+  /** As errors of the `openai` package are made, for tests and wrappers that make them. */
+  constructor(...values: StatusArguments);
+  constructor(...values: OwnArguments | StatusArguments) {
+    const [message, init] = isOwn(values) ? values : fromStatus(values);
     super(message, init);
     this.status = init.status;
     this.headers = init.headers;
@@ -128,19 +201,41 @@ export class InternalServerError extends APIError {
  */
 export class APIConnectionError extends APIError {
   static override readonly kind: string = 'APIConnectionError';
+
+  constructor(message: string, init: APIErrorInit);
+  /** As the `openai` package makes it. */
+  constructor(init: ConnectionArguments);
+  constructor(first: string | ConnectionArguments, init?: APIErrorInit) {
+    super(...fromConnection(first, init, 'Connection error.'));
+  }
 }
 
-/** An attempt took longer than `timeout`. The gateway may still be working on it. */
+interface TimeoutErrorInit extends APIErrorInit {
+  readonly timeout?: number | undefined;
+}
+
+/**
+ * An attempt took longer than `timeout`, or than `fetch` itself waits. The gateway may still be working
+ * on it.
+ */
 export class APIConnectionTimeoutError extends APIConnectionError {
   static override readonly kind: string = 'APIConnectionTimeoutError';
 
-  /** The limit that was passed, in milliseconds. */
-  readonly timeout: number;
+  /** The limit that was passed, in milliseconds; `undefined` when it was one of `fetch` itself. */
+  readonly timeout: number | undefined;
 
-  constructor(message: string, init: APIErrorInit & { readonly timeout: number }) {
-    super(message, init);
-    this.timeout = init.timeout;
+  constructor(message: string, init: TimeoutErrorInit);
+  /** As the `openai` package makes it. */
+  constructor(init?: ConnectionArguments);
+  constructor(first?: string | ConnectionArguments, init?: TimeoutErrorInit) {
+    super(...fromConnection(first, init, 'Request timed out.'));
+    this.timeout = init?.timeout;
   }
+}
+
+interface AbortErrorInit extends APIErrorInit {
+  readonly partial?: unknown;
+  readonly usage?: unknown;
 }
 
 /** The caller's `signal` was aborted. `cause` is the signal's reason. */
@@ -152,10 +247,13 @@ export class APIUserAbortError extends APIError {
   /** The last token usage that the stream reported, or `undefined`. */
   readonly usage: unknown;
 
-  constructor(message: string, init: APIErrorInit & { partial?: unknown; usage?: unknown }) {
-    super(message, init);
-    this.partial = init.partial;
-    this.usage = init.usage;
+  constructor(message: string, init: AbortErrorInit);
+  /** As the `openai` package makes it. */
+  constructor(init?: ConnectionArguments);
+  constructor(first?: string | ConnectionArguments, init?: AbortErrorInit) {
+    super(...fromConnection(first, init, 'Request was aborted.'));
+    this.partial = init?.partial;
+    this.usage = init?.usage;
   }
 }
 
@@ -230,21 +328,4 @@ export class VideoSubmitUnknownError extends APIError {
     super(message, { ...init, outcome: 'unknown' });
     this.isUnderWay = init.isUnderWay ?? false;
   }
-}
-
-const classByStatus: Readonly<Record<number, typeof APIError>> = {
-  400: BadRequestError,
-  401: AuthenticationError,
-  402: PaymentRequiredError,
-  403: PermissionDeniedError,
-  404: NotFoundError,
-  409: ConflictError,
-  413: RequestTooLargeError,
-  422: UnprocessableEntityError,
-  429: RateLimitError,
-};
-
-/** The error class that stands for an HTTP status. */
-export function errorClassForStatus(status: number): typeof APIError {
-  return classByStatus[status] ?? (status >= 500 ? InternalServerError : APIError);
 }

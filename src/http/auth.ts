@@ -11,8 +11,10 @@ function checkKey(key: unknown): string {
   const trimmed = key.trim();
   check(trimmed !== '', field, 'is empty; give the key of your gateway account.');
   const problem =
-    'holds a space, a line break or a character that no HTTP header can carry; check how the key was read.';
-  check(/^[\x21-\x7e]+$/.test(trimmed), field, problem);
+    'holds a line break or a character that no HTTP header can carry; check how the key was read.';
+  check(/^[\x20-\x7e]+$/.test(trimmed), field, problem);
+  const hasScheme = /^bearer\s/i.test(trimmed);
+  check(!hasScheme, field, 'begins with "Bearer", which is added here; give the key alone.');
   return trimmed;
 }
 
@@ -22,14 +24,15 @@ export interface Credential {
   readonly canRefresh: boolean;
   /** Puts the key on a request: at once, unless a function gives it. */
   authorize(headers: Headers): void | Promise<void>;
-  /** The key, or the function that gives it. */
-  reveal(): ApiKey;
+  /** The key, or the function that gives it, or `null` when none is sent. */
+  reveal(): ApiKey | null;
 }
 
 const put = (headers: Headers, key: unknown): void =>
   headers.set('authorization', `Bearer ${checkKey(key)}`);
 
-export function credentialOf(apiKey: ApiKey): Credential {
+export function credentialOf(apiKey: ApiKey | null): Credential {
+  if (apiKey === null) return { canRefresh: false, authorize: () => {}, reveal: () => null };
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
     return { canRefresh: false, authorize: (headers) => put(headers, key), reveal: () => key };

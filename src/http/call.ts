@@ -6,7 +6,7 @@ import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay, untilAborted } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
 import type { CallRecord } from './calls.ts';
-import { classifyStatus, classifyThrown } from './classify.ts';
+import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
 import type { Watch } from './observe.ts';
 import { isObserved, observing } from './observing.ts';
@@ -33,6 +33,7 @@ import { type OutgoingRequest, globalFetch, isNode, send } from './send.ts';
 import {
   type CallSettings,
   type ClientSettings,
+  baseOf,
   type LogDetails,
   mergeCallSettings,
 } from './settings.ts';
@@ -120,7 +121,7 @@ export class LogicalCall {
     if (options) checkIdempotencyKey(options, this.settings.idempotency);
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
-    this.url = buildURL(client.base.root, spec.path, query);
+    this.url = buildURL(baseOf(client).root, spec.path, query);
     this.scope = new CallScope(options?.signal, this.settings.totalTimeout);
   }
 
@@ -367,6 +368,7 @@ export class LogicalCall {
       refreshed: this.#isRefreshed,
       canRefresh: client.credential.canRefresh,
       replayable: this.#body?.replayable ?? true,
+      asked: asksToRetry(failed),
     });
     if (decision === 'refresh') {
       this.#isRefreshed = true;

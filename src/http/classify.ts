@@ -33,10 +33,22 @@ const kindByStatus: Readonly<Record<number, FailureKind>> = {
   499: 'interrupted',
 };
 
+const isLasting = ({ code, type }: ErrorBody): boolean =>
+  lasting.test(code ?? '') || lasting.test(type ?? '');
+
+/**
+ * What the server says of sending it again. That a code cannot heal counts more than that it wants it.
+ */
+export function asksToRetry({ headers, body }: FailedAttempt): boolean | undefined {
+  const asked = headers?.get('x-should-retry');
+  if (asked === 'false') return false;
+  return asked === 'true' && !(body && isLasting(body)) ? true : undefined;
+}
+
 /** The kind of failure that an error answer stands for. */
 export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
-  const { code, type } = body;
-  if (lasting.test(code ?? '') || lasting.test(type ?? '')) return 'refused';
+  const { code } = body;
+  if (isLasting(body)) return 'refused';
   const isDone = code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''));
   if (isDone) return 'unusable_answer';
   const kind = kindOfStatus(status, body, headers);

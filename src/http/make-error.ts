@@ -6,7 +6,7 @@ import {
   APIUserAbortError,
   ContentExpiredError,
   ContentNotReadyError,
-  errorClassForStatus,
+  NotFoundError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
   unknownAdvice,
@@ -14,6 +14,7 @@ import {
   type APIError,
   type APIErrorInit,
 } from '../errors/api-errors.ts';
+import { errorClassForStatus } from '../errors/by-status.ts';
 import {
   defaultAdvice,
   InvalidInputError,
@@ -22,6 +23,7 @@ import {
 } from '../errors/gateway-error.ts';
 import type { CallSpec } from './request.ts';
 import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
+import { notAResponse } from './send.ts';
 import { isBrowser } from './settings.ts';
 import { displayURL } from './url.ts';
 
@@ -77,6 +79,12 @@ const specialAnswers: readonly SpecialAnswer[] = [
     advice: 'Wait for the task with videos.wait() and download it then.',
   },
   {
+    operation: 'models.retrieve',
+    says: /not exist|not found/i,
+    errorClass: NotFoundError,
+    advice: 'models.list() tells which models your key can use.',
+  },
+  {
     operation: 'embeddings.createForEngine',
     says: /contents is required/i,
     advice:
@@ -130,6 +138,13 @@ function adviceFor(
   return body?.type === undefined || body.type === 'new_api_error'
     ? 'Check apiKey: the gateway did not accept it.'
     : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
+}
+
+/** Whether `fetch` gave a request up by a limit of its own. An abort that is not ours is one too. */
+function isTimeout(cause: unknown, levels = 3): boolean {
+  if (!isObject(cause) || levels === 0) return false;
+  const words = ['name', 'code', 'message'].map((field) => String(cause[field])).join(' ');
+  return /^AbortError|time[d_]?[ _]?out/i.test(words) || isTimeout(cause['cause'], levels - 1);
 }
 
 /** What usually lies behind a code that proves nothing by itself. */
@@ -234,15 +249,16 @@ function errorOf(
     return new UnexpectedResponseError(message, { ...init, issues, data });
   }
   if (status === undefined) {
-    const what =
-      kind === 'tls_failed'
-        ? 'could not open a TLS connection'
-        : kind === 'interrupted'
-          ? 'lost its connection'
-          : 'could not connect';
-    const hint = kind === 'interrupted' ? hintFor(code) : '';
+    const isLost = kind === 'interrupted';
+    const isLate = isLost && isTimeout(init.cause);
+    let what = isLost ? 'lost its connection' : 'could not connect';
+    if (kind === 'tls_failed') what = 'could not open a TLS connection';
+    if (isLate) what = 'took longer than fetch waits';
+    if (code === notAResponse) what = 'got no Response from fetch';
+    const hint = isLost ? hintFor(code) : '';
     const shown = code === undefined ? '.' : ` (${code}).`;
-    return new APIConnectionError(`${request} ${what}${shown}${hint}${tried}`, init);
+    const ErrorClass = isLate ? APIConnectionTimeoutError : APIConnectionError;
+    return new ErrorClass(`${request} ${what}${shown}${hint}${tried}`, init);
   }
   const said = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
   const special = specialAnswers.find(

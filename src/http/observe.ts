@@ -239,7 +239,7 @@ function describeCall({ id: callId, spec, client }: WatchedCall, stream: boolean
   const params: Record<string, string | number | boolean> = {};
   for (const [name, value] of fields) if (isPlain(value)) params[name] = value;
   const model = textOf(params['model']);
-  const baseURL = client.base.root;
+  const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }
 

@@ -158,7 +158,7 @@ const accepted: Readonly<Record<ResponseKind, string>> = {
 };
 
 /** Every operation of videos is about a task; what is charged makes one. */
-function taskRoleOf(operation: Operation, charge: ChargeClass): TaskRole {
+function taskRoleOf(operation: string, charge: ChargeClass): TaskRole {
   if (!operation.startsWith('videos.')) return undefined;
   return charge === 'charged' ? 'creates' : 'reads';
 }
@@ -189,10 +189,12 @@ export function specOf<Name extends Operation>(
   };
 }
 
-/** The methods that `request` takes. */
-export type HTTPMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type UpperCaseMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Options of a call to a route that this package does not know. */
+/** The methods that `request` takes. */
+export type HTTPMethod = UpperCaseMethod | Lowercase<UpperCaseMethod>;
+
+/** Options of a call to a route by its path. */
 export interface RawRequestOptions extends RequestOptions {
   /**
    * The body: a value to be written as JSON, or one that is sent as it is. That is a `FormData`, a
@@ -204,6 +206,26 @@ export interface RawRequestOptions extends RequestOptions {
    * without one. Left out, it is the type of a `Blob`, else `application/octet-stream`.
    */
   body?: unknown;
+  /**
+   * `true` when the answer is an event stream: the call gives a `Stream` of the parsed data of its
+   * events, with the time limits and errors of all streams. It is not added to the body, which most
+   * routes want it in as well. An answer that comes whole all the same is the only event.
+   */
+  stream?: boolean | undefined;
+  /** `true` gives the `Response` as it came, whatever is in it. Files come as one anyway. */
+  __binaryResponse?: boolean | undefined;
+}
+
+/** Options of a call whose answer is an event stream. */
+export interface StreamedRequestOptions extends RawRequestOptions {
+  stream: true;
+}
+
+/** A call of any route, whole. */
+export interface RouteRequest extends RawRequestOptions {
+  method: HTTPMethod;
+  /** Below `baseURL`, for example `/v1/some/route`. */
+  path: string;
 }
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -211,31 +233,45 @@ const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
 const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
+/** The documented operation that a path belongs to, if it does. */
+function operationAt(method: string, path: string): readonly [name: string, charge: ChargeClass] {
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    const pattern = endpoint.path.replaceAll(/\{\w+\}/g, '[^/]+');
+    if (endpoint.method === method && new RegExp(`^${pattern}$`).test(path)) {
+      return [name, endpoint.charge];
+    }
+  }
+  return ['', repeatable.includes(method) ? 'free' : 'charged'];
+}
+
 /**
- * Makes the call of a route that is not documented. A `POST` counts as charged.
+ * Makes the call of a route by its path. What a documented operation costs is known; any other `POST` or
+ * `PATCH` counts as charged. The caller may say that a call is to be sent as a charged one.
  *
  * @param form - Its body, when that is not JSON.
  */
-export function undocumentedSpec(
-  method: HTTPMethod,
+export function routeSpec(
+  given: unknown,
   path: string,
   version: BaseURL['version'],
   options: RawRequestOptions | undefined,
   form: BodyEncoding | undefined,
 ): CallSpec {
+  const method = String(given).toUpperCase();
   check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
   const isRead = method === 'GET';
   check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
   const resolved = resolvePath(path, version);
-  const charge: ChargeClass = repeatable.includes(method) ? 'free' : 'charged';
+  const [plainPath = ''] = resolved.split('?', 1);
+  const [operation, charge] = operationAt(method, plainPath);
   return {
-    operation: `${method} ${resolved.split('?', 1)[0]}`,
+    operation: `${method} ${plainPath}`,
     method,
     path: resolved,
     query: undefined,
-    charge,
-    task: 'reads',
-    accept: 'application/json',
+    charge: options?.retryUnknownOutcome === false ? 'charged' : charge,
+    task: taskRoleOf(operation, charge) ?? 'reads',
+    accept: options?.stream === true ? 'text/event-stream' : 'application/json',
     json: form ? undefined : options?.body,
     form,
     options,

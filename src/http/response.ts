@@ -19,6 +19,7 @@ import {
   unusable,
 } from './response-body.ts';
 import { isNode } from './send.ts';
+import { baseOf } from './settings.ts';
 
 /** The type that an answer is labelled with, which is often wrong. */
 export function typeOf({ headers }: Response): string {
@@ -125,7 +126,7 @@ export function jsonAnswer<T>(
       attachRequestId(value, requestId);
       if (finish === undefined) return { value };
       const { status, headers } = response;
-      const baseURL = call.client.base.root;
+      const baseURL = baseOf(call.client).root;
       return {
         value: await finish(value, { callId: call.id, baseURL, requestId, status, headers }),
       };
@@ -209,21 +210,18 @@ export function textAnswer<T>(fromText: FromText<T>): AnswerFormat<T, 'text'> {
   };
 }
 
-/** An answer of which nothing is promised: parsed JSON, or text when it is not JSON. */
-export const anyAnswer: AnswerFormat<unknown> = {
+/** Parsed JSON, or text when it is not JSON. */
+export const valueAnswer: AnswerFormat<unknown> = {
   kind: 'json',
-  async read(call, answer) {
-    const text = await readText(answer, call.settings.maxResponseBytes);
-    const isLabelled = /\bjson\b/.test(typeOf(answer.response));
-    const looksLikeJSON = kindOfText(text) === 'json';
-    const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
-    const isBroken = isLabelled && looksLikeJSON && value === undefined;
-    if (isBroken || isPage(text)) throw notJSON(text, answer);
-    if (value === undefined) return { value: answer.response.status === 204 ? null : text };
-    throwIfError(value, answer, text);
-    attachRequestId(value, answer.requestId);
-    return { value };
-  },
+  read: (call, answer) =>
+    textAnswer((text) => {
+      const isLabelled = /\bjson\b/.test(typeOf(answer.response));
+      const looksLikeJSON = kindOfText(text) === 'json';
+      const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
+      if (value !== undefined) return { value };
+      if (isLabelled && looksLikeJSON) return { problem: 'the answer is not JSON.' };
+      return { value: answer.response.status === 204 ? null : text };
+    }).read(call, answer),
 };
 
 /**

@@ -138,6 +138,8 @@ export interface RetryState {
   readonly canRefresh: boolean;
   /** Whether the body can be sent again; a stream cannot. */
   readonly replayable: boolean;
+  /** What the server says of sending it again, if anything. */
+  readonly asked?: boolean | undefined;
 }
 
 /** The column of the table that a call stands under. */
@@ -152,13 +154,23 @@ export function outcomeOf({ kind, phase }: Pick<FailedAttempt, 'kind' | 'phase'>
   return phase === 'local' ? 'not_sent' : failures[kind].outcome;
 }
 
+/** What the table says, and the server, which can only forbid it for a call that may have been charged. */
+function ruleOf(kind: FailureKind, column: Column, asked: boolean | undefined): Rule {
+  const { rules: own, outcome } = failures[kind];
+  const rule = own[column];
+  if (asked === undefined || rule === 'refresh') return rule;
+  if (!asked) return 'throw';
+  const costsNothing = column === 'metered' ? outcome === 'rejected' : column !== 'charged';
+  return costsNothing ? 'retry' : rule;
+}
+
 /** Decides, without any effect, whether a failed attempt is repeated. */
 export function decide(
   { kind, phase }: Pick<FailedAttempt, 'kind' | 'phase'>,
   state: RetryState,
 ): 'retry' | 'refresh' | 'throw' {
   const column = columnOf(state);
-  const rule = failures[kind].rules[column];
+  const rule = ruleOf(kind, column, state.asked);
   // Once an answer has begun the work was done and is billed.
   const isBilled = phase === 'body' && (column === 'metered' || column === 'charged');
   if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';

@@ -62,6 +62,20 @@ function cannotBeMade({ url, fetch, fetchOptions, method, redirect }: OutgoingRe
   }
 }
 
+/** What marks the error for an answer that cannot be read at all. */
+export const notAResponse = 'NOT_A_RESPONSE';
+
+/** A `fetch` of the caller's may give anything; the request may have been sent all the same. */
+function checked(response: Response): Response {
+  const { status, headers, type } = response ?? {};
+  const isResponse =
+    typeof status === 'number' &&
+    typeof headers?.[Symbol.iterator] === 'function' &&
+    type !== 'error';
+  if (isResponse) return response;
+  throw Object.assign(new TypeError('fetch gave no Response'), { code: notAResponse });
+}
+
 /**
  * Loads ky, with the first call.
  *
@@ -105,7 +119,7 @@ export async function send(request: OutgoingRequest): Promise<Response> {
         signal.throwIfAborted();
         request.isSent = true;
         try {
-          return await request.fetch(url, initOf(request));
+          return checked(await request.fetch(url, initOf(request)));
         } catch (error) {
           thrown = error;
           request.isSent = !cannotBeMade(request);

@@ -144,30 +144,55 @@ export function isBrowser(): boolean {
   );
 }
 
-function resolveCredential(options: GatewayOptions): Credential {
-  const apiKey = options.apiKey ?? readEnvironment('GATEWAY_API_KEY');
-  const field = 'apiKey';
+const keysInPages =
+  'pass a function that gets a short-lived key from your server, or apiKey: null if your server adds the key';
+
+/** The key that there is by now. */
+function findKey({ apiKey, dangerouslyAllowBrowser }: GatewayOptions): Credential | undefined {
+  const key = apiKey === undefined || apiKey === '' ? readEnvironment('GATEWAY_API_KEY') : apiKey;
   check(
-    apiKey !== undefined,
-    field,
-    'is missing; pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY.',
+    typeof key !== 'string' || dangerouslyAllowBrowser === true || !isBrowser(),
+    'apiKey',
+    `is a plain string in a browser, where every visitor can read it; ${keysInPages}, or set dangerouslyAllowBrowser: true if you know that this is safe.`,
   );
-  check(
-    typeof apiKey !== 'string' || options.dangerouslyAllowBrowser === true || !isBrowser(),
-    field,
-    'is a plain string in a browser, where every visitor can read it; pass a function that gets a short-lived key from your server, or set dangerouslyAllowBrowser: true if you know that this is safe.',
-  );
-  return credentialOf(apiKey);
+  return key === undefined ? undefined : credentialOf(key);
 }
 
-function resolveBaseURL(options: GatewayOptions): BaseURL {
-  const baseURL = options.baseURL ?? readEnvironment('GATEWAY_BASE_URL');
-  check(
-    baseURL !== undefined && baseURL !== '',
-    'baseURL',
-    'is missing; there is no default host. Pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL.',
-  );
-  return parseBaseURL(baseURL);
+/** A key that is missing is looked for again by each call: frameworks build without their environment. */
+function resolveCredential(options: GatewayOptions): Credential {
+  const found = findKey(options);
+  if (found !== undefined) return found;
+  const authorize: Credential['authorize'] = (headers) => {
+    const credential = findKey(options);
+    const fix = isBrowser()
+      ? keysInPages
+      : 'pass { apiKey } to the constructor or set the environment variable GATEWAY_API_KEY';
+    check(credential !== undefined, 'apiKey', `is missing; ${fix}.`);
+    return credential.authorize(headers);
+  };
+  return { ...credentialOf(null), authorize };
+}
+
+/** Looks for the base URL, and again as long as there is none. */
+function baseFinder({ baseURL }: GatewayOptions): () => BaseURL | undefined {
+  let base: BaseURL | undefined;
+  const find = (): BaseURL | undefined => {
+    const given = baseURL || readEnvironment('GATEWAY_BASE_URL');
+    base ??= given === undefined ? undefined : parseBaseURL(given);
+    return base;
+  };
+  find();
+  return find;
+}
+
+/** @throws `InvalidInputError` when there is no base URL, or none that means something here */
+export function baseOf({ findBase }: Pick<ClientSettings, 'findBase'>): BaseURL {
+  const base = findBase();
+  const fix = isBrowser()
+    ? 'pass the root of the gateway, or a path of your own server such as "/api"'
+    : 'pass { baseURL: "https://gateway.example.com" } to the constructor or set the environment variable GATEWAY_BASE_URL; a path such as "/api" only means something in a page';
+  check(base !== undefined, 'baseURL', `is missing; there is no default host: ${fix}.`);
+  return base;
 }
 
 function resolveLog(options: GatewayOptions): Log {
@@ -243,7 +268,7 @@ export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
   // The rest of it is checked by the part that keeps it, before the first call is sent.
   checkNumber('budget.limit', options.budget ? options.budget.limit : 0, 0);
   return {
-    base: resolveBaseURL(options),
+    findBase: baseFinder(options),
     credential: resolveCredential(options),
     account: {
       'openai-organization': accountOf(options, 'organization'),

@@ -4,8 +4,7 @@ import type { RequestOptions } from '../options.ts';
 import { type AnswerFormat, LogicalCall } from './call.ts';
 import { GatewayPromise, type OpenAnswer } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
-import { anyAnswer } from './response.ts';
-import { type ClientSettings, mergeCallSettings } from './settings.ts';
+import { baseOf, type ClientSettings, mergeCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
 
 /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
@@ -39,9 +38,14 @@ export class Transport {
     return new Transport(this.client, this.queue, this.settle);
   }
 
-  /** The root of the gateway. */
+  /** The root of the gateway, or `""` while it is missing. */
+  get root(): string {
+    return this.client.findBase()?.root ?? '';
+  }
+
+  /** The root of the gateway, for work that needs it. */
   get baseURL(): string {
-    return this.client.base.root;
+    return baseOf(this.client).root;
   }
 
   /** How this client's video submissions travel. */
@@ -95,11 +99,14 @@ export class Transport {
     );
   }
 
-  /** Calls a route that is not documented; gives parsed JSON, or text when it is not JSON. */
-  raw(makeSpec: (client: ClientSettings) => CallSpec): GatewayPromise<unknown> {
+  /** Calls a route by its path. */
+  raw<T>(
+    makeSpec: (client: ClientSettings) => CallSpec,
+    format: AnswerFormat<T>,
+  ): GatewayPromise<T> {
     const client = this.client;
     return new GatewayPromise(
-      LogicalCall.run(() => new LogicalCall(makeSpec(client), client), anyAnswer),
+      LogicalCall.run(() => new LogicalCall(makeSpec(client), client), format),
     );
   }
 }

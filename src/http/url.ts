@@ -10,6 +10,15 @@ export interface BaseURL {
   readonly version: '' | '/v1' | '/v1beta';
 }
 
+/** A path of the server that a page comes from. */
+const ownPath = /^\.{0,2}\/(?!\/)/;
+
+/** What paths in a page, or in a worker of one, are relative to. */
+function pageURL(): string | undefined {
+  const { document, location } = globalThis;
+  return document?.baseURI ?? location?.href;
+}
+
 /** All of a path, so that its end is looked for once; what precedes its last slashes is the group. */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
@@ -17,14 +26,19 @@ const endSlashes = /^(.*[^/])?\/*$/s;
  * Checks a base URL and takes the version off its end.
  *
  * Both spellings are in use: `openai` wants `/v1` at the end, and gateways give their root.
+ *
+ * @returns `undefined` for a path where there is no page: what is written for pages is loaded on servers
+ *   too, which draw them first.
  */
-export function parseBaseURL(value: string | URL): BaseURL {
+export function parseBaseURL(value: string | URL): BaseURL | undefined {
   const field = 'baseURL';
   const text = String(value).trim();
   const example = 'for example "https://gateway.example.com"';
+  const page = ownPath.test(text) ? (pageURL() ?? null) : undefined;
+  if (page === null) return undefined;
   let url: URL;
   try {
-    url = new URL(text);
+    url = new URL(text, page);
   } catch {
     throw new InvalidInputError(field, `is not a URL; give the gateway's root, ${example}.`);
   }
@@ -49,7 +63,7 @@ export function parseBaseURL(value: string | URL): BaseURL {
 const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
 
 /**
- * The path of an undocumented route, below the root.
+ * The path of a route, below the root.
  *
  * A client whose base URL ended with `/v1` means paths below `/v1`, as `openai` does; a path that
  * names its version itself, also behind a vendor prefix, is taken as it is.

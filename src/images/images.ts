@@ -192,7 +192,7 @@ function checkWhole(params: ImageGenerateParamsBase): void {
 function checkImage(method: string, params: ImageGenerateParamsBase, purpose: string): void {
   checkParams(`images.${method}`, params);
   const { model, prompt, n, size, output_compression: compression } = params;
-  if (method === 'edit' || model !== undefined) checkModel(model);
+  if (model !== undefined && model !== null) checkModel(model);
   checkText('prompt', prompt, purpose);
   checkInteger('n', n ?? 1, 1);
   checkNumber('output_compression', compression ?? 0);

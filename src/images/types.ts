@@ -2,8 +2,8 @@ import type { OpenString, WithRequestId } from '../types.ts';
 
 /** What generating and editing images have in common. */
 export interface ImageParamsBase {
-  /** An image model id, as `models.list()` gives it. */
-  model: string;
+  /** An image model id, as `models.list()` gives it. Left out, the gateway chooses or refuses. */
+  model?: string | null | undefined;
   /** What to make or to change. May not be empty. Every image of the answer is charged. */
   prompt: string;
   /** How many images: an integer of at least 1. The gateway's default is 1. */
@@ -50,9 +50,7 @@ export interface ImageParamsBase {
  *
  * Fields that are not listed here go through with the option `extraBody`.
  */
-export interface ImageGenerateParamsBase extends Omit<ImageParamsBase, 'model'> {
-  /** An image model id, as `models.list()` gives it. Left out, the gateway chooses or refuses. */
-  model?: string | undefined;
+export interface ImageGenerateParamsBase extends ImageParamsBase {
   /** The style, for models that have a choice. */
   style?: OpenString<'vivid' | 'natural'> | null | undefined;
   /** With `output_format: "svg"`: which model draws, and how hard it thinks. */

@@ -1,152 +1,15 @@
-import type { OpenString, WithRequestId, JsonObject } from '../types.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { checkModel } from '../check.ts';
+import { lateAnswer } from '../http/call.ts';
 import { GatewayPromise } from '../http/promise.ts';
-import { attachRequestId } from '../http/response-body.ts';
-import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
+import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
-import { isEmptyAnswer } from '../answers/error-body.ts';
-import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
-import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
+import type { WithRequestId } from '../types.ts';
+import type { ModelsPage } from './answers.ts';
+import type { Model } from './types.ts';
 
-/** A way to call a model. Gateways have more words than these. */
-export type ModelEndpointType = OpenString<
-  | 'openai'
-  | 'openai-response'
-  | 'openai-response-compact'
-  | 'anthropic'
-  | 'gemini'
-  | 'jina-rerank'
-  | 'image-generation'
-  | 'embeddings'
-  | 'openai-video'
-  | 'video'
-  | 'video-to-music'
->;
-
-/** A model that the key may use. */
-export interface Model {
-  /** What to give as `model`. */
-  id: string;
-  object: 'model';
-  /** When the model was made, in Unix seconds. Many gateways give one constant for all; 0 when unknown. */
-  created: number;
-  /** Who offers the model; empty when the gateway does not say. */
-  owned_by: string;
-  /** How the model can be called. Empty when the gateway does not say, so it proves nothing then. */
-  supported_endpoint_types: ModelEndpointType[];
-  /** What the model makes, where the gateway says it. */
-  type?: OpenString<'text' | 'image' | 'video' | 'audio'> | undefined;
-}
-
-/** The answer of `models.list()` as data. */
-export interface ModelList extends WithRequestId {
-  object: 'list';
-  /** The models that the group of the key may use. */
-  data: Model[];
-}
-
-/**
- * The models that the key can use.
- *
- * The gateway has no pages: this is always the whole list. The methods of a page are there for code
- * that was written for one. Fields that the gateway adds to the list are on the page too.
- */
-export class ModelsPage implements ModelList, AsyncIterable<Model> {
-  /** Always `"list"`. */
-  readonly object = 'list';
-  /** The models. */
-  readonly data: Model[];
-  declare readonly _request_id?: string | null;
-
-  /** @internal */
-  constructor(list: ModelList) {
-    this.data = list.data;
-    for (const [key, value] of Object.entries(list)) {
-      // What the gateway sends may not replace a method, nor the prototype.
-      if (!(key in this)) Reflect.set(this, key, value);
-    }
-  }
-
-  /** The models, the same as `data`. */
-  getPaginatedItems(): Model[] {
-    return this.data;
-  }
-
-  /** Always `false`. */
-  hasNextPage(): boolean {
-    return false;
-  }
-
-  /** Always rejects, because there is no next page. Ask `hasNextPage()` first. */
-  getNextPage(): Promise<this> {
-    return Promise.reject(
-      new InvalidInputError('getNextPage', 'there is no next page; ask hasNextPage() first.'),
-    );
-  }
-
-  /** The pages of the list: this one. */
-  async *iterPages(): AsyncGenerator<this, void, undefined> {
-    yield this;
-  }
-
-  /** The models, one after the other. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
-    yield* this.data;
-  }
-}
-
-const model: FieldsOf<Model> = {
-  id: 'string',
-  object: 'any',
-  created: numeric,
-  owned_by: 'string',
-  supported_endpoint_types: ['string'],
-  type: 'string',
-};
-
-function normalizeModel(value: JsonObject): void {
-  const { name, created, created_at: date } = value;
-  // Lists in Gemini's form call the id `name`, and some put `models/` in front of it.
-  value['id'] ||= typeof name === 'string' ? name.replace(/^models\//, '') : '';
-  value['object'] = 'model';
-  if (typeof created !== 'number') {
-    // Lists in Anthropic's form give an ISO 8601 date.
-    const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
-    value['created'] = Number(created ?? Number.NaN) || seconds || 0;
-  }
-  fill(value, { owned_by: '', supported_endpoint_types: [], type: undefined });
-}
-
-/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
-function areModels(value: JsonObject): boolean {
-  const { object, data, models } = value;
-  const list = data ?? models ?? (object === 'list' ? [] : undefined);
-  if (isEmptyAnswer(list, value)) return true;
-  return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
-}
-
-/** A list of models in OpenAI's, Gemini's or Anthropic's form. */
-const modelListSchema: ResponseSchema<ModelList> = {
-  fields: { object: 'any', data: [model] } satisfies FieldsOf<ModelList>,
-  answer: { name: 'model', isIn: areModels },
-  normalize(value) {
-    value['object'] = 'list';
-    const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
-    if (isGemini) {
-      value['data'] = value['models'];
-      // Otherwise a printed page would show every model twice.
-      delete value['models'];
-    }
-    normalizeItems(value, 'data', normalizeModel);
-  },
-};
-
-const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
-  const page = new ModelsPage(list);
-  attachRequestId(page, requestId);
-  return page;
-});
+const listAnswer = lateAnswer('json', loadRare, ({ modelsAnswer }) => modelsAnswer);
+const oneAnswer = lateAnswer('json', loadRare, ({ modelAnswer }) => modelAnswer);
 
 /** What `models.list()` returns: a promise for the page that can also be iterated itself. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
@@ -197,7 +60,24 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    return new ModelsPagePromise(this.transport().send('models.list', {}, modelsAnswer, options));
+    return new ModelsPagePromise(this.transport().send('models.list', {}, listAnswer, options));
+  }
+
+  /**
+   * Tells about one model: `GET /v1/models/{model}`.
+   *
+   * Free, and repeated when it fails. Many gateways look it up in a fixed table, so that a model which
+   * `list()` names can be missing here: what counts is the list.
+   *
+   * @param id - A model id. It may hold slashes.
+   * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
+   */
+  retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
+    const request = () => {
+      checkModel(id);
+      return { params: { model: id } };
+    };
+    return this.transport().call('models.retrieve', request, oneAnswer, options);
   }
 }
 

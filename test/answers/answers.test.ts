@@ -306,6 +306,9 @@ describe('an answer that does not end', () => {
     ...calls,
     'audio.translations.create': (client) =>
       client.audio.translations.create({ model, file: audio, response_format: 'text' }),
+    'audio.transcriptions.create': (client) =>
+      client.audio.transcriptions.create({ model, file: audio, response_format: 'text' }),
+    'models.retrieve': (client) => client.models.retrieve('m'),
     'videos.retrieve': (client) => client.videos.retrieve('task_1'),
     'request()': (client) => client.request('GET', '/v1/other'),
   };

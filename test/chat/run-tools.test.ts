@@ -20,6 +20,7 @@ import {
 } from '../../src/index.ts';
 import { bodyOf, emulated, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { schemaOf } from '../helpers/schemas.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: 'Where to?' }];
 const usage = {
@@ -496,7 +497,7 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
   });
 
   test.each([
-    ['no tools', { tools: [] }, 'tools'],
+    ['tools that are no list', { tools: untyped<[]>('find') }, 'tools'],
     ['a tool without a function', { tools: [tool({ name: 'a' })] }, 'tools'],
     ['several answers', { n: 2 }, 'n'],
     ['no messages', { messages: [] }, 'messages'],
@@ -508,6 +509,18 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     expect(error).toBeInstanceOf(InvalidInputError);
     expect(error).toMatchObject({ field, outcome: 'not_sent' });
     expect(requests).toHaveLength(0);
+  });
+
+  test('with an empty list of tools is one completion, and none are sent', async () => {
+    const { client, requests } = scripted([says('Done.')]);
+
+    const params = { model: 'm', messages, tools: [] };
+    const { completions } = client.chat;
+    expect(await completions.runTools(params).finalContent()).toBe('Done.');
+    expect(await completions.runTools({ ...params, stream: true }).finalContent()).toBe('Done.');
+
+    expect(requests).toHaveLength(2);
+    for (const request of requests) expect(await bodyOf(request)).not.toHaveProperty('tools');
   });
 
   test.each([0, 1.5, Number.NaN])('refuses %d completions', async (maxChatCompletions) => {

@@ -296,6 +296,13 @@ describe('speech, text and vectors', () => {
     expect(JSON.parse(got.stdout).data.length).toBeGreaterThan(3);
     expect(JSON.parse(posted.stdout).data).toHaveLength(1);
   });
+
+  test('post writes the bytes of a file', async () => {
+    const order = '{"model":"m-speech","input":"Hello"}';
+    const { code, stdout } = await machine.run(['post', '/v1/audio/speech', order]);
+
+    expect({ code, start: stdout.slice(0, 3) }).toEqual({ code: 0, start: 'ID3' });
+  });
 });
 
 describe('videos', () => {

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   APIError,
   BadRequestError,
-  errorClassForStatus,
   RateLimitError,
   APIConnectionError,
   APIConnectionTimeoutError,
 } from '../../src/errors/api-errors.ts';
+import { errorClassForStatus } from '../../src/errors/by-status.ts';
 import type * as connectionErrors from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';

@@ -18,6 +18,7 @@ type Call = (client: Gateway) => unknown;
 
 const calls: Readonly<Record<string, Call>> = {
   'models.list()': ({ models }) => models.list(),
+  'models.retrieve()': ({ models }) => models.retrieve('meta/llama'),
   'chat.completions.create()': ({ chat }) =>
     chat.completions.create({ model, messages, temperature: 0, stop: ['a'], seed: undefined }),
   'chat.completions.create(), streamed': ({ chat }) =>
@@ -76,6 +77,10 @@ const calls: Readonly<Record<string, Call>> = {
     audio.speech.create({ model, input: 'Hi', voice: 'alloy', speed: 1.5 }),
   'audio.speech.create(), streamed': ({ audio }) =>
     audio.speech.create({ model, input: 'Hi', voice: 'alloy', stream_format: 'sse' }),
+  'audio.transcriptions.create()': ({ audio }) =>
+    audio.transcriptions.create({ model, file: sound, timestamp_granularities: ['word'] }),
+  'audio.transcriptions.create(), streamed': ({ audio }) =>
+    audio.transcriptions.create({ model, file: sound, stream: true }),
   'audio.translations.create()': ({ audio }) =>
     audio.translations.create({ model, file: sound, temperature: 0, response_format: 'srt' }),
   'audio.translations.create(), made bytes': async ({ audio }) =>
@@ -100,6 +105,9 @@ const calls: Readonly<Record<string, Call>> = {
     videos.retrieveFromVendor({ vendorPrefix: 'kling', taskId: 'task_1' }),
   'videos.downloadContent()': ({ videos }) => videos.downloadContent('task_1'),
   'get()': (client) => client.get('/things', { query: { a: [1, 2], b: null, c: 'x y' } }),
+  'post(), events': (client) =>
+    client.post('/v1/responses', { body: { stream: true }, stream: true }),
+  'request()': (client) => client.request({ method: 'put', path: '/v1/things/1', body: [] }),
   'post()': (client) => client.post('/v1/things', { body: { a: 1 } }),
   "request('DELETE')": (client) => client.request('DELETE', '/v1beta/things/1'),
 };

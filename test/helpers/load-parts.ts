@@ -14,4 +14,6 @@ await Promise.allSettled([
   gateway.images.generate(order),
   gateway.generate.content({ model: 'model', contents: 'Hello' }),
   gateway.embeddings.create({ model: 'model', input: 'Hello' }),
+  gateway.get('/v1/models'),
+  gateway.audio.speech.create({ model: 'model', input: 'Hello' }),
 ]);

@@ -208,7 +208,6 @@ const unserved: readonly (readonly [why: string, names: RegExp])[] = [
   ],
   ['messages that are stored', /^(Chat\.Completions\.)?Message(s|ListParams)/],
   ['variations of images', /^(Images\.)?ImageCreateVariationParams$/],
-  ['speech to text in its own language', /^(Audio\.)?Transcription/],
   ['voices of your own', /^(Audio\.)?Voice/],
   ['models that are deleted', /^(Models\.)?ModelDeleted$/],
   [
@@ -228,6 +227,7 @@ const paths = [
   'resources/audio/audio',
   'resources/audio/index',
   'resources/audio/speech',
+  'resources/audio/transcriptions',
   'resources/audio/translations',
   'resources/chat/chat',
   'resources/chat/completions',

@@ -32,6 +32,18 @@ describe('credentialOf()', () => {
     expect(await sentBy(credentialOf(() => Promise.resolve('sk-test')))).toBe('Bearer sk-test');
   });
 
+  test('a key may hold spaces, as some gateways issue them', async () => {
+    expect(await sentBy(credentialOf('team a: sk-test'))).toBe('Bearer team a: sk-test');
+  });
+
+  test('null sends nothing', async () => {
+    const credential = credentialOf(null);
+
+    expect(await sentBy(credential)).toBeNull();
+    expect(credential.canRefresh).toBe(false);
+    expect(credential.reveal()).toBeNull();
+  });
+
   test('asks a function every time', async () => {
     let count = 0;
     const credential = credentialOf(() => `sk-${(count += 1)}`);
@@ -48,7 +60,7 @@ describe('credentialOf()', () => {
   test.each([
     ['a line break', 'sk-secret\nsk-other', 'line break'],
     ['a carriage return', 'sk-secret\rx-evil: 1', 'line break'],
-    ['a space', 'Bearer sk-secret', 'space'],
+    ['its scheme', 'Bearer sk-secret', '"Bearer"'],
     ['a letter that no header can carry', 'sk-secret-\u{1F511}', 'character'],
     ['a null character', 'sk-secret\0', 'character'],
     ['nothing', ' ', 'empty'],

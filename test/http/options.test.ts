@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { mergeCallSettings, resolveSettings } from '../../src/http/settings.ts';
+import { baseOf, mergeCallSettings, resolveSettings } from '../../src/http/settings.ts';
 import type { GatewayOptions, SharedOptions } from '../../src/options.ts';
 import { untyped } from '../helpers/untyped.ts';
 
@@ -95,8 +95,8 @@ describe('options of the client', () => {
     ['defaultQuery', ['a=1', 1]],
     ['onDrift', ['log', {}]],
     ['bodyFormat', ['multipart', false, null]],
-    ['baseURL', [7, 'gw.example', '', {}]],
-    ['apiKey', ['', ' ', 7, {}, true]],
+    ['baseURL', [7, 'gw.example', ' ', {}]],
+    ['apiKey', [' ', 7, {}, true, 'Bearer sk-test']],
   ])('%s is refused when it cannot work', (field, values) => {
     for (const value of values) {
       expect(problemOf({ ...base, [field]: value }).field).toBe(field);
@@ -165,9 +165,9 @@ describe('the environment', () => {
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example/v1');
     vi.stubEnv('GATEWAY_LOG', ' DEBUG ');
 
-    const { base: found, log } = resolveSettings({});
+    const { findBase, log } = resolveSettings({});
 
-    expect(found).toEqual({ root: 'https://env.example', version: '/v1' });
+    expect(findBase()).toEqual({ root: 'https://env.example', version: '/v1' });
     expect(log.enabled('debug')).toBe(true);
   });
 
@@ -175,9 +175,9 @@ describe('the environment', () => {
     vi.stubEnv('GATEWAY_BASE_URL', 'https://env.example');
     vi.stubEnv('GATEWAY_LOG', 'debug');
 
-    const { base: found, log } = resolveSettings({ ...base, logLevel: 'off' });
+    const { findBase, log } = resolveSettings({ ...base, logLevel: 'off' });
 
-    expect(found.root).toBe('https://gw.example');
+    expect(findBase()?.root).toBe('https://gw.example');
     expect(log.enabled('error')).toBe(false);
   });
 
@@ -187,9 +187,11 @@ describe('the environment', () => {
     vi.stubEnv('GATEWAY_LOG', ' ');
     vi.stubEnv('GATEWAY_API_KEY', ' ');
     vi.stubEnv('GATEWAY_BASE_URL', undefined);
-    expect(problemOf({ baseURL: 'https://gw.example' }).message).toContain('GATEWAY_API_KEY');
-    expect(problemOf({ apiKey: 'sk-test' }).message).toContain('GATEWAY_BASE_URL');
-    expect(problemOf({ apiKey: 'sk-test', baseURL: null }).field).toBe('baseURL');
+    vi.stubEnv('GATEWAY_LOG', undefined);
+    const keyless = resolveSettings({ baseURL: 'https://gw.example' });
+    expect(() => keyless.credential.authorize(new Headers())).toThrow('GATEWAY_API_KEY');
+    expect(() => baseOf(resolveSettings({ apiKey: 'sk-test' }))).toThrow('GATEWAY_BASE_URL');
+    expect(() => baseOf(resolveSettings({ apiKey: 'sk-test', baseURL: null }))).toThrow('baseURL');
   });
 
   test('may be out of bounds', () => {
@@ -199,7 +201,9 @@ describe('the environment', () => {
       },
     });
 
-    expect(resolveSettings({ ...base, logger: console }).base.root).toBe('https://gw.example');
+    expect(resolveSettings({ ...base, logger: console }).findBase()?.root).toBe(
+      'https://gw.example',
+    );
   });
 });
 

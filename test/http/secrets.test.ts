@@ -366,7 +366,7 @@ describe('the key does not show in errors', () => {
 
     for (const value of [
       build({ apiKey: `${canary}\nx` }),
-      build({ apiKey: `${canary} x` }),
+      build({ apiKey: `Bearer ${canary}` }),
       build({ apiKey: canary, baseURL: `https://user:${canary}@gateway.test` }),
       build({ apiKey: canary, baseURL: `https://gateway.test?key=${canary}` }),
       build({ apiKey: canary, baseURL: `gateway.test?key=${canary}` }),

@@ -47,12 +47,12 @@ describe('parseBaseURL()', () => {
   });
 
   test('takes a URL object', () => {
-    expect(parseBaseURL(new URL('https://gw.example/v1')).root).toBe('https://gw.example');
+    expect(parseBaseURL(new URL('https://gw.example/v1'))?.root).toBe('https://gw.example');
   });
 
   test.each([
     ['gw.example', 'is not a URL'],
-    ['/v1', 'is not a URL'],
+    ['//gw.example', 'is not a URL'],
     ['ftp://gw.example', 'must begin with http:// or https://'],
     ['localhost:3000', 'must begin with http:// or https://'],
     ['file:///etc/passwd', 'must begin with http:// or https://'],

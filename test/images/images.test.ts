@@ -437,7 +437,6 @@ describe('bad input', () => {
     ['output_compression', { output_compression: Number.NaN }],
   ];
   const onlyEdits: [string, object][] = [
-    ['model', { model: undefined }],
     ['image', { image: undefined }],
     ['image', { image: null }],
     ['image', { image: [] }],

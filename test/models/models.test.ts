@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import { ModelsPage } from '../../src/models/models.ts';
+import { APIError, NotFoundError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { ModelsPage } from '../../src/models/answers.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 
@@ -214,11 +215,6 @@ describe('failures of models.list()', () => {
   });
 });
 
-test('trap 31: there is no lookup of one model, which gateways answer from a static list', () => {
-  const { client } = emulated();
-  expect(client.models).not.toHaveProperty('retrieve');
-});
-
 describe('through the fetch of the runtime', () => {
   const { client, emulator } = intercepted();
 
@@ -241,4 +237,66 @@ test('nothing that a gateway adds to the list replaces a method or the prototype
   expect(page).toHaveProperty('more', 2);
   expect(page.data.map(({ id }) => id)).toEqual(['__proto__']);
   expect(Object.prototype).not.toHaveProperty('polluted');
+});
+
+describe('models.retrieve()', () => {
+  test('gives one model', async () => {
+    const { client, emulator } = emulated();
+
+    const model = await client.models.retrieve('m-large');
+
+    expect(model).toMatchObject({ id: 'm-large', object: 'model', supported_endpoint_types: [] });
+    expect(model).toHaveProperty('_request_id', emulator.requests[0]?.id);
+    expect(emulator.requests).toMatchObject([{ operation: 'models.retrieve' }]);
+    expect(emulator.charges).toEqual([]);
+  });
+
+  test('a model with a slash in its name is one segment', async () => {
+    const { client, requests } = scripted([json({ id: 'meta/llama' })]);
+
+    await client.models.retrieve('meta/llama');
+
+    expect(requests[0]?.url).toBe('https://gateway.test/v1/models/meta%2Fllama');
+  });
+
+  test.each([
+    ['Gemini', { name: 'models/gemini-2.5-flash' }, { id: 'gemini-2.5-flash', created: 0 }],
+    ['Anthropic', { id: 'c', created_at: '2025-01-01T00:00:00Z' }, { created: 1_735_689_600 }],
+  ])("is understood in %s's form", async (_, body, expected) => {
+    const { client } = scripted([json(body)]);
+
+    expect(await client.models.retrieve('x')).toMatchObject(expected);
+  });
+
+  test('trap 31: a model that is not there is a NotFoundError, also in a 200', async () => {
+    const { client } = emulated();
+    const missing = { error: { message: "The model 'x' does not exist", code: 'model_not_found' } };
+    const plain = scripted([json(missing, 404)]);
+
+    for (const promise of [client.models.retrieve('nope'), plain.client.models.retrieve('x')]) {
+      const failure = await failureOf(promise);
+
+      expect(failure).toBeInstanceOf(NotFoundError);
+      expect(failure).toMatchObject({ code: 'model_not_found', outcome: 'rejected' });
+      expect(failure).toHaveProperty('message', expect.stringContaining('models.list()'));
+    }
+  });
+
+  test('an empty name is refused, and what is no model is no answer', async () => {
+    const { client, requests } = scripted([json({ data: [] })]);
+
+    expect(await failureOf(client.models.retrieve(' '))).toBeInstanceOf(InvalidInputError);
+    expect(requests).toHaveLength(0);
+    expect(await failureOf(client.models.retrieve('x'))).toBeInstanceOf(UnexpectedResponseError);
+  });
+});
+
+test('a list has pages, of which it is the only one', async () => {
+  const { client } = emulated();
+  const pages = [];
+
+  for await (const page of (await client.models.list()).iterPages()) pages.push(page);
+
+  expect(pages.map(({ data }) => data.length)).toEqual([8]);
+  expect(pages[0]?.hasNextPage()).toBe(false);
 });

@@ -1,5 +1,11 @@
 import type { Call } from '../server/call.ts';
-import { geminiModels, modelBody, modelsCreated, type EmulatorModel } from '../control/models.ts';
+import {
+  geminiModels,
+  knownModelBody,
+  modelBody,
+  modelsCreated,
+  type EmulatorModel,
+} from '../control/models.ts';
 
 function anthropicModels(models: readonly EmulatorModel[]): unknown {
   return {
@@ -34,4 +40,13 @@ export function listModels({ request, world }: Call): Response {
     object: 'list',
     data: models.map((model) => modelBody(model)),
   });
+}
+
+/** `GET /v1/models/{model}`: from a table of its own, and a model that is not in it is a 200. */
+export function retrieveModel({ parameters, world }: Call): Response {
+  const { model: id = '' } = parameters;
+  const model = knownModelBody(world.models, id);
+  if (model !== undefined) return Response.json(model);
+  const error = { message: `The model '${id}' does not exist`, code: 'model_not_found' };
+  return Response.json({ error: { ...error, type: 'invalid_request_error', param: 'model' } });
 }

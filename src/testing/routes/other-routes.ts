@@ -1,7 +1,7 @@
 import { consolePage } from '../faults/answer-faults.ts';
 import { authenticate } from '../server/auth.ts';
 import type { World } from '../server/call.ts';
-import { geminiModels, knownModelBody } from '../control/models.ts';
+import { geminiModels } from '../control/models.ts';
 
 const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
@@ -18,13 +18,6 @@ export function answerOtherRoute(request: Request, world: World, apiKey: string)
   if (routed.test(pathname)) authenticate(request, apiKey);
   if (request.method === 'GET' && pathname === '/v1beta/models') {
     return Response.json(geminiModels(world.models));
-  }
-  const id = request.method === 'GET' ? /^\/v1\/models\/([^/]+)$/.exec(pathname)?.[1] : undefined;
-  if (id !== undefined) {
-    const model = knownModelBody(world.models, decodeURIComponent(id));
-    if (model !== undefined) return Response.json(model);
-    const error = { message: `The model '${id}' does not exist`, code: 'model_not_found' };
-    return Response.json({ error: { ...error, type: 'invalid_request_error', param: 'model' } });
   }
   if (absent.test(pathname)) {
     const error = { message: 'API not implemented', type: 'new_api_error', param: '' };

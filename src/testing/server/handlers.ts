@@ -4,9 +4,9 @@ import { completeChat } from '../routes/chat.ts';
 import { createEmbeddings, createEngineEmbeddings } from '../routes/embeddings.ts';
 import { generateContent, generateContentStream } from '../routes/gemini.ts';
 import { editImages, generateImages } from '../routes/images.ts';
-import { listModels } from '../routes/models.ts';
+import { listModels, retrieveModel } from '../routes/models.ts';
 import { createSpeech } from '../routes/speech.ts';
-import { createTranslation } from '../routes/translations.ts';
+import { createTranscription, createTranslation } from '../routes/audio-texts.ts';
 import {
   createVideo,
   downloadVideo,
@@ -18,6 +18,7 @@ import {
 /** The handler of every operation. An operation without one does not compile. */
 export const handlers = {
   'models.list': listModels,
+  'models.retrieve': retrieveModel,
   'chat.completions.create': completeChat,
   'generate.content': generateContent,
   'generate.contentStream': generateContentStream,
@@ -26,6 +27,7 @@ export const handlers = {
   'images.generate': generateImages,
   'images.edit': editImages,
   'audio.speech.create': createSpeech,
+  'audio.transcriptions.create': createTranscription,
   'audio.translations.create': createTranslation,
   'videos.create': createVideo,
   'videos.retrieve': retrieveVideo,

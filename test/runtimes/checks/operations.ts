@@ -17,7 +17,7 @@ async function note(remote: Remote): Promise<void> {
 /** Every documented operation, called once as a user would. */
 export const operationChecks: readonly Check[] = [
   {
-    name: 'models: list, as a page and one by one',
+    name: 'models: list, as a page and one by one, and one alone',
     async run(world) {
       const { client, remote } = await fresh(world);
       const page = await client.models.list();
@@ -29,6 +29,7 @@ export const operationChecks: readonly Check[] = [
         page.data.map(({ id }) => id),
         'both ways',
       );
+      equal((await client.models.retrieve('m-large')).id, 'm-large', 'one alone');
       await note(remote);
     },
   },
@@ -128,7 +129,7 @@ export const operationChecks: readonly Check[] = [
     },
   },
   {
-    name: 'audio: speech, and translation as object and as text',
+    name: 'audio: speech, translation as object and as text, transcription whole and streamed',
     async run(world) {
       const { client, remote } = await fresh(world);
       const speech = await client.audio.speech.create({
@@ -147,6 +148,16 @@ export const operationChecks: readonly Check[] = [
         response_format: 'srt',
       });
       includes(text, '-->', 'subtitles');
+      const heard = { model: 'gpt-4o-transcribe', file };
+      const whole = await client.audio.transcriptions.create(heard);
+      let pieces = '';
+      for await (const event of await client.audio.transcriptions.create({
+        ...heard,
+        stream: true,
+      })) {
+        if (event.type === 'transcript.text.delta') pieces += event.delta;
+      }
+      equal(pieces, whole.text, 'the streamed text');
       await note(remote);
     },
   },

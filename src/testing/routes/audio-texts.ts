@@ -1,5 +1,7 @@
+import type { StreamEvent } from '../faults/stream-faults.ts';
 import { readSound, type SoundFacts } from '../media/audio-reader.ts';
 import {
+  type Call,
   charge,
   checkVendor,
   fieldsOf,
@@ -8,6 +10,9 @@ import {
   type Handler,
 } from '../server/call.ts';
 import { refusal } from '../server/errors.ts';
+import { eventResponse } from '../server/event-stream.ts';
+import type { Fields } from '../server/fields.ts';
+import { countTokens } from './usage.ts';
 
 // The gateway works out the duration by the extension, and knows only these, in lower case.
 const extensions = new Set(
@@ -29,11 +34,11 @@ const certainty = {
   no_speech_prob: 0.01,
 };
 
-function textOf(filename: string, { duration, title }: SoundFacts): string {
+function textOf(filename: string, { duration, title }: SoundFacts, what: string): string {
   // The emulator's own speech carries its words, so speech and translation fit together.
   if (title !== undefined && title !== '') return title;
   const length = duration === undefined ? 'unknown length' : `${duration.toFixed(1)} seconds`;
-  return `This is the translation of ${filename}. The sound has a duration of ${length}.`;
+  return `This is the ${what} of ${filename}. The sound has a duration of ${length}.`;
 }
 
 /** One segment for each sentence, its share of the time by its length. */
@@ -65,8 +70,16 @@ function plain(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
-/** `POST /v1/audio/translations`. */
-export const createTranslation: Handler = async (call) => {
+/** What was heard, and what was asked for. */
+interface Heard {
+  readonly format: string;
+  readonly text: string;
+  readonly duration: number;
+  readonly fields: Fields;
+}
+
+/** Listens to the file of a call, and charges for it. */
+async function hear(call: Call, what: string): Promise<Heard> {
   const fields = fieldsOf(call);
   const model = requiredModelOf(call, fields.string('model'));
   checkVendor(call, model, 'anthropic', 'google');
@@ -80,22 +93,21 @@ export const createTranslation: Handler = async (call) => {
   }
   const format = fields.string('response_format') ?? 'json';
   const facts = readSound(new Uint8Array(await upload.file.arrayBuffer()));
-  const text = textOf(upload.filename, facts);
+  const text = textOf(upload.filename, facts, what);
   const duration = facts.duration ?? 1;
   charge(call, model, Math.ceil(duration * 10));
+  return { format, text, duration, fields };
+}
+
+/** The forms that both routes have. */
+function written(call: Call, { format, text, duration }: Heard, verbose: object): Response {
   const segments = segmentsOf(text, duration);
   switch (format) {
     case 'json':
-      return Response.json({ text, usage: { type: 'duration', seconds: Math.ceil(duration) } });
+      return Response.json({ text, usage: usageOf(duration) });
     case 'verbose_json': {
       const parts = segments.map((segment, id) => ({ id, seek: 0, ...segment, ...certainty }));
-      return Response.json({
-        task: 'translate',
-        language: 'english',
-        duration,
-        text,
-        segments: parts,
-      });
+      return Response.json({ ...verbose, duration, text, segments: parts });
     }
     case 'text':
       return plain(`${text}\n`);
@@ -105,4 +117,60 @@ export const createTranslation: Handler = async (call) => {
     default:
       throw invalid(call, `invalid response_format "${format}"`);
   }
+}
+
+const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
+
+/** `POST /v1/audio/translations`. */
+export const createTranslation: Handler = async (call) =>
+  written(call, await hear(call, 'translation'), { task: 'translate', language: 'english' });
+
+/** Whether a model gives its text piece by piece, by its name. */
+const canStream = (model: string | undefined): boolean => !/whisper/i.test(model ?? '');
+
+/** `POST /v1/audio/transcriptions`. */
+export const createTranscription: Handler = async (call) => {
+  const heard = await hear(call, 'transcription');
+  const { format, text, duration, fields } = heard;
+  if (fields.boolean('stream') === true && canStream(fields.string('model'))) {
+    return eventResponse(call, transcriptEvents(text, duration));
+  }
+  const task = 'transcribe';
+  if (format === 'diarized_json') {
+    const segments = segmentsOf(text, duration).map((segment, at) => ({
+      type: 'transcript.text.segment',
+      id: `seg_${at}`,
+      speaker: 'A',
+      ...segment,
+    }));
+    return Response.json({ task, duration, text, segments, usage: usageOf(duration) });
+  }
+  const language = fields.string('language') ?? 'english';
+  const timed = [fields.raw('timestamp_granularities[]')].flat();
+  const words = timed.includes('word') ? { words: wordsOf(text, duration) } : {};
+  return written(call, heard, { task, language, ...words });
 };
+
+/** The words of a text, each for the same time. */
+function wordsOf(text: string, duration: number): object[] {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const each = duration / Math.max(1, words.length);
+  return words.map((word, at) => ({ word, start: at * each, end: (at + 1) * each }));
+}
+
+function transcriptEvents(text: string, duration: number): StreamEvent[] {
+  const deltas = text.match(/\S+\s*/g) ?? [];
+  const spoken = countTokens(text);
+  const heard = Math.ceil(duration * 10);
+  const counts = { input_tokens: heard, output_tokens: spoken, total_tokens: heard + spoken };
+  return [
+    ...deltas.map((delta): StreamEvent => ({
+      role: 'delta',
+      data: { type: 'transcript.text.delta', delta },
+    })),
+    {
+      role: 'finish',
+      data: { type: 'transcript.text.done', text, usage: { type: 'tokens', ...counts } },
+    },
+  ];
+}

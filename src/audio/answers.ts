@@ -1,0 +1,82 @@
+import { isObject, parseJSON } from '../answers/objects.ts';
+import type { AnswerFormat } from '../http/call.ts';
+import { fileAnswer, textAnswer } from '../http/response.ts';
+import { eventAnswer } from '../streams/open-stream.ts';
+import { typedProtocol } from '../streams/protocol.ts';
+import type { JsonObject } from '../types.ts';
+import { speechEventSchema, spokenSchema, transcriptEventSchema } from './schema.ts';
+import type { TranscriptionCreateResponse } from './transcription-types.ts';
+
+/** Mistral's models answer with JSON. */
+function soundIn(value: unknown): string | undefined {
+  const data = isObject(value) ? value['audio_data'] : undefined;
+  return typeof data === 'string' ? data : undefined;
+}
+
+/** How speech is read that comes as a file. */
+export const fileOfSpeech = fileAnswer(soundIn);
+
+/** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
+export const eventsOfSpeech = eventAnswer({
+  ...typedProtocol({
+    schema: speechEventSchema,
+    endType: 'speech.audio.done',
+    fromAnswer: () => [],
+  }),
+  fromFile: toEvents,
+});
+
+/** Small enough for the call stack, and whole groups of three bytes, so that no piece ends in `=`. */
+const pieceBytes = 24_576;
+
+function toEvents(bytes: Uint8Array): readonly JsonObject[] {
+  const events: JsonObject[] = [];
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    const piece = String.fromCharCode(...bytes.subarray(start, start + pieceBytes));
+    events.push({ type: 'speech.audio.delta', audio: btoa(piece) });
+  }
+  return [...events, { type: 'speech.audio.done' }];
+}
+
+const isText = /^(text|srt|vtt)$/;
+
+/**
+ * How text for sound is read: by what was asked for and by what came. Gateways send JSON as text, and text
+ * where JSON was asked for.
+ */
+export const spokenAnswer = (
+  format?: string,
+): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
+  textAnswer<TranscriptionCreateResponse | string>((text, read) => {
+    const parsed = parseJSON(text);
+    const value = isObject(parsed) ? parsed : undefined;
+    const inside = value?.['text'];
+    if (isText.test(format ?? '')) {
+      // A provider that knows only JSON has put the text into it; subtitles would be no subtitles.
+      return { value: format === 'text' && typeof inside === 'string' ? inside : text };
+    }
+    if (text.trim() === '') return { problem: 'the answer is empty.' };
+    // A bracket may begin a text, such as `[Music]`; a brace never does.
+    if (!value && /^\s*\{/.test(text)) return { problem: 'the answer is not whole JSON.' };
+    if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
+    return { value: read(value ?? { text }, spokenSchema(format)) };
+  });
+
+/** A model that does not stream answers whole. */
+function eventsOfText(answer: unknown): readonly unknown[] {
+  if (!isObject(answer) || typeof answer['text'] !== 'string') return [];
+  const { text, usage } = answer;
+  return [
+    { type: 'transcript.text.delta', delta: text },
+    { type: 'transcript.text.done', text, usage },
+  ];
+}
+
+/** How a stream of a transcription is read: its last event, with all of the text, is the proof. */
+export const eventsOfTranscription = eventAnswer(
+  typedProtocol({
+    schema: transcriptEventSchema,
+    endType: 'transcript.text.done',
+    fromAnswer: eventsOfText,
+  }),
+);

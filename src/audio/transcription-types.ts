@@ -1,0 +1,258 @@
+import type { OpenString, WithRequestId } from '../types.ts';
+import type { AudioResponseFormat } from './types.ts';
+import type { Uploadable } from '../uploads/types.ts';
+
+/** What a transcription can tell besides its text. */
+export type TranscriptionInclude = OpenString<'logprobs'>;
+
+/** How the server cuts sound into pieces, by where nobody speaks. */
+export interface TranscriptionVadConfig {
+  type: 'server_vad';
+  prefix_padding_ms?: number | undefined;
+  silence_duration_ms?: number | undefined;
+  /** 0 to 1; higher needs louder speech. */
+  threshold?: number | undefined;
+}
+
+/**
+ * Parameters of `audio.transcriptions.create()`: `POST /v1/audio/transcriptions`.
+ *
+ * Fields that are not listed here go through with the option `extraBody`.
+ */
+export interface TranscriptionCreateParamsBase<
+  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
+> {
+  /**
+   * The audio. The gateway recognises it by the extension of its file name, so the file is given one
+   * that its bytes call for.
+   */
+  file: Uploadable;
+  /** An audio model id, as `models.list()` gives it. */
+  model: string;
+  /** The language that is spoken, in ISO 639-1, for example `"en"`. */
+  language?: string | undefined;
+  /** Languages that may be spoken, for models that take several. */
+  languages?: readonly string[] | undefined;
+  /** Words that are likely to be said, for models that take them. */
+  keywords?: readonly string[] | undefined;
+  /** Text that sets the style, or what was said before. */
+  prompt?: string | undefined;
+  /**
+   * The form of the answer. Which ones there are is up to the model.
+   * @defaultValue `"json"`
+   */
+  response_format?: Format | undefined;
+  /** Sampling temperature, 0 to 1. Higher is more random. */
+  temperature?: number | undefined;
+  /** What is timed in `verbose_json`. */
+  timestamp_granularities?: readonly ('word' | 'segment')[] | undefined;
+  /** What is told besides the text. */
+  include?: readonly TranscriptionInclude[] | undefined;
+  /** How the sound is cut into pieces. */
+  chunking_strategy?: 'auto' | TranscriptionVadConfig | null | undefined;
+  /** Names of those who speak, for `diarized_json`. */
+  known_speaker_names?: readonly string[] | undefined;
+  /** Samples of their voices as data URLs, in the same order. */
+  known_speaker_references?: readonly string[] | undefined;
+  /** Whether the text comes as events, piece by piece. */
+  stream?: boolean | null | undefined;
+}
+
+/** Parameters of `audio.transcriptions.create()` for an answer in one piece. */
+export interface TranscriptionCreateParamsNonStreaming<
+  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
+> extends TranscriptionCreateParamsBase<Format> {
+  stream?: false | null | undefined;
+}
+
+/** Parameters of `audio.transcriptions.create()` for a stream of events. */
+export interface TranscriptionCreateParamsStreaming extends TranscriptionCreateParamsBase {
+  stream: true;
+}
+
+/** Parameters of `audio.transcriptions.create()`. */
+export type TranscriptionCreateParams<
+  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
+> = TranscriptionCreateParamsNonStreaming<Format> | TranscriptionCreateParamsStreaming;
+
+/** The types of `OpenAI.Audio.TranscriptionCreateParams`. */
+export declare namespace TranscriptionCreateParams {
+  export type VadConfig = TranscriptionVadConfig;
+  export { type TranscriptionCreateParamsNonStreaming, type TranscriptionCreateParamsStreaming };
+}
+
+/** Tokens of a kind that were heard. */
+interface TranscriptionInputTokenDetails {
+  audio_tokens?: number | undefined;
+  text_tokens?: number | undefined;
+}
+
+/** The tokens that a transcription used. */
+export interface TranscriptionTokens {
+  type: 'tokens';
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
+  input_token_details?: TranscriptionInputTokenDetails | undefined;
+}
+
+/** The length of the sound, for models that are billed by it. */
+export interface TranscriptionDuration {
+  type: 'duration';
+  seconds: number;
+}
+
+/** What a transcription used. */
+export type TranscriptionUsage = TranscriptionTokens | TranscriptionDuration;
+
+/** How sure the model was of a token. */
+export interface TranscriptionLogprob {
+  token?: string | undefined;
+  bytes?: number[] | undefined;
+  logprob?: number | undefined;
+}
+
+/** A language that was heard. */
+export interface TranscriptionLanguage {
+  code: string;
+}
+
+/** A transcription. */
+export interface Transcription extends WithRequestId {
+  /** The text as it was spoken. Empty when nothing was said. */
+  text: string;
+  languages?: TranscriptionLanguage[] | undefined;
+  logprobs?: TranscriptionLogprob[] | undefined;
+  usage?: TranscriptionUsage | undefined;
+}
+
+/** The types of `OpenAI.Audio.Transcription`. */
+export declare namespace Transcription {
+  export type Logprob = TranscriptionLogprob;
+  export type Tokens = TranscriptionTokens;
+  export namespace Tokens {
+    export type InputTokenDetails = TranscriptionInputTokenDetails;
+  }
+  export type Duration = TranscriptionDuration;
+}
+
+/** A word and when it was said. */
+export interface TranscriptionWord {
+  word: string;
+  /** In seconds. */
+  start: number;
+  /** In seconds. */
+  end: number;
+}
+
+/** A stretch of the audio and what was said in it. */
+export interface TranscriptionSegment {
+  id: number;
+  /** Where it begins, in seconds. */
+  start: number;
+  /** Where it ends, in seconds. */
+  end: number;
+  text: string;
+  seek: number;
+  tokens: number[];
+  temperature: number;
+  avg_logprob: number;
+  compression_ratio: number;
+  no_speech_prob: number;
+}
+
+/** A transcription with everything that the provider tells about it. */
+export interface TranscriptionVerbose extends WithRequestId {
+  text: string;
+  /** Length of the audio in seconds; 0 when the provider does not say. */
+  duration: number;
+  /** The language that was spoken; empty when the provider does not say. */
+  language: string;
+  segments?: TranscriptionSegment[] | undefined;
+  /** Only with `timestamp_granularities: ["word"]`. */
+  words?: TranscriptionWord[] | undefined;
+  usage?: TranscriptionUsage | undefined;
+}
+
+/** The types of `OpenAI.Audio.TranscriptionVerbose`. */
+export declare namespace TranscriptionVerbose {
+  export type Usage = TranscriptionDuration;
+}
+
+/** What one person said without a break. */
+export interface TranscriptionDiarizedSegment {
+  type: 'transcript.text.segment';
+  id: string;
+  /** In seconds. */
+  start: number;
+  /** In seconds. */
+  end: number;
+  /** A name that was given, or a letter. */
+  speaker: string;
+  text: string;
+}
+
+/** A transcription that tells who spoke. */
+export interface TranscriptionDiarized extends WithRequestId {
+  task: 'transcribe';
+  text: string;
+  /** Length of the audio in seconds; 0 when the provider does not say. */
+  duration: number;
+  segments: TranscriptionDiarizedSegment[];
+  usage?: TranscriptionUsage | undefined;
+}
+
+/** The types of `OpenAI.Audio.TranscriptionDiarized`. */
+export declare namespace TranscriptionDiarized {
+  export type Tokens = TranscriptionTokens;
+  export namespace Tokens {
+    export type InputTokenDetails = TranscriptionInputTokenDetails;
+  }
+  export type Duration = TranscriptionDuration;
+}
+
+/** What `audio.transcriptions.create()` gives when it gives an object. */
+export type TranscriptionCreateResponse =
+  | Transcription
+  | TranscriptionDiarized
+  | TranscriptionVerbose;
+
+/** A piece of the text. */
+export interface TranscriptionTextDeltaEvent {
+  type: 'transcript.text.delta';
+  delta: string;
+  logprobs?: TranscriptionLogprob[] | undefined;
+  segment_id?: string | undefined;
+}
+
+/** The types of `OpenAI.Audio.TranscriptionTextDeltaEvent`. */
+export declare namespace TranscriptionTextDeltaEvent {
+  export type Logprob = TranscriptionLogprob;
+}
+
+/** What one person said without a break, with `diarized_json`. */
+export type TranscriptionTextSegmentEvent = TranscriptionDiarizedSegment;
+
+/** The end: all of the text. */
+export interface TranscriptionTextDoneEvent {
+  type: 'transcript.text.done';
+  text: string;
+  languages?: TranscriptionLanguage[] | undefined;
+  logprobs?: TranscriptionLogprob[] | undefined;
+  usage?: TranscriptionUsage | undefined;
+}
+
+/** The types of `OpenAI.Audio.TranscriptionTextDoneEvent`. */
+export declare namespace TranscriptionTextDoneEvent {
+  export type Logprob = TranscriptionLogprob;
+  export type Usage = TranscriptionTokens;
+  export namespace Usage {
+    export type InputTokenDetails = TranscriptionInputTokenDetails;
+  }
+}
+
+/** An event of `audio.transcriptions.create({ stream: true })`. */
+export type TranscriptionStreamEvent =
+  | TranscriptionTextDeltaEvent
+  | TranscriptionTextSegmentEvent
+  | TranscriptionTextDoneEvent;

@@ -1,0 +1,121 @@
+import { isEmptyAnswer } from '../answers/error-body.ts';
+import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
+import { jsonAnswer } from '../http/response.ts';
+import { attachRequestId } from '../http/response-body.ts';
+import type { JsonObject, WithRequestId } from '../types.ts';
+import type { Model, ModelList } from './types.ts';
+
+/**
+ * The models that the key can use.
+ *
+ * The gateway has no pages: this is always the whole list. The methods of a page are there for code
+ * that was written for one. Fields that the gateway adds to the list are on the page too.
+ */
+export class ModelsPage implements ModelList, AsyncIterable<Model> {
+  /** Always `"list"`. */
+  readonly object = 'list';
+  /** The models. */
+  readonly data: Model[];
+  declare readonly _request_id?: string | null;
+
+  /** @internal */
+  constructor(list: ModelList) {
+    this.data = list.data;
+    for (const [key, value] of Object.entries(list)) {
+      // What the gateway sends may not replace a method, nor the prototype.
+      if (!(key in this)) Reflect.set(this, key, value);
+    }
+  }
+
+  /** The models, the same as `data`. */
+  getPaginatedItems(): Model[] {
+    return this.data;
+  }
+
+  /** Always `false`. */
+  hasNextPage(): boolean {
+    return false;
+  }
+
+  /** Always rejects, because there is no next page. Ask `hasNextPage()` first. */
+  getNextPage(): Promise<this> {
+    return Promise.reject(
+      new InvalidInputError('getNextPage', 'there is no next page; ask hasNextPage() first.'),
+    );
+  }
+
+  /** The pages of the list: this one. */
+  async *iterPages(): AsyncGenerator<this, void, undefined> {
+    yield this;
+  }
+
+  /** The models, one after the other. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
+    yield* this.data;
+  }
+}
+
+const modelFields: FieldsOf<Model> = {
+  id: 'string',
+  object: 'any',
+  created: numeric,
+  owned_by: 'string',
+  supported_endpoint_types: ['string'],
+  type: 'string',
+};
+
+function normalizeModel(value: JsonObject): void {
+  const { name, created, created_at: date } = value;
+  // Lists in Gemini's form call the id `name`, and some put `models/` in front of it.
+  value['id'] ||= typeof name === 'string' ? name.replace(/^models\//, '') : '';
+  value['object'] = 'model';
+  if (typeof created !== 'number') {
+    // Lists in Anthropic's form give an ISO 8601 date.
+    const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
+    value['created'] = Number(created ?? Number.NaN) || seconds || 0;
+  }
+  fill(value, { owned_by: '', supported_endpoint_types: [], type: undefined });
+}
+
+/** One model by itself. */
+const modelSchema: ResponseSchema<Model & WithRequestId> = {
+  fields: modelFields,
+  answer: { name: 'model', isIn: ({ id, name }) => holdsSomething(id ?? name) },
+  normalize: normalizeModel,
+};
+
+/** How one model is read. */
+export const modelAnswer = jsonAnswer({ schema: modelSchema });
+
+/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
+function areModels(value: JsonObject): boolean {
+  const { object, data, models } = value;
+  const list = data ?? models ?? (object === 'list' ? [] : undefined);
+  if (isEmptyAnswer(list, value)) return true;
+  return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
+}
+
+/** A list of models in OpenAI's, Gemini's or Anthropic's form. */
+const modelListSchema: ResponseSchema<ModelList> = {
+  fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
+  answer: { name: 'model', isIn: areModels },
+  normalize(value) {
+    value['object'] = 'list';
+    const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
+    if (isGemini) {
+      value['data'] = value['models'];
+      // Otherwise a printed page would show every model twice.
+      delete value['models'];
+    }
+    normalizeItems(value, 'data', normalizeModel);
+  },
+};
+
+/** How a list of models is read. */
+export const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
+  const page = new ModelsPage(list);
+  attachRequestId(page, requestId);
+  return page;
+});

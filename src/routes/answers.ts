@@ -1,0 +1,44 @@
+import type { AnswerFormat } from '../http/call.ts';
+import type { RawRequestOptions } from '../http/request.ts';
+import { fileAnswer, kindOfText, typeOf, valueAnswer } from '../http/response.ts';
+import { brokenOff, handOut, peek } from '../http/response-body.ts';
+import { eventAnswer } from '../streams/open-stream.ts';
+import { routeProtocol } from './events.ts';
+
+const files = /^(audio|video|image|font)\//;
+const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
+
+/** An answer of which nothing is promised: JSON, text, a file as a `Response`, or nothing. */
+const anyAnswer: AnswerFormat<unknown> = {
+  kind: 'json',
+  async read(call, answer) {
+    let { response } = answer;
+    const type = typeOf(response);
+    if (files.test(type)) return fileAnswer().read(call, answer);
+    if (!texts.test(type)) {
+      let beginning: string;
+      ({ beginning, response } = await peek(answer).catch((cause: unknown) => {
+        throw brokenOff(cause, answer);
+      }));
+      // JSON is often labelled as anything.
+      if (beginning !== '' && !/^(json|markup)$/.test(kindOfText(beginning))) {
+        return { value: handOut(call, { ...answer, response }), stays: true };
+      }
+    }
+    const whole = { ...answer, response };
+    return valueAnswer.read(call, whole);
+  },
+};
+
+/** The answer as it is. */
+const wholeResponse: AnswerFormat<unknown> = {
+  kind: 'binary',
+  read: (call, answer) => Promise.resolve({ value: handOut(call, answer), stays: true }),
+};
+
+/** How the answer of a route is read: as a stream of events when that is asked for. */
+export function routeAnswer(options: RawRequestOptions | undefined): AnswerFormat<unknown> {
+  const { stream, __binaryResponse: isWhole } = options ?? {};
+  if (stream === true) return eventAnswer(routeProtocol());
+  return isWhole === true ? wholeResponse : anyAnswer;
+}

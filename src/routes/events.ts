@@ -1,0 +1,69 @@
+import { isObject, objectsOf } from '../answers/objects.ts';
+import { readValue, type ResponseSchema } from '../answers/reader.ts';
+import type { StreamProtocol } from '../streams/protocol.ts';
+import type { JsonObject } from '../types.ts';
+
+/** Types of events whose streams have a last event: those of OpenAI, and of Anthropic's messages. */
+const families =
+  /^(response|speech\.audio|transcript\.text|image_generation|image_edit)\.|^message_/;
+
+/** Their last events. */
+const lastEvents =
+  /^(response\.(completed|incomplete|failed|cancelled)|(speech\.audio|transcript\.text)\.done|image_(generation|edit)\.completed|message_stop)$/;
+
+/** Any event is one: what comes from a route that is not known is left as it came. */
+const anyEvent: ResponseSchema<unknown> = { fields: {} };
+
+/**
+ * How the events of any route are read: each as its parsed data.
+ *
+ * A stream in a form that is known is whole when its proof has come: a finish reason for every choice or
+ * candidate that began, or the last event of its family. Any other is when something has come and the
+ * connection closes properly.
+ */
+export function routeProtocol(): StreamProtocol<unknown> {
+  /** What has begun, and whether it has ended. */
+  const parts = new Map<unknown, boolean>();
+  let started = false;
+  let usage: unknown;
+
+  function follow(event: JsonObject): void {
+    const { type, choices, candidates, response } = event;
+    for (const [kind, list] of Object.entries({ choices, candidates })) {
+      for (const { index = 0, finish_reason: reason, finishReason } of objectsOf(list)) {
+        const part = `${kind} ${String(index)}`;
+        parts.set(part, parts.get(part) === true || Boolean(reason ?? finishReason));
+      }
+    }
+    if (typeof type === 'string' && families.test(type)) {
+      parts.set('', parts.get('') === true || lastEvents.test(type));
+    }
+    for (const holder of [response, event]) {
+      const counts = isObject(holder) ? (holder['usage'] ?? holder['usageMetadata']) : undefined;
+      if (counts) usage = counts;
+    }
+  }
+
+  const isFinished = (): boolean => parts.size > 0 && [...parts.values()].every(Boolean);
+  return {
+    read: (value, check) => readValue(value, anyEvent, check),
+    fromAnswer: (answer) => [answer],
+    get endIsProof() {
+      return started && parts.size === 0;
+    },
+    follow: () => ({
+      get started() {
+        return started;
+      },
+      get usage() {
+        return usage;
+      },
+      partial: undefined,
+      isFinished: (terminated) => isFinished() || (terminated && started && parts.size === 0),
+      add(event) {
+        started = true;
+        if (isObject(event)) follow(event);
+      },
+    }),
+  };
+}

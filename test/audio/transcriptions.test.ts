@@ -1,0 +1,256 @@
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import type {
+  Transcription,
+  TranscriptionDiarized,
+  TranscriptionStreamEvent,
+  TranscriptionVerbose,
+} from '../../src/audio/transcription-types.ts';
+import { StreamTruncatedError } from '../../src/streams/errors.ts';
+import type { Stream } from '../../src/streams/stream.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
+import {
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  misuse,
+  scripted,
+} from '../helpers/clients.ts';
+import { settled } from '../helpers/failures.ts';
+import { mediaHeads } from '../helpers/media.ts';
+import { error, text } from '../helpers/transport.ts';
+
+const model = 'gpt-4o-transcribe';
+const file = new File([mediaHeads.mp3], 'talk.mp3', { type: 'audio/mpeg' });
+
+const plain = (body: string) => text(body, { headers: { 'content-type': 'text/plain' } });
+
+describe('audio.transcriptions.create()', () => {
+  test('gives an object with the text', async () => {
+    const { client, emulator } = emulated();
+
+    const transcription = await client.audio.transcriptions.create({ model, file });
+
+    expectTypeOf(transcription).toEqualTypeOf<Transcription>();
+    expect(transcription.text).toContain('talk.mp3');
+    expect(transcription.usage).toEqual({ type: 'duration', seconds: 1 });
+    expect(transcription).toHaveProperty('_request_id', emulator.requests[0]?.id);
+    expect(emulator.requests).toMatchObject([{ operation: 'audio.transcriptions.create' }]);
+    expect(emulator.charges).toMatchObject([{ operation: 'audio.transcriptions.create' }]);
+  });
+
+  test('writes down what speech has spoken', async () => {
+    const { client } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'Guten Morgen.' });
+
+    const { text: said } = await client.audio.transcriptions.create({ model, file: speech });
+
+    expect(said).toBe('Guten Morgen.');
+  });
+
+  test('sends every field as gateways read it', async () => {
+    const { client, emulator } = emulated();
+
+    await client.audio.transcriptions.create({
+      model,
+      file,
+      language: 'de',
+      prompt: 'Names: Ann',
+      temperature: 0.5,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+      include: ['logprobs'],
+      known_speaker_names: ['Ann'],
+      chunking_strategy: { type: 'server_vad', threshold: 0.5 },
+      stream: false,
+    });
+
+    expect(emulator.requests[0]?.body).toEqual({
+      kind: 'multipart',
+      fields: {
+        model,
+        language: 'de',
+        prompt: 'Names: Ann',
+        temperature: '0.5',
+        response_format: 'verbose_json',
+        'timestamp_granularities[]': ['word', 'segment'],
+        'include[]': 'logprobs',
+        'known_speaker_names[]': 'Ann',
+        'chunking_strategy[type]': 'server_vad',
+        'chunking_strategy[threshold]': '0.5',
+        stream: 'false',
+      },
+      files: [expect.objectContaining({ field: 'file', filename: 'talk.mp3', type: 'audio/mpeg' })],
+    });
+  });
+
+  test('gives everything in verbose_json, words too', async () => {
+    const { client } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One. Two.' });
+
+    const transcription = await client.audio.transcriptions.create({
+      model,
+      file: speech,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word'],
+    });
+
+    expectTypeOf(transcription).toEqualTypeOf<TranscriptionVerbose>();
+    expect(transcription.duration).toBeGreaterThan(0);
+    expect(transcription.segments?.map((segment) => segment.text)).toEqual(['One.', 'Two.']);
+    expect(transcription.words?.map(({ word }) => word)).toEqual(['One.', 'Two.']);
+  });
+
+  test('tells who spoke in diarized_json', async () => {
+    const { client } = emulated();
+
+    const transcription = await client.audio.transcriptions.create({
+      model,
+      file,
+      response_format: 'diarized_json',
+    });
+
+    expectTypeOf(transcription).toEqualTypeOf<TranscriptionDiarized>();
+    expect(transcription.segments[0]).toMatchObject({ speaker: 'A', start: 0 });
+  });
+
+  test.each([
+    ['text', /^This is/],
+    ['srt', /^1\n00:00:00,000 --> /],
+    ['vtt', /^WEBVTT/],
+  ] as const)('gives text for %s', async (format, expected) => {
+    const { client } = emulated();
+
+    const said = await client.audio.transcriptions.create({ model, file, response_format: format });
+
+    expectTypeOf(said).toBeString();
+    expect(said).toMatch(expected);
+  });
+
+  test.each([
+    ['text in place of JSON', plain('Hello'), undefined, { text: 'Hello' }],
+    ['JSON in place of text', json({ text: 'Hello' }), 'text', 'Hello'],
+    ['numbers as text', json({ text: 'a', duration: '2.5' }), 'verbose_json', { duration: 2.5 }],
+    ['no segments', json({ text: 'a' }), 'diarized_json', { segments: [], task: 'transcribe' }],
+  ] as const)('understands %s', async (_, answer, format, expected) => {
+    const { client } = scripted([answer]);
+
+    const got = await client.audio.transcriptions.create({ model, file, response_format: format });
+
+    if (typeof expected === 'string') expect(got).toBe(expected);
+    else expect(got).toMatchObject(expected);
+  });
+
+  test.each([
+    ['nothing', plain('')],
+    ['half of it', plain('{"text":"a')],
+    ['another object', json({ data: [] })],
+    ['a page', plain('<!doctype html><html></html>')],
+  ])('%s is no answer', async (_, answer) => {
+    const { client } = scripted([answer]);
+
+    const failure = await failureOf(client.audio.transcriptions.create({ model, file }));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+  });
+
+  test.each([
+    ['the file', { model }, 'file'],
+    ['the model', { file }, 'model'],
+    ['an empty file', { model, file: new File([], 'a.mp3') }, 'file'],
+    ['a picture', { model, file: new File([mediaHeads.png], 'a.png') }, 'file'],
+    ['the temperature', { model, file, temperature: 'hot' }, 'temperature'],
+    ['nothing', undefined, 'params'],
+  ])('what cannot work is refused: %s', async (_, params, field) => {
+    const { client, requests } = scripted([json({ text: 'a' })]);
+
+    const failure = await failureOf(misuse(client.audio.transcriptions, 'create', params));
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(failure).toHaveProperty('field', field);
+    expect(requests).toHaveLength(0);
+  });
+
+  test('is metered: repeated after a 500, but not when the file is a stream', async () => {
+    vi.useFakeTimers();
+    const { client, requests } = scripted([error('x', 500)]);
+
+    await settled(client.audio.transcriptions.create({ model, file }));
+    expect(requests).toHaveLength(3);
+
+    const body = new Blob([mediaHeads.mp3]).stream();
+    const streamed = toStreamingFile(body, 'talk.mp3');
+    await settled(client.audio.transcriptions.create({ model, file: streamed }));
+    expect(requests).toHaveLength(4);
+    vi.useRealTimers();
+  });
+});
+
+describe('a streamed transcription', () => {
+  const done = { type: 'transcript.text.done', text: 'Hello there' };
+  const deltas = [
+    { type: 'transcript.text.delta', delta: 'Hello ' },
+    { type: 'transcript.text.delta', delta: 'there' },
+  ];
+
+  test('comes piece by piece', async () => {
+    const { client, emulator } = emulated();
+    const speech = await client.audio.speech.create({ model: 'm-speech', input: 'One two.' });
+
+    const stream = await client.audio.transcriptions.create({ model, file: speech, stream: true });
+    expectTypeOf(stream).toEqualTypeOf<Stream<TranscriptionStreamEvent>>();
+    const events = await collect(stream);
+
+    expect(events).toMatchObject([
+      { type: 'transcript.text.delta', delta: 'One ' },
+      { type: 'transcript.text.delta', delta: 'two.' },
+      { type: 'transcript.text.done', text: 'One two.' },
+    ]);
+    expect(stream.usage).toMatchObject({ type: 'tokens' });
+    expect(emulator.requests[1]?.body).toMatchObject({ fields: { stream: 'true' } });
+  });
+
+  test('that misses its last event throws', async () => {
+    const { client } = scripted([eventStream(...deltas)]);
+    const stream = await client.audio.transcriptions.create({ model, file, stream: true });
+
+    await expect(collect(stream)).rejects.toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('of a model that does not stream is made of its whole answer', async () => {
+    const { client } = emulated();
+
+    const events = await collect(
+      await client.audio.transcriptions.create({ model: 'whisper-1', file, stream: true }),
+    );
+
+    expect(events.map(({ type }) => type)).toEqual([deltas[0]?.type, done.type]);
+  });
+
+  test('may tell who spoke', async () => {
+    const segment = { type: 'transcript.text.segment', id: 's', speaker: 'A', text: 'Hello there' };
+    const { client } = scripted([eventStream(segment, done)]);
+
+    const stream = await client.audio.transcriptions.create({
+      model,
+      file,
+      response_format: 'diarized_json',
+      stream: true,
+    });
+
+    expect(await collect(stream)).toMatchObject([segment, done]);
+  });
+
+  test('with an error in place of it throws before the loop', async () => {
+    const { client } = scripted([json({ error: { message: 'no', code: 'x' } })]);
+
+    const failure = await failureOf(
+      client.audio.transcriptions.create({ model, file, stream: true }),
+    );
+
+    expect(failure).toBeInstanceOf(APIError);
+  });
+});

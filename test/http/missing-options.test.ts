@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Gateway } from '../../src/gateway.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { createEmulator } from '../../src/testing/index.ts';
+import { failureOf } from '../helpers/clients.ts';
+import { chat, draw, film, list, translate } from '../helpers/transport.ts';
+
+beforeEach(() => {
+  vi.stubEnv('GATEWAY_API_KEY', undefined);
+  vi.stubEnv('GATEWAY_BASE_URL', undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+function stubPage(address = 'https://app.example/shop/cart?id=7') {
+  const document = { baseURI: address };
+  vi.stubGlobal('window', { document });
+  vi.stubGlobal('document', document);
+  vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0' });
+}
+
+/** A client of which the requests are kept. */
+function recorded(options: GatewayOptions) {
+  const requests: Request[] = [];
+  const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    requests.push(new Request(input, init));
+    return Promise.resolve(Response.json({ object: 'list', data: [] }));
+  };
+  return { client: new Gateway({ logLevel: 'off', fetch, ...options }), requests };
+}
+
+describe('a key or a base URL that is missing', () => {
+  test.each([
+    ['apiKey', { baseURL: 'https://gateway.test' }, 'GATEWAY_API_KEY'],
+    ['apiKey', { apiKey: '', baseURL: 'https://gateway.test' }, 'GATEWAY_API_KEY'],
+    ['baseURL', { apiKey: 'sk-test' }, 'GATEWAY_BASE_URL'],
+    ['baseURL', { apiKey: 'sk-test', baseURL: '' }, 'GATEWAY_BASE_URL'],
+    ['baseURL', { apiKey: 'sk-test', baseURL: null }, 'GATEWAY_BASE_URL'],
+    ['baseURL', { apiKey: 'sk-test', baseURL: '/api' }, 'only means something in a page'],
+  ])('%s is said by the first call, before anything is sent', async (field, options, words) => {
+    const { client, requests } = recorded(options);
+
+    for (const call of [list, chat, draw, film, translate]) {
+      const failure = await failureOf(call(client));
+
+      expect(failure).toBeInstanceOf(InvalidInputError);
+      expect(failure).toMatchObject({ field, outcome: 'not_sent' });
+      expect(failure).toHaveProperty('message', expect.stringContaining(words));
+    }
+    expect(requests).toHaveLength(0);
+  });
+
+  test('is looked for again, as the environment may be loaded later', async () => {
+    const { client, requests } = recorded({});
+    expect(client.baseURL).toBe('');
+    expect(client.apiKey).toBeNull();
+    vi.stubEnv('GATEWAY_API_KEY', 'sk-late');
+    vi.stubEnv('GATEWAY_BASE_URL', 'https://late.example/v1');
+
+    await list(client);
+
+    expect(requests[0]?.url).toBe('https://late.example/v1/models');
+    expect(requests[0]?.headers.get('authorization')).toBe('Bearer sk-late');
+    expect(client.baseURL).toBe('https://late.example');
+  });
+
+  test('can be set, and given to a copy', async () => {
+    const { client, requests } = recorded({});
+
+    client.apiKey = 'sk-set';
+    client.baseURL = 'https://set.example';
+    await list(client);
+    await list(client.withOptions({ baseURL: 'https://copy.example' }));
+
+    expect(requests.map(({ url }) => url)).toEqual([
+      'https://set.example/v1/models',
+      'https://copy.example/v1/models',
+    ]);
+  });
+
+  test('keeps no client from being printed, copied or looked at', () => {
+    const client = new Gateway();
+
+    expect(JSON.stringify(client)).toBe('{"baseURL":""}');
+    expect(Object.assign({}, client).baseURL).toBe('');
+    expect(client.withOptions({}).baseURL).toBe('');
+  });
+
+  test('what cannot work still throws at once', () => {
+    for (const options of [
+      { apiKey: ' ' },
+      { apiKey: 'sk\nx' },
+      { baseURL: 'gateway.test' },
+      { baseURL: '//gateway.test' },
+      { maxRetries: -1 },
+    ]) {
+      expect(() => new Gateway(options)).toThrow(InvalidInputError);
+    }
+  });
+});
+
+describe('a server of your own in between', () => {
+  test('apiKey: null sends no key, whatever the environment holds', async () => {
+    vi.stubEnv('GATEWAY_API_KEY', 'sk-env');
+    const { client, requests } = recorded({ apiKey: null, baseURL: 'https://own.example/api' });
+
+    await list(client);
+    await draw(client).catch(() => undefined);
+
+    expect(requests.map(({ headers }) => headers.has('authorization'))).toEqual([false, false]);
+    expect(client.apiKey).toBeNull();
+  });
+
+  test('a 401 is not tried again, as there is no other key', async () => {
+    const emulator = createEmulator();
+    const { baseURL, fetch } = emulator;
+    const client = new Gateway({ apiKey: null, baseURL, fetch, logLevel: 'off' });
+
+    await expect(list(client)).rejects.toMatchObject({ status: 401 });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['/api', 'https://app.example/api/v1/models'],
+    ['/api/v1', 'https://app.example/api/v1/models'],
+    ['/', 'https://app.example/v1/models'],
+    ['./llm', 'https://app.example/shop/llm/v1/models'],
+    ['../llm/', 'https://app.example/llm/v1/models'],
+  ])('in a page baseURL %j is a path of its server', async (baseURL, url) => {
+    stubPage();
+    const { client, requests } = recorded({ apiKey: null, baseURL });
+
+    await list(client);
+
+    expect(requests[0]?.url).toBe(url);
+    expect(client.baseURL).toBe(url.replace('/v1/models', ''));
+  });
+
+  test('in a worker of a page it is relative to the script', async () => {
+    vi.stubGlobal('location', { href: 'https://app.example/assets/worker.js' });
+    const { client, requests } = recorded({ apiKey: null, baseURL: '/api' });
+
+    await list(client);
+
+    expect(requests[0]?.url).toBe('https://app.example/api/v1/models');
+  });
+
+  test('what is loaded on a server first finds its page later', async () => {
+    const { client, requests } = recorded({ apiKey: null, baseURL: '/api' });
+    expect(client.baseURL).toBe('');
+    stubPage();
+
+    await list(client);
+
+    expect(requests[0]?.url).toBe('https://app.example/api/v1/models');
+  });
+
+  test('messages in a page speak of what a page can do', async () => {
+    stubPage();
+    const keyless = await failureOf(list(recorded({ baseURL: '/api' }).client));
+    const homeless = await failureOf(list(recorded({ apiKey: null }).client));
+
+    for (const failure of [keyless, homeless]) {
+      expect(failure).toBeInstanceOf(InvalidInputError);
+      expect(failure).toHaveProperty('message', expect.not.stringMatching(/environment|GATEWAY_/));
+    }
+    expect(keyless).toHaveProperty('message', expect.stringContaining('apiKey: null'));
+    expect(homeless).toHaveProperty('message', expect.stringContaining('"/api"'));
+    expect(() => new Gateway({ apiKey: 'sk-test', baseURL: '/api' })).toThrow('apiKey: null');
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIUserAbortError,
+} from '../../src/errors/api-errors.ts';
+import { Gateway } from '../../src/gateway.ts';
+import type { Fetch } from '../../src/options.ts';
+import { failureOf } from '../helpers/clients.ts';
+import { chat, completion, draw } from '../helpers/transport.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+function clientOf(answer: () => unknown) {
+  let calls = 0;
+  const fetch = untyped<Fetch>(() => {
+    calls += 1;
+    return answer();
+  });
+  const client = new Gateway({
+    apiKey: 'sk-test',
+    baseURL: 'https://gateway.test',
+    logLevel: 'off',
+    maxRetries: 0,
+    fetch,
+  });
+  return { client, calls: () => calls };
+}
+
+describe('a fetch of the caller', () => {
+  test.each([
+    ['nothing', () => undefined],
+    ['nothing, later', () => Promise.resolve()],
+    ['null', () => Promise.resolve(null)],
+    ['text', () => Promise.resolve('hello')],
+    ['a parsed answer', () => Promise.resolve(completion)],
+    ['half a response', () => Promise.resolve({ ok: true, status: 200 })],
+    ['headers that are none', () => Promise.resolve({ status: 400, headers: { get: () => null } })],
+    ['an error response', () => Promise.resolve(Response.error())],
+  ])('that gives %s fails with an error that says so', async (_, answer) => {
+    const { client, calls } = clientOf(answer);
+
+    const failure = await failureOf(draw(client));
+
+    expect(failure).toBeInstanceOf(APIConnectionError);
+    expect(failure).toMatchObject({ outcome: 'unknown' });
+    expect(failure).toHaveProperty('message', expect.stringContaining('no Response'));
+    expect(calls()).toBe(1);
+  });
+
+  test.each([
+    ['text', () => Promise.reject('nope')],
+    ['nothing', () => Promise.reject(undefined)],
+    [
+      'an error at once',
+      () => {
+        throw new Error('sync');
+      },
+    ],
+  ])('that throws %s fails with an error of this package', async (_, answer) => {
+    const failure = await failureOf(chat(clientOf(answer).client));
+
+    expect(failure).toBeInstanceOf(APIConnectionError);
+    expect(failure).not.toBeInstanceOf(APIConnectionTimeoutError);
+  });
+
+  test.each([
+    ['TimeoutError', new DOMException('The operation timed out.', 'TimeoutError')],
+    ['AbortError of its own', new DOMException('This operation was aborted', 'AbortError')],
+    ['words', new Error('network timeout at: https://gateway.test')],
+    ['a cause', new TypeError('fetch failed', { cause: new Error('request timed out') })],
+    ['a code', Object.assign(new Error('late'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
+  ])('that gives up after a time limit, by its %s', async (_, error) => {
+    const failure = await failureOf(chat(clientOf(() => Promise.reject(error)).client));
+
+    expect(failure).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(failure).toMatchObject({ outcome: 'unknown', timeout: undefined });
+  });
+
+  test('is not blamed for an abort of the caller', async () => {
+    const abort = new DOMException('This operation was aborted', 'AbortError');
+    const controller = new AbortController();
+    const { client } = clientOf(() => {
+      controller.abort();
+      return Promise.reject(abort);
+    });
+
+    const failure = await failureOf(client.models.list({ signal: controller.signal }));
+
+    expect(failure).toBeInstanceOf(APIUserAbortError);
+  });
+});

@@ -1,0 +1,393 @@
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
+import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { InvalidInputError } from '../../src/errors/gateway-error.ts';
+import { endpoints, type Endpoint } from '../../src/endpoints.ts';
+import type { RouteRequest } from '../../src/http/request.ts';
+import type { Stream } from '../../src/streams/stream.ts';
+import { StreamError, StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import {
+  bodyOf,
+  collect,
+  emulated,
+  eventStream,
+  failureOf,
+  json,
+  scripted,
+} from '../helpers/clients.ts';
+import { cutResponse, settled, silentResponse } from '../helpers/failures.ts';
+import { completion, error, messages, text } from '../helpers/transport.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('ways to call a route', () => {
+  test('a request in one object, with its method in any case', async () => {
+    const { client, requests } = scripted([json({ ok: true })]);
+    const body = { a: 1 };
+
+    const answer = await client.request({
+      method: 'post',
+      path: '/v1/rerank',
+      body,
+      query: { q: 1 },
+      headers: { 'x-team': 'a' },
+    });
+    await client.request('delete', '/v1/files/7');
+    await client.request({ method: 'GET', path: 'files' });
+
+    expect(answer).toEqual({ ok: true });
+    expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST https://gateway.test/v1/rerank?q=1',
+      'DELETE https://gateway.test/v1/files/7',
+      'GET https://gateway.test/files',
+    ]);
+    expect(await bodyOf(requests[0])).toEqual(body);
+    expect(requests[0]?.headers.get('x-team')).toBe('a');
+  });
+
+  test('the answer has the type that the caller gives it', async () => {
+    const { client } = scripted([json({ id: 'x' })]);
+
+    expectTypeOf(client.post<{ id: string }>('/v1/rerank')).resolves.toEqualTypeOf<{
+      id: string;
+    }>();
+    expectTypeOf(client.get('/x')).resolves.toBeUnknown();
+    expectTypeOf(client.post('/x', { stream: true })).resolves.toEqualTypeOf<Stream<unknown>>();
+    expectTypeOf(
+      client.post<Stream<{ type: string }>>('/x', { stream: true }),
+    ).resolves.toEqualTypeOf<Stream<{ type: string }>>();
+    const { id } = await client.post<{ id: string }>('/v1/rerank');
+    expect(id).toBe('x');
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a request without a path', { method: 'GET' }],
+    ['a request without a method', { path: '/v1/x' }],
+    ['an unknown method', { method: 'TRACE', path: '/v1/x' }],
+    ['a number', 7],
+  ])('%s is refused, and nothing is sent', async (_, request) => {
+    const { client, requests } = scripted([json({})]);
+
+    const failure = await failureOf(client.request(untyped<RouteRequest>(request)));
+
+    expect(failure).toBeInstanceOf(InvalidInputError);
+    expect(requests).toHaveLength(0);
+  });
+});
+
+/** How often a request is sent that fails with a 500. */
+async function sends(path: string, options = {}): Promise<number> {
+  const { client, requests } = scripted([error('x', 500)]);
+  await settled(client.post(path, { body: {}, ...options }));
+  return requests.length;
+}
+
+describe('what a path costs', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+
+  const posts = Object.entries<Endpoint>(endpoints).filter(([, { method }]) => method === 'POST');
+
+  test.each(posts)('%s is repeated as the operation is', async (_, { path, charge }) => {
+    const filled = path.replaceAll(/\{\w+\}/g, 'm.1-x');
+
+    expect(await sends(filled)).toBe(charge === 'metered' ? 3 : 1);
+    expect(await sends(`${filled}?alt=sse`)).toBe(charge === 'metered' ? 3 : 1);
+    expect(await sends(filled, { retryUnknownOutcome: false })).toBe(1);
+    expect(await sends(filled, { retryUnknownOutcome: true })).toBe(3);
+  });
+
+  test.each([
+    '/v1/responses',
+    '/v1/chat/completions/x',
+    '/v2/chat/completions',
+    '/v1/chat%2Fcompletions',
+    '/kling/v1/embeddings',
+    '/v1/images/variations',
+  ])('%s counts as charged', async (path) => {
+    expect(await sends(path)).toBe(1);
+    expect(await sends(path, { retryUnknownOutcome: true })).toBe(3);
+  });
+
+  test('a client for /v1 is understood', async () => {
+    const { client, requests } = scripted([error('x', 500)], {
+      baseURL: 'https://gateway.test/v1',
+    });
+
+    await settled(client.post('/chat/completions', { body: {} }));
+
+    expect(requests).toHaveLength(3);
+  });
+
+  test('what may be repeated can be made strict', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+      const { client, requests } = scripted([error('x', 500)]);
+      await settled(client.request(method, '/v1/x'));
+      expect(requests).toHaveLength(3);
+      await settled(client.request(method, '/v1/x', { retryUnknownOutcome: false }));
+      expect(requests).toHaveLength(4);
+    }
+  });
+
+  test('the option of a client leaves reads as they are', async () => {
+    const { client, requests } = scripted([error('x', 500)], { retryUnknownOutcome: false });
+
+    await settled(client.get('/v1/x'));
+
+    expect(requests).toHaveLength(3);
+  });
+
+  test('a video that may have been submitted is said to be one', async () => {
+    const { client } = scripted([error('x', 500)]);
+
+    const { error: failure } = await settled(client.post('/v1/videos', { body: { model: 'm' } }));
+
+    expect(failure).toBeInstanceOf(VideoSubmitUnknownError);
+  });
+});
+
+/** The events of a response of OpenAI's newer API. */
+const responseEvents = [
+  { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', error: null } },
+  { type: 'response.output_text.delta', delta: 'Hel' },
+  { type: 'response.output_text.delta', delta: 'lo' },
+  { type: 'response.completed', response: { id: 'resp_1', usage: { total_tokens: 7 } } },
+];
+
+const chunk = (content: string, reason: string | null = null) => ({
+  ...completion,
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta: { content }, finish_reason: reason }],
+});
+
+/** Reads a stream, and gives what came and what it ended with. */
+async function read(stream: AsyncIterable<unknown>) {
+  const events: unknown[] = [];
+  try {
+    for await (const event of stream) events.push(event);
+    return { events };
+  } catch (failure) {
+    return { events, failure };
+  }
+}
+
+/** Opens a stream of events that is answered so. */
+const open = (answer: Parameters<typeof scripted>[0][number], options = {}) =>
+  scripted([answer], { maxRetries: 0, ...options }).client.post('/v1/responses', {
+    body: { model: 'm', input: 'Hello', stream: true },
+    stream: true,
+  });
+
+describe('event streams', () => {
+  test('give the parsed data of each event', async () => {
+    const { client, requests } = scripted([eventStream(...responseEvents)]);
+    const body = { model: 'm', input: 'Hello', stream: true };
+
+    const stream = await client.post('/v1/responses', { body, stream: true });
+
+    expect(await collect(stream)).toEqual(responseEvents);
+    expect(stream.verdict).toBe('complete');
+    expect(stream.usage).toEqual({ total_tokens: 7 });
+    expect(requests[0]?.headers.get('accept')).toBe('text/event-stream');
+    expect(await bodyOf(requests[0])).toEqual(body);
+  });
+
+  test.each([
+    ['a response', responseEvents.slice(0, -1)],
+    ['a chat', [chunk('Hel'), chunk('lo')]],
+    ['a chat with a terminator', [chunk('Hel'), '[DONE]']],
+    ['a choice of a chat', [chunk('a', 'stop'), { choices: [{ index: 1, delta: {} }] }]],
+    ['a generation', [{ candidates: [{ content: { parts: [{ text: 'a' }] } }] }]],
+    ['a message', [{ type: 'message_start', message: {} }, { type: 'message_delta' }]],
+    ['speech', [{ type: 'speech.audio.delta', audio: '' }]],
+    ['nothing at all', []],
+  ])('that miss the end of %s throw', async (_, events) => {
+    const { events: came, failure } = await read(await open(eventStream(...events)));
+
+    expect(came).toEqual(events.filter((event) => event !== '[DONE]'));
+    expect(failure).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test.each([
+    ['a response', responseEvents],
+    ['a response that was cut by its limit', [{ type: 'response.incomplete', response: {} }]],
+    ['a chat', [chunk('Hel'), chunk('lo', 'stop'), '[DONE]']],
+    ['a generation', [{ candidates: [{ finishReason: 'STOP' }] }]],
+    ['a message', [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }]],
+    ['a form that nobody knows', [{ step: 1 }, { step: 2 }]],
+    ['a form that nobody knows, with a terminator', [{ step: 1 }, '[DONE]']],
+  ])('are whole at the end of %s', async (_, events) => {
+    const stream = await open(eventStream(...events));
+    const { failure } = await read(stream);
+
+    expect(failure).toBeUndefined();
+    expect(stream.verdict).toBe('complete');
+  });
+
+  test('whose connection breaks throw, in whatever form', async () => {
+    const body = 'data: {"step":1}\n\n';
+    const headers = { 'content-type': 'text/event-stream' };
+
+    const { events, failure } = await read(await open(() => cutResponse(body, { headers })));
+
+    expect(events).toEqual([{ step: 1 }]);
+    expect(failure).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('with an error in them throw what it says', async () => {
+    for (const event of [
+      { type: 'error', code: 'server_error', message: 'It broke.' },
+      { error: { message: 'It broke.', code: 'server_error' } },
+    ]) {
+      const { failure } = await read(await open(eventStream(responseEvents[0], event)));
+
+      expect(failure).toBeInstanceOf(StreamError);
+      expect(failure).toHaveProperty('message', expect.stringContaining('It broke.'));
+    }
+  });
+
+  test('keep to the limits of streams', async () => {
+    const large = eventStream({ text: 'x'.repeat(2_000) });
+    const { failure } = await read(await open(large, { maxEventBytes: 1_024 }));
+    expect(failure).toBeInstanceOf(StreamError);
+
+    vi.useFakeTimers();
+    const headers = { 'content-type': 'text/event-stream' };
+    const silent = () => silentResponse('data: {"step":1}\n\n', { headers });
+    const stream = await open(silent, { idleTimeout: 1_000 });
+    const { value } = await settled(read(stream));
+    expect(value?.events).toEqual([{ step: 1 }]);
+    expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
+  });
+
+  test('that come whole are one event, and an error in one is thrown', async () => {
+    const whole = { id: 'resp_1', object: 'response', output: [] };
+
+    expect(await collect(await open(json(whole)))).toEqual([whole]);
+    expect(await failureOf(open(json({ error: { message: 'no', code: 'x' } })))).toBeInstanceOf(
+      APIError,
+    );
+    expect(await failureOf(open(error('x', 400)))).toBeInstanceOf(APIError);
+    expect(await failureOf(open(text('<html>', { status: 200 })))).toBeInstanceOf(
+      UnexpectedResponseError,
+    );
+  });
+
+  test('are charged once, whatever becomes of them', async () => {
+    const { client, requests } = scripted([
+      () => cutResponse('data: {"type":"response.created"}\n\n'),
+    ]);
+
+    await read(await client.post('/v1/responses', { body: {}, stream: true }));
+
+    expect(requests).toHaveLength(1);
+  });
+
+  test('of the emulator come through put together', async () => {
+    const { client } = emulated();
+    const body = { model: 'gpt-4o-mini', messages, stream: true };
+
+    const stream = await client.post<Stream<ReturnType<typeof chunk>>>('/v1/chat/completions', {
+      body,
+      stream: true,
+    });
+    const chunks = await collect(stream);
+
+    const said = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+    expect(said.length).toBeGreaterThan(0);
+    expect(stream.verdict).toBe('complete');
+  });
+
+  test('left early close their connection', async () => {
+    const { client, emulator } = emulated();
+    const body = { model: 'gpt-4o-mini', messages, stream: true };
+
+    for await (const _ of await client.post('/v1/chat/completions', { body, stream: true })) break;
+
+    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true));
+  });
+});
+
+/** What a read gives that is answered so. */
+const answered = (body: string, type: string) =>
+  scripted([text(body, { headers: { 'content-type': type } })]).client.get('/v1/x');
+
+describe('answers', () => {
+  const bytes = new Uint8Array([0, 1, 2, 250, 251, 252]);
+  const file = (type: string) => () =>
+    new Response(bytes, { headers: { 'content-type': type, 'x-request-id': 'req_7' } });
+
+  test.each([
+    'audio/mpeg',
+    'video/mp4',
+    'image/png',
+    'application/pdf',
+    'application/octet-stream',
+  ])('of type %s come back as a Response', async (type) => {
+    const { client } = scripted([file(type)]);
+
+    const { data, request_id: id } = await client.get<Response>('/v1/files/7').withResponse();
+
+    expect(data).toBeInstanceOf(Response);
+    expect(new Uint8Array(await data.arrayBuffer())).toEqual(bytes);
+    expect(data.headers.get('content-type')).toBe(type);
+    expect(id).toBe('req_7');
+  });
+
+  test('a picture in XML is a file, a feed is text', async () => {
+    const xml = '<svg xmlns="http://www.w3.org/2000/svg"/>';
+    expect(await answered(xml, 'image/svg+xml')).toBeInstanceOf(Response);
+    expect(await answered(xml, 'application/rss+xml')).toBe(xml);
+  });
+
+  test('JSON and text are told by what they are, whatever their label', async () => {
+    expect(await answered('{"a":1}', 'application/octet-stream')).toEqual({ a: 1 });
+    expect(await answered('{"a":1}', 'text/plain')).toEqual({ a: 1 });
+    expect(await answered('a,b', 'text/csv')).toBe('a,b');
+    expect(await answered('"a"', 'application/json')).toBe('a');
+    expect(await answered('', 'application/octet-stream')).toBe('');
+    expect(await failureOf(answered('{"a":', 'application/json'))).toBeInstanceOf(
+      UnexpectedResponseError,
+    );
+  });
+
+  test('a file that is cut fails when it is read', async () => {
+    const headers = { 'content-type': 'audio/mpeg' };
+    const { client } = scripted([() => cutResponse('ID3', { headers })]);
+
+    const response = await client.get<Response>('/v1/files/7');
+
+    await expect(response.arrayBuffer()).rejects.toBeInstanceOf(UnexpectedResponseError);
+  });
+
+  test('an error in place of a file is thrown', async () => {
+    const headers = { 'content-type': 'audio/mpeg' };
+    const body = JSON.stringify({ error: { message: 'no such file', code: 'x' } });
+    const { client } = scripted([text(body, { headers })]);
+
+    expect(await failureOf(client.get('/v1/files/7'))).toHaveProperty(
+      'message',
+      expect.stringContaining('no such file'),
+    );
+  });
+
+  test('__binaryResponse gives the Response of anything', async () => {
+    const { client } = scripted([json({ a: 1 })]);
+
+    const response = await client.get<Response>('/v1/x', { __binaryResponse: true });
+
+    expect(await response.json()).toEqual({ a: 1 });
+  });
+
+  test('none gives null', async () => {
+    const { client } = scripted([text(null, { status: 204 })]);
+
+    expect(await client.delete('/v1/files/7')).toBeNull();
+  });
+});
