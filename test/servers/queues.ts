@@ -80,7 +80,9 @@ export function openWorker(
     const connection = { url, maxRetriesPerRequest: null };
     return quiet(new Worker(name, processor, { ...options, connection }));
   }
-  const connection = { connectionString: url, max: 10 };
+  // Each job in work asks the database several times.
+  const max = Math.max(10, Math.ceil((options.concurrency ?? 1) * 0.6));
+  const connection = { connectionString: url, max };
   return quiet(new Worker(name, processor, { ...options, connection }, createPostgresBackend));
 }
 
