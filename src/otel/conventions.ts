@@ -25,6 +25,7 @@ const operations: Readonly<Record<string, OperationName>> = {
   'images.generate': image,
   'images.edit': image,
   'audio.speech.create': { name: 'generate_content', output: 'speech' },
+  'audio.transcriptions.create': { name: 'generate_content', output: 'text' },
   'audio.translations.create': { name: 'generate_content', output: 'text' },
   'videos.create': video,
   'videos.remix': video,

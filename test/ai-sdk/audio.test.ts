@@ -76,16 +76,54 @@ describe('transcription', () => {
     expect(text).toBe('Good morning. It rains.');
   });
 
-  test('is refused otherwise, before anything is sent', async () => {
+  test('is in the language that is spoken otherwise, with times', async () => {
     const { provider, emulator, audio } = await spoken();
 
+    const result = await transcribe({ model: provider.transcriptionModel('whisper-1'), audio });
+
+    expect(result.text).not.toBe('');
+    expect(result.segments.length).toBeGreaterThan(0);
+    expect(result.warnings).toEqual([]);
+    expect(emulator.requests.at(-1)).toMatchObject({ path: '/v1/audio/transcriptions' });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('gives words in place of segments where they are asked for', async () => {
+    const { provider, audio } = await spoken();
+
+    const { segments } = await transcribe({
+      model: provider.transcriptionModel('whisper-1'),
+      audio,
+      timestampGranularities: ['word'],
+    });
+
+    expect(segments.length).toBeGreaterThan(1);
+    expect(segments.every(({ text }) => !text.trim().includes(' '))).toBe(true);
+  });
+
+  test('by a model that tells the text alone, with a warning when more is asked for', async () => {
+    const { provider, emulator, audio } = await spoken();
+    const model = provider.transcriptionModel('gpt-4o-transcribe');
+
+    const result = await transcribe({ model, audio, timestampGranularities: ['word'] });
+
+    expect(result.text).not.toBe('');
+    expect(result.warnings).toMatchObject([{ feature: 'timestampGranularities' }]);
+    expect(emulator.requests.at(-1)?.body).toMatchObject({ fields: { response_format: 'json' } });
+  });
+
+  test('of a gateway that has no such route is an error, and nothing is repeated', async () => {
+    const { provider, emulator, audio } = await spoken();
+    emulator.fail({
+      operation: 'audio.transcriptions.create',
+      fault: { type: 'error', status: 404 },
+    });
+
     const error = await failureOf(
-      transcribe({ model: provider.transcriptionModel(translation), audio }),
+      transcribe({ model: provider.transcriptionModel('whisper-1'), audio }),
     );
 
-    expect(error).toMatchObject({ name: 'AI_UnsupportedFunctionalityError' });
-    expect(Object(error).message).toContain('{ translate: true }');
-    expect(emulator.requests).toEqual([]);
+    expect(error).toMatchObject({ name: 'AI_APICallError', statusCode: 404, isRetryable: false });
   });
 });
 
