@@ -61,7 +61,7 @@ async function cutOff() {
 
 test('observers that do not come are done without, and the log tells', async () => {
   vi.resetModules();
-  vi.doMock('../src/http/observe.ts', () => {
+  vi.doMock('../src/observing/observe.ts', () => {
     throw offline;
   });
   const { Gateway } = await import('../src/gateway.ts');

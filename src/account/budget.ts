@@ -1,7 +1,7 @@
 import { parseJSON } from '../answers/objects.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import type { ClientSettings } from '../http/settings.ts';
-import type { Ending, PricedCall } from '../http/totals.ts';
+import type { Ending, PricedCall } from '../observing/totals.ts';
 import type { Budget } from '../options.ts';
 import { costOf, type Work } from './cost.ts';
 import { BudgetError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { UsageSum } from '../http/totals.ts';
+import type { UsageSum } from '../observing/totals.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
 
 /** What was done, as far as its price depends on it. */

@@ -1,5 +1,5 @@
 import { check, checkInteger, checkModel, checkObject } from '../check.ts';
-import type { Ending, PricedCall } from '../http/totals.ts';
+import type { Ending, PricedCall } from '../observing/totals.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Budget } from '../options.ts';
 import { BudgetState } from './budget.ts';

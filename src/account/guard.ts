@@ -1,4 +1,4 @@
-import type { CallGuard } from '../http/totals.ts';
+import type { CallGuard } from '../observing/totals.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import type { Budget } from '../options.ts';

@@ -3,7 +3,7 @@ import { textOf } from '../answers/task-id.ts';
 import { check, checkModel } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { type CallRecord, type Calls, isGatewayId } from '../http/calls.ts';
+import { type CallRecord, type Calls, isGatewayId } from '../observing/calls.ts';
 import type { Question } from './settle.ts';
 
 const kinds =

@@ -1,4 +1,4 @@
-import type { CallRecord, Calls } from '../http/calls.ts';
+import type { CallRecord, Calls } from '../observing/calls.ts';
 import type { BookLine, Books } from './books.ts';
 import type { Amount, Settlement } from './types.ts';
 

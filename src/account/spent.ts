@@ -1,4 +1,4 @@
-import type { CallTotal, Totals, UsageSum } from '../http/totals.ts';
+import type { CallTotal, Totals, UsageSum } from '../observing/totals.ts';
 import type { Budget } from '../options.ts';
 import { BudgetState } from './budget.ts';
 import { costOf, tokensIn } from './cost.ts';

@@ -1,5 +1,5 @@
 import { parseJSON } from '../answers/objects.ts';
-import type { CallTotal } from '../http/totals.ts';
+import type { CallTotal } from '../observing/totals.ts';
 
 /** The product of the ratios that the answer to a submission tells. */
 export function productOf(ratios: string | null): number {

@@ -5,11 +5,11 @@ import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay, untilAborted } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
-import type { CallRecord } from './calls.ts';
+import type { CallRecord } from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
-import type { Watch } from './observe.ts';
-import { isObserved, observing } from './observing.ts';
+import type { Watch } from '../observing/observe.ts';
+import { isObserved, observing } from '../observing/load.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import { isRedirect, resolveRedirect } from './redirects.ts';
@@ -37,7 +37,7 @@ import {
   type LogDetails,
   mergeCallSettings,
 } from './settings.ts';
-import type { CallGuard, Ending } from './totals.ts';
+import type { CallGuard, Ending } from '../observing/totals.ts';
 import { buildQuery, buildURL, displayURL } from './url.ts';
 
 /** How a success answer becomes what the caller gets. */

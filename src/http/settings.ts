@@ -12,11 +12,11 @@ import {
 } from '../check.ts';
 import type { GatewayOptions, LogLevel, Logger, Observer, SharedOptions } from '../options.ts';
 import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
-import { Calls } from './calls.ts';
+import { Calls } from '../observing/calls.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
-import { type CallGuard, Totals } from './totals.ts';
+import { type CallGuard, Totals } from '../observing/totals.ts';
 import { type BaseURL, buildQuery, parseBaseURL } from './url.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];

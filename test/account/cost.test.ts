@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { costOf } from '../../src/account/cost.ts';
 import type { ModelPrice, Prices } from '../../src/account/types.ts';
-import { Totals, type UsageSum } from '../../src/http/totals.ts';
+import { Totals, type UsageSum } from '../../src/observing/totals.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const model = 'm';

@@ -98,7 +98,7 @@ describe("Node's tracing channel model-gateway:call", () => {
   test('is left alone while nobody listens', async () => {
     vi.resetModules();
     const load = vi.fn(() => ({ watchCall: () => undefined }));
-    vi.doMock('../../src/http/observe.ts', load);
+    vi.doMock('../../src/observing/observe.ts', load);
     const { Gateway } = await import('../../src/gateway.ts');
     const { emulator } = emulated();
     const { apiKey, baseURL, fetch } = emulator;

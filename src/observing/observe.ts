@@ -6,12 +6,12 @@ import type {
   ObservedResponse,
   Observer,
 } from '../options.ts';
-import type { CallScope } from './abort.ts';
-import type { Redaction } from './redaction.ts';
-import type { CallSpec, PreparedBody } from './request.ts';
-import type { Answer } from './response-body.ts';
-import type { FailedAttempt } from './retry.ts';
-import type { CallSettings, ClientSettings } from './settings.ts';
+import type { CallScope } from '../http/abort.ts';
+import type { Redaction } from '../http/redaction.ts';
+import type { CallSpec, PreparedBody } from '../http/request.ts';
+import type { Answer } from '../http/response-body.ts';
+import type { FailedAttempt } from '../http/retry.ts';
+import type { CallSettings, ClientSettings } from '../http/settings.ts';
 import type { Ending } from './totals.ts';
 
 // It imports no code: bundlers would cut what others use too into small files, which compress badly.

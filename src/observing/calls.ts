@@ -1,5 +1,5 @@
 import { isObject } from '../answers/objects.ts';
-import type { CallSpec } from './request.ts';
+import type { CallSpec } from '../http/request.ts';
 
 /**
  * Whether an id is one under which gateways of this family keep books: it begins with the time. A proxy in

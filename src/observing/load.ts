@@ -1,6 +1,6 @@
 import { later } from '../load.ts';
 import type { TracingChannel } from './observe.ts';
-import type { ClientSettings } from './settings.ts';
+import type { ClientSettings } from '../http/settings.ts';
 
 const load = later('observers', () => import('./observe.ts'));
 

@@ -1,6 +1,6 @@
 import type { Outcome } from '../errors/gateway-error.ts';
 import type { JsonObject } from '../types.ts';
-import type { CallSpec } from './request.ts';
+import type { CallSpec } from '../http/request.ts';
 
 /** What is known of a call when it ends. */
 export interface Ending {
