@@ -24,8 +24,8 @@ export const gates: readonly Gate[] = [
     atMost: 54,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 83.5,
-      why: 'In one file it is 77 KiB; the rest is what chunks cost that are compressed one by one. No part of it is large alone. Minified: sending, retries and errors 47 KB, video tasks 35, libraries 30 (ky 25, eventsource-parser 4), chat 24, streams 15, uploads 12, reading answers 9, generation 8, structured output 7, embeddings 7, images 4. A schema library went (19 KB). Every file is in bench/results/bench.json.',
+      atMost: 101.5,
+      why: 'All chunks, also those that hardly any page loads: the books, costs and budgets of the account (22 KB minified), observers (5), many calls at once. One file is smaller, as chunks are compressed one by one. No part of it is large alone. Minified: sending, retries and errors 46 KB, video tasks 38, libraries 30 (ky 25, eventsource-parser 4), chat 24, streams 14, uploads 13, reading answers 9, generation 8, structured output 7, embeddings 7, images 5. Every file is in bench/results/bench.json.',
     },
   },
   {
@@ -43,7 +43,7 @@ export const gates: readonly Gate[] = [
     atMost: 30,
     reason: 'A person waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 58.5,
+      atMost: 61,
       why: 'Videos, images, embeddings, generation and their checks are loaded when they are used. What is left: sending and errors 44 KB minified, ky 25, chat 23 (half of it helper and tools, which stream() and runTools() need at once), streams 14, uploads 10, reading answers 9.',
     },
   },
@@ -168,10 +168,15 @@ export const gates: readonly Gate[] = [
     reason: 'Every package more is one more to trust, to scan and to keep up to date.',
   },
   {
-    metric: 'install.own',
+    metric: 'install.client',
     atMost: 1.2,
     reason:
       'What is not used should not be downloaded, unpacked and scanned. A third of it is the emulator.',
+  },
+  {
+    metric: 'install.own',
+    atMost: 2,
+    reason: 'With the command line, the playground, the adapters and the guides.',
   },
 ];
 
