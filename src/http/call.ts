@@ -235,7 +235,7 @@ export class LogicalCall {
   /** What to throw for a failure before anything was sent: that the call was stopped, if it was. */
   #unsent(cause: unknown): unknown {
     if (this.scope.stopped === undefined) return cause;
-    return this.#makeError(this.#neverSent(cause));
+    return this.#makeError(this.redaction.attempt(this.#neverSent(cause)));
   }
 
   /** Sends once. Gives the answer when its status is a success, and a failure otherwise. */
