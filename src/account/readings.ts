@@ -169,6 +169,7 @@ export function unsupported(
     headers,
     requestID,
     callId,
+    evidence: cause?.evidence,
     cause,
   });
 }

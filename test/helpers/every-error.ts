@@ -402,6 +402,24 @@ export const situations: readonly Situation[] = [
     },
   },
   {
+    name: 'BudgetError',
+    how: 'no price that could be kept within the budget',
+    answers: [errorAnswer(404)],
+    call: (client) => draw(client.withOptions({ budget: { limit: 1 } })),
+  },
+  {
+    name: 'UnsupportedByGatewayError',
+    how: 'a gateway without books',
+    answers: [errorAnswer(404)],
+    call: (client) => client.account.charges(),
+  },
+  {
+    name: 'BooksLimitError',
+    how: 'books that were read too often',
+    answers: [errorAnswer(429)],
+    call: (client) => client.account.charges(),
+  },
+  {
     name: 'VideoSubmitAnswerError',
     how: 'an answer that strict validation refuses',
     answers: [task('queued', { progress: {} })],
