@@ -233,13 +233,25 @@ const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
 const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
+/** Whether a path is made of a template such as `/v1/videos/{task_id}/content`. */
+function isMadeOf(template: string, path: string): boolean {
+  const given = path.split('/');
+  const parts = template.split('/');
+  return (
+    parts.length === given.length &&
+    given.every((segment, index) => {
+      const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
+      if (end === undefined) return segment === start;
+      const isLong = segment.length > start.length + end.length;
+      return isLong && segment.startsWith(start) && segment.endsWith(end);
+    })
+  );
+}
+
 /** The documented operation that a path belongs to, if it does. */
 function operationAt(method: string, path: string): readonly [name: string, charge: ChargeClass] {
   for (const [name, endpoint] of Object.entries(endpoints)) {
-    const pattern = endpoint.path.replaceAll(/\{\w+\}/g, '[^/]+');
-    if (endpoint.method === method && new RegExp(`^${pattern}$`).test(path)) {
-      return [name, endpoint.charge];
-    }
+    if (endpoint.method === method && isMadeOf(endpoint.path, path)) return [name, endpoint.charge];
   }
   return ['', repeatable.includes(method) ? 'free' : 'charged'];
 }
