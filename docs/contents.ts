@@ -5,6 +5,7 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     pages: [
       'guides/getting-started',
       'guides/from-openai',
+      'guides/from-google-genai',
       'guides/streaming',
       'guides/errors',
       'guides/options',

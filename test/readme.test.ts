@@ -76,6 +76,14 @@ test('every guide stands in the contents', () => {
   expect(named).toEqual(expect.arrayContaining(papers.filter((paper) => paper !== 'README.md')));
 });
 
+test('README links to every guide', async () => {
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+  expect(papers.filter((paper) => paper !== 'README.md' && !readme.includes(`(${paper})`))).toEqual(
+    [],
+  );
+});
+
 test.each(papers)('what %s links to is there', async (paper) => {
   const text = await readFile(join(root, paper), 'utf8');
   const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link ?? '');
