@@ -170,6 +170,8 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
  */
 export class Gateway {
   static readonly GatewayError = GatewayError;
+  /** `GatewayError`, under the name that it has in `openai`. */
+  static readonly OpenAIError = GatewayError;
   static readonly APIError = APIError;
   static readonly APIConnectionError = APIConnectionError;
   static readonly APIConnectionTimeoutError = APIConnectionTimeoutError;

@@ -55,8 +55,9 @@ function toInstruction(instruction: SystemInstructionInput): Content {
   return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
 }
 
-/** Google's other spelling of the fields, which the gateway drops without a word. */
-const snakeCase: Readonly<Record<string, string>> = {
+/** Other names of the fields, which the gateway drops without a word: in snake case, and of `@google/genai`. */
+const otherNames: Readonly<Record<string, string>> = {
+  config: 'its fields beside contents, and those of the model in generationConfig',
   generation_config: 'generationConfig',
   system_instruction: 'systemInstruction',
   safety_settings: 'safetySettings',
@@ -66,7 +67,7 @@ const snakeCase: Readonly<Record<string, string>> = {
 
 function checkSpelling(params: object): void {
   for (const name of Object.keys(params)) {
-    const known = snakeCase[name];
+    const known = otherNames[name];
     check(known === undefined, name, `is not understood by the gateway; write ${known}.`);
   }
 }

@@ -106,6 +106,7 @@ describe('what a generation sends', () => {
   });
 
   test.each([
+    ['config', 'its fields beside contents'],
     ['generation_config', 'generationConfig'],
     ['system_instruction', 'systemInstruction'],
     ['safety_settings', 'safetySettings'],
