@@ -101,6 +101,8 @@ const formDataWithin: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 const common = {
+  // What goes well is not worth reading.
+  silent: true,
   format: 'esm',
   target: 'es2022',
   // The core runs in browsers and workers too, so nothing Node-specific may be injected.
