@@ -10,9 +10,9 @@ const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-/** Waits until the gateway has no answer open any more. */
+/** Waits until the gateway has no answer open any more, on a busy machine too. */
 async function untilClosed({ control }: World): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 400; tries += 1) {
     const open: unknown = await (await fetch(`${control}/open`)).json();
     if (open === 0) return;
     await pause(50);
