@@ -24,7 +24,7 @@ export const gates: readonly Gate[] = [
     atMost: 54,
     reason: 'A page should not load more for the client than for its framework.',
     missed: {
-      atMost: 101.5,
+      atMost: 103,
       why: 'All chunks, also those that hardly any page loads: the books, costs and budgets of the account (22 KB minified), observers (5), many calls at once. One file is smaller, as chunks are compressed one by one. No part of it is large alone. Minified: sending, retries and errors 46 KB, video tasks 38, libraries 30 (ky 25, eventsource-parser 4), chat 24, streams 14, uploads 13, reading answers 9, generation 8, structured output 7, embeddings 7, images 5. Every file is in bench/results/bench.json.',
     },
   },
@@ -32,6 +32,10 @@ export const gates: readonly Gate[] = [
     metric: 'stream',
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
+    missed: {
+      atMost: 12.1,
+      why: 'By 29 bytes, since errors take the arguments of those of openai.',
+    },
   },
   {
     metric: 'error',
@@ -43,7 +47,7 @@ export const gates: readonly Gate[] = [
     atMost: 30,
     reason: 'A person waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 61,
+      atMost: 61.5,
       why: 'Videos, images, embeddings, generation and their checks are loaded when they are used. What is left: sending and errors 44 KB minified, ky 25, chat 23 (half of it helper and tools, which stream() and runTools() need at once), streams 14, uploads 10, reading answers 9.',
     },
   },
@@ -124,8 +128,8 @@ export const gates: readonly Gate[] = [
     missed:
       figure === 'memory'
         ? {
-            atMost: 1.25,
-            why: 'It has fewer types than groq-sdk in two files, but 209 KB of declarations to read where groq-sdk has 151. Half of that is comments. openai takes 41 times as much as groq-sdk.',
+            atMost: 1.37,
+            why: 'It has fewer types than groq-sdk, in one file, but 256 KB of declarations to read where groq-sdk has 151: every name of openai for what is served, the account, observers. Half of that is comments. openai takes 41 times as much as groq-sdk.',
           }
         : undefined,
   })),
@@ -151,10 +155,6 @@ export const gates: readonly Gate[] = [
     atMost: 2,
     of: 'floor',
     reason: 'What keeps a video from being paid for twice should cost little beside the video.',
-    missed: {
-      atMost: 2.4,
-      why: 'From run to run it is 1.7 to 2.1 ×. A script reads the hash of a call before it writes it, where SET writes; 30 µs more for each of three.',
-    },
   },
   {
     metric: 'ledgers.file.50000',
