@@ -9,6 +9,7 @@ import type {
   TranslationVerbose,
   SpeechCreateParams,
   AudioResponseFormat,
+  TranscriptionSegment,
 } from './types.ts';
 import type {
   Transcription,
@@ -20,7 +21,6 @@ import type {
   TranscriptionDiarizedSegment,
   TranscriptionInclude,
   TranscriptionLanguage,
-  TranscriptionSegment,
   TranscriptionStreamEvent,
   TranscriptionTextDeltaEvent,
   TranscriptionTextDoneEvent,

@@ -1,5 +1,5 @@
 import type { OpenString, WithRequestId } from '../types.ts';
-import type { AudioResponseFormat } from './types.ts';
+import type { AudioResponseFormat, TranscriptionSegment } from './types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
 /** What a transcription can tell besides its text. */
@@ -143,22 +143,6 @@ export interface TranscriptionWord {
   start: number;
   /** In seconds. */
   end: number;
-}
-
-/** A stretch of the audio and what was said in it. */
-export interface TranscriptionSegment {
-  id: number;
-  /** Where it begins, in seconds. */
-  start: number;
-  /** Where it ends, in seconds. */
-  end: number;
-  text: string;
-  seek: number;
-  tokens: number[];
-  temperature: number;
-  avg_logprob: number;
-  compression_ratio: number;
-  no_speech_prob: number;
 }
 
 /** A transcription with everything that the provider tells about it. */

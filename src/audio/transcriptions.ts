@@ -15,7 +15,6 @@ import type {
   TranscriptionDiarizedSegment,
   TranscriptionInclude,
   TranscriptionLanguage,
-  TranscriptionSegment,
   TranscriptionStreamEvent,
   TranscriptionTextDeltaEvent,
   TranscriptionTextDoneEvent,
@@ -23,6 +22,7 @@ import type {
   TranscriptionVerbose,
   TranscriptionWord,
 } from './transcription-types.ts';
+import type { TranscriptionSegment } from './types.ts';
 
 type AnyTranscription = TranscriptionCreateResponse | string;
 

@@ -110,7 +110,7 @@ export interface Translation extends WithRequestId {
 }
 
 /** A stretch of the audio and what was said in it. */
-export interface TranslationSegment {
+export interface TranscriptionSegment {
   id: number;
   /** Where it begins, in seconds. */
   start: number;
@@ -131,7 +131,7 @@ export interface TranslationVerbose extends Translation {
   duration: number;
   /** The language of the text; empty when the provider does not say. */
   language: string;
-  segments?: TranslationSegment[] | undefined;
+  segments?: TranscriptionSegment[] | undefined;
 }
 
 /** The answer of `audio.translations.create()` that is no text alone. */
