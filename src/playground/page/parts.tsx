@@ -82,6 +82,12 @@ export function ProblemBox({ problem }: { problem: Problem }): JSX.Element {
   );
 }
 
+/** Says beside a button that a call is charged. On the emulator nothing is. */
+export function Charged({ children }: { children: ComponentChildren }): JSX.Element | null {
+  if (hello.value?.isEmulator === true) return null;
+  return <span class="small faint">{children}</span>;
+}
+
 /** A problem of the page's own: an order that was not taken. */
 export function OrderProblem({ error }: { error: unknown }): JSX.Element | null {
   if (error === undefined) return null;

@@ -5,9 +5,9 @@ import { draft } from '../draft.ts';
 import { textOf } from '../format.ts';
 import type { CallView } from '../../protocol.ts';
 import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
-import { Empty, Heading, OrderProblem } from '../parts.tsx';
+import { Charged, Empty, Heading, OrderProblem } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
-import { callsOf, hello } from '../state.ts';
+import { callsOf } from '../state.ts';
 import { MaskCanvas } from './mask.tsx';
 import { Picture, Result, SaveLink } from './results.tsx';
 
@@ -110,11 +110,7 @@ export function Images(): JSX.Element {
           <button type="submit" class="primary" disabled={prompt.trim() === ''}>
             {isEdit ? 'Change the picture' : 'Make a picture'}
           </button>
-          {hello.value?.isEmulator === true ? null : (
-            <span class="small faint">
-              {Number(n) > 1 ? `${n} pictures are charged.` : 'It is charged.'}
-            </span>
-          )}
+          <Charged>{Number(n) > 1 ? `${n} pictures are charged.` : 'It is charged.'}</Charged>
         </div>
         <OrderProblem error={error} />
       </form>

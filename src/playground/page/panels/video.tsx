@@ -5,7 +5,7 @@ import { order, resumeCall, stopCall } from '../api.ts';
 import { draft } from '../draft.ts';
 import { textOf } from '../format.ts';
 import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
-import { Empty, Heading, OrderProblem, useFile } from '../parts.tsx';
+import { Charged, Empty, Heading, OrderProblem, useFile } from '../parts.tsx';
 import { recalled, remember } from '../route.ts';
 import { callsOf, hello } from '../state.ts';
 import { Clock } from './clock.tsx';
@@ -184,9 +184,7 @@ export function Video(): JSX.Element {
           <button type="submit" class="primary" disabled={prompt.trim() === ''}>
             Make a video
           </button>
-          {hello.value?.isEmulator === true ? null : (
-            <span class="small faint">It is charged.</span>
-          )}
+          <Charged>It is charged.</Charged>
         </div>
         <OrderProblem error={error} />
       </form>
