@@ -46,7 +46,8 @@ export function remember(name: string, value: string): void {
   const text = query.size === 0 ? '' : `?${query.toString()}`;
   const { panel } = route.value;
   chosen.set(panel, text);
-  history.replaceState(null, '', `#/${panel}${text}`);
+  // Another panel may be on its way: its address stays.
+  if (read().panel === panel) history.replaceState(null, '', `#/${panel}${text}`);
   route.value = read();
 }
 

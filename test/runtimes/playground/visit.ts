@@ -59,10 +59,11 @@ export class Visit {
     return visit;
   }
 
-  /** Goes to a panel by the menu. */
+  /** Goes to a panel by the menu, and waits until it is the one that is shown. */
   async go(panel: string): Promise<void> {
     await this.page.getByRole('link', { name: panel, exact: true }).click();
-    await this.page.waitForSelector('main h1');
+    // The panel before has fields of the same names.
+    await this.page.locator('nav [aria-current=page]', { hasText: panel }).waitFor();
   }
 
   press(name: string): Promise<void> {
