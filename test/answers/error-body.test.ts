@@ -186,13 +186,10 @@ describe('readErrorText()', () => {
   });
 
   test('does not take forever for an unfinished title, and survives deep nesting', () => {
-    const started = performance.now();
-
-    readErrorText('<title'.repeat(10_000));
-    readErrorText(`<${'<title>a'.repeat(8_000)}`);
-    readErrorText('{"error":'.repeat(7_000) + '1' + '}'.repeat(7_000));
-
-    expect(performance.now() - started).toBeLessThan(500);
+    // Work that grew with the square of the length would take minutes.
+    expect(readErrorText('<title'.repeat(100_000))).toBeDefined();
+    expect(readErrorText(`<${'<title>a'.repeat(80_000)}`)).toBeDefined();
+    expect(readErrorText('{"error":'.repeat(7_000) + '1' + '}'.repeat(7_000))).toBeDefined();
   });
 
   test('never throws, and never gives a message of more than 2000 characters', () => {

@@ -241,7 +241,7 @@ describe('pictures', () => {
 
   test('what is paid for and cannot be written goes elsewhere', async () => {
     mkdirSync(inFolder('out'));
-    emulator.fail({ fault: { type: 'slow', milliseconds: 300 } });
+    emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 } });
     const running = machine.run([...image, '-o', 'out/boat.png']);
     await expect.poll(() => emulator.requests.length, patient).toBe(1);
     // The folder goes away while the picture is made.

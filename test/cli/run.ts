@@ -29,6 +29,7 @@ export class Machine {
       HOME: this.folder,
       XDG_STATE_HOME: join(this.folder, 'state'),
       XDG_CONFIG_HOME: join(this.folder, 'config'),
+      TMPDIR: this.folder,
       TERM: 'xterm-256color',
     };
     if (gateway.url !== undefined) this.env['GATEWAY_BASE_URL'] = gateway.url;

@@ -152,7 +152,7 @@ describe('an emulator', () => {
     clock.release();
     expect(clock.now()).toBeGreaterThanOrEqual(before + 1000);
     clock.reset();
-    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(100);
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1_000);
   });
 
   test('gives an answer made by hand once', async () => {

@@ -131,28 +131,22 @@ describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () 
     expect(countRequests(gateway.emulator).posts).toBe(1);
   });
 
-  // A machine that is busy may be late once.
-  test('an abort ends the sleep within 50 ms', { retry: 3 }, async () => {
+  test('an abort ends the sleep, and does not wait for its end', async () => {
     await using gateway = await listening({ videoDuration: 60_000 });
     const controller = new AbortController();
-    let aborted = 0;
-    const onUpdate = () => {
-      setTimeout(() => {
-        aborted = performance.now();
-        controller.abort();
-      }, 20);
+    const onSubmitted = () => {
+      setTimeout(() => controller.abort(), 20);
     };
     const { signal } = controller;
 
     const error = await failureOf(
       gateway.videos.createAndWait(order, {
-        interval: { first: 250, min: 250, max: 60_000, factor: 10 },
+        interval: 60_000,
         signal,
-        onUpdate,
+        onSubmitted,
       }),
     );
 
-    expect(performance.now() - aborted).toBeLessThan(50);
     expect(error).toMatchObject({ name: 'VideoWaitAbortedError', ref: { v: 1 } });
     expect(countRequests(gateway.emulator).posts).toBe(1);
   });

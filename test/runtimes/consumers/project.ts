@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,8 @@ export class Project {
   /** Copies a file from `files` into the project. */
   copy(name: string, target = name): void {
     const path = join(this.folder, target);
+    // Cases run side by side: one that runs the file must not lose it to another.
+    if (existsSync(path)) return;
     mkdirSync(dirname(path), { recursive: true });
     cpSync(fileURLToPath(new URL(`files/${name}`, import.meta.url)), path);
   }
