@@ -1,17 +1,17 @@
-import { bundlePart } from './bundle/part.ts';
-import { callsPart } from './calls/part.ts';
-import { chunksPart } from './chunks/part.ts';
-import { cliPart } from './cli/part.ts';
-import { concurrencyPart } from './concurrency/part.ts';
-import { embeddingsPart } from './embeddings/part.ts';
-import { importPart } from './import/part.ts';
-import { installPart } from './install/part.ts';
-import { ledgersPart } from './ledgers/part.ts';
+import { bundlePart } from './bundle.ts';
+import { callsPart } from './calls.ts';
+import { chunksPart } from './chunks.ts';
+import { cliPart } from './cli.ts';
+import { embeddingsPart } from './embeddings.ts';
+import { importPart } from './import.ts';
+import { installPart } from './install.ts';
+import { ledgersPart } from './ledgers.ts';
 import type { Part } from './lib/metric.ts';
-import { waitsPart } from './memory/part.ts';
-import { pagePart } from './page/part.ts';
-import { typesPart } from './types/part.ts';
-import { uploadPart } from './upload/part.ts';
+import { pagePart } from './page.ts';
+import { streamsPart } from './streams.ts';
+import { typesPart } from './types.ts';
+import { uploadPart } from './upload.ts';
+import { waitsPart } from './waits.ts';
 
 /** All parts, in the order of the table. */
 export const parts: readonly Part[] = [
@@ -22,7 +22,7 @@ export const parts: readonly Part[] = [
   chunksPart,
   embeddingsPart,
   uploadPart,
-  concurrencyPart,
+  streamsPart,
   waitsPart,
   typesPart,
   installPart,

@@ -11,6 +11,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import type { Verdict } from './judge.ts';
 import { prepare } from './lib/prepare.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -20,32 +21,38 @@ const { values: options } = parseArgs({
 prepare();
 
 // Only now is everything there that these import.
-const { judge } = await import('./gates.ts');
-const { columns, gateColumns, packages } = await import('./lib/packages.ts');
+const { gates } = await import('./gates.ts');
+const { columnsOf, gatesOf, measurePart } = await import('./judge.ts');
+const { columns, packages } = await import('./lib/packages.ts');
 const { environmentOf, saveJSON, saveResult } = await import('./lib/results.ts');
 const { parts } = await import('./parts.ts');
 const { figuresPicture } = await import('./report/picture.ts');
 const { figuresText, withFigures } = await import('./report/page.ts');
 const { figuresTable, gatesTable } = await import('./report/text.ts');
 
-const wanted = options.only?.split(',');
-const effort = { check: options.check, columns: options.check ? gateColumns : columns };
+const wanted = options.only?.split(',') ?? parts.map(({ name }) => name);
 const metrics = [];
+const verdicts: Verdict[] = [];
 const raw: Record<string, unknown> = {};
-for (const part of parts) {
-  if (wanted !== undefined && !wanted.includes(part.name)) continue;
+for (const part of parts.filter(({ name }) => wanted.includes(name))) {
   const start = performance.now();
-  const result = await part.measure(effort);
+  const own = gatesOf(part.name, gates);
+  const effort = { check: options.check, columns: options.check ? columnsOf(own) : columns };
+  const result = await measurePart(part, own, effort, console.error);
   metrics.push(...result.metrics);
+  verdicts.push(...result.verdicts);
+  for (const { metric } of own.filter(
+    (gate) => !result.verdicts.some((one) => one.gate === gate),
+  )) {
+    console.error(`${metric} was not measured: its gate says nothing.`);
+  }
   raw[part.name] = result.raw;
   console.error(`${part.name}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
 }
 
-const measured = new Set(metrics.map(({ id }) => id));
-const verdicts = judge(metrics).filter(({ gate }) => measured.has(gate.metric));
 console.log(`\n${figuresTable(metrics)}\n\n${gatesTable(verdicts, metrics)}\n`);
 
-if (!options.check && wanted === undefined) {
+if (!options.check && options.only === undefined) {
   const environment = await environmentOf(packages);
   const gateResults = verdicts.map(({ gate, value, result }) => ({ ...gate, value, result }));
   const files = [

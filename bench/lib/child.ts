@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Metric, Part } from './metric.ts';
+import { columns, type Column } from './packages.ts';
+import { figuresOf, inRounds, taking, varying } from './rounds.ts';
 
 const execute = promisify(execFile);
 
@@ -13,11 +16,12 @@ export type Figures = Readonly<Record<string, number>>;
 export async function runChild(
   script: string,
   args: readonly string[],
-  flags: readonly string[] = [],
+  flags: readonly string[] = ['--expose-gc'],
 ): Promise<Figures> {
   const { stdout } = await execute(process.execPath, [...flags, script, ...args], {
     maxBuffer: 2 ** 26,
-    timeout: 120_000,
+    // A busy machine takes its time.
+    timeout: 300_000,
     env: childEnvironment(),
   });
   return parseFigures(stdout);
@@ -41,7 +45,62 @@ export function parseFigures(output: string): Figures {
   );
 }
 
-/** The script of a part that runs in children. */
-export function printFigures(figures: Figures): void {
-  console.log(JSON.stringify(figures));
+/** What a file measures of one client when it is started as a program: `<file> <column> [words…]`. */
+interface Child<Client> {
+  readonly file: string;
+  readonly clients: Readonly<Partial<Record<Column, Client>>>;
+  readonly run: (client: Client, words: readonly string[]) => Promise<Figures>;
+}
+
+/** Measures in this process when it was started for that, and ends it. */
+export function serveAsChild<Client>({ file, clients, run }: Child<Client>): void {
+  if (process.argv[1] !== file) return;
+  const [, , name, ...words] = process.argv;
+  const client = clients[columns.find((column) => column === name) ?? 'floor'];
+  if (client === undefined) throw new Error(`${String(name)} is not measured here.`);
+  void run(client, words).then((figures) => {
+    console.log(JSON.stringify(figures));
+    // Open streams would keep their timers, and so this process.
+    process.exit();
+  });
+}
+
+/** A part of rows that are measured in children, each a figure that these print. */
+export function childPart<Client>({
+  name,
+  rounds,
+  rows,
+  ...child
+}: Child<Client> & {
+  readonly name: string;
+  readonly rounds: number;
+  readonly rows: Readonly<Record<string, Omit<Metric, 'values'>>>;
+}): Part {
+  serveAsChild(child);
+  return {
+    name,
+    async measure({ columns: wanted }) {
+      const measured = await inRounds(taking(child.clients, wanted), rounds, (column) =>
+        runChild(child.file, [column]),
+      );
+      return {
+        metrics: Object.entries(rows).map(([figure, row]) =>
+          varying(row, figuresOf(measured, figure)),
+        ),
+      };
+    },
+  };
+}
+
+/** Milliseconds of CPU per run of `work`, all threads counted, after runs that only warm up. */
+export async function cpuPerRun(
+  work: () => Promise<void>,
+  { warmup, runs }: { readonly warmup: number; readonly runs: number },
+): Promise<number> {
+  for (let run = 0; run < warmup; run++) await work();
+  globalThis.gc?.();
+  const start = process.cpuUsage();
+  for (let run = 0; run < runs; run++) await work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000 / runs;
 }

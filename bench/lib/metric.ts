@@ -2,12 +2,14 @@ import type { Column } from './packages.ts';
 
 /** One row of the table. */
 export interface Metric {
-  /** Names the row in gates and results, for example `chunks.170`. */
+  /** Names the row in gates and results; begins with the name of its part, for example `chunks.170`. */
   readonly id: string;
   readonly label: string;
   readonly unit: Unit;
-  /** Medians; who cannot do it is left out. */
+  /** Who cannot do it is left out. With `rounds`, their medians. */
   readonly values: Values;
+  /** Every measurement, when it is one that varies: of time and memory, not of sizes and counts. */
+  readonly rounds?: readonly Values[];
 }
 
 export type Unit = 'KiB' | 'MiB' | 'ms' | 'µs' | 'files' | 'types' | 'packages' | 'polls';
@@ -16,8 +18,8 @@ export type Values = Readonly<Partial<Record<Column, number>>>;
 /** What a part of the benchmark gives. */
 export interface PartResult {
   readonly metrics: readonly Metric[];
-  /** Every single measurement, and what else helps to read the figures. */
-  readonly raw: unknown;
+  /** What else helps to read the figures. */
+  readonly raw?: unknown;
 }
 
 /** How thorough a run is, and who takes part. */

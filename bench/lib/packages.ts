@@ -18,8 +18,19 @@ export const columns = [
  */
 export type Column = (typeof columns)[number];
 
-/** Those that gates compare with; a gate run measures nobody else. */
-export const gateColumns: readonly Column[] = ['model-gateway', 'floor', 'openai', 'groq-sdk'];
+/** What is installed and imported to use a client. The floor is what this client is built on. */
+export const specifiers: Readonly<Record<Column, readonly string[]>> = {
+  'model-gateway': ['../dist/index.js'],
+  floor: ['ky', 'eventsource-parser'],
+  ky: ['ky'],
+  openai: ['openai'],
+  'groq-sdk': ['groq-sdk'],
+  '@anthropic-ai/sdk': ['@anthropic-ai/sdk'],
+  '@google/genai': ['@google/genai'],
+  ai: ['ai', '@ai-sdk/openai-compatible'],
+  '@fal-ai/client': ['@fal-ai/client'],
+  '@runwayml/sdk': ['@runwayml/sdk'],
+};
 
 /** Packages whose versions the results name. */
 export const packages = [

@@ -1,11 +1,9 @@
 import type { Figures } from './child.ts';
-import { median, type Values } from './metric.ts';
-import { columns, type Column } from './packages.ts';
+import { median, type Metric, type Values } from './metric.ts';
+import type { Column } from './packages.ts';
 
-/** Every measurement of every column, by the name of its figure. */
-export type Samples = Readonly<
-  Partial<Record<Column, Readonly<Record<string, readonly number[]>>>>
->;
+/** What was measured of every column, round by round. */
+export type Rounds = readonly Readonly<Partial<Record<Column, Figures>>>[];
 
 /**
  * Measures all columns in turn, round after round: what the machine does meanwhile hits all of them
@@ -15,26 +13,37 @@ export async function inRounds(
   taken: readonly Column[],
   rounds: number,
   measure: (column: Column) => Promise<Figures>,
-): Promise<Samples> {
-  const samples: Partial<Record<Column, Record<string, number[]>>> = {};
+): Promise<Rounds> {
+  const all = [];
   for (let round = 0; round < rounds; round++) {
-    for (const column of taken) {
-      const own = (samples[column] ??= {});
-      const figures = await measure(column);
-      for (const [name, figure] of Object.entries(figures)) (own[name] ??= []).push(figure);
-    }
+    const own: Partial<Record<Column, Figures>> = {};
+    for (const column of taken) own[column] = await measure(column);
+    all.push(own);
   }
-  return samples;
+  return all;
 }
 
-/** The medians of one figure. */
-export function mediansOf(samples: Samples, name: string): Values {
-  const values: Partial<Record<Column, number>> = {};
-  for (const column of columns) {
-    const own = samples[column]?.[name];
-    if (own !== undefined) values[column] = median(own);
+/** One figure of every round. */
+export function figuresOf(rounds: Rounds, name: string): Values[] {
+  return rounds.map((round) =>
+    Object.fromEntries(
+      Object.entries(round).map(([column, figures]) => [column, figures[name] ?? Number.NaN]),
+    ),
+  );
+}
+
+/** A row of what varies from round to round. */
+export function varying(row: Omit<Metric, 'values' | 'rounds'>, rounds: readonly Values[]): Metric {
+  return { ...row, values: mediansOf(rounds), rounds };
+}
+
+/** The median of each column. */
+export function mediansOf(rounds: readonly Values[]): Values {
+  const all = new Map<string, number[]>();
+  for (const [column, value] of rounds.flatMap((round) => Object.entries(round))) {
+    all.set(column, [...(all.get(column) ?? []), value]);
   }
-  return values;
+  return Object.fromEntries([...all].map(([column, values]) => [column, median(values)]));
 }
 
 /** Columns of a part that take part in this run. */

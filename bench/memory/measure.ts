@@ -20,7 +20,7 @@ export async function withServer<T>(run: (url: string) => Promise<T>): Promise<T
 
 /** Runs a program of this folder in a fresh process. */
 export function runProgram(program: string, parameters: readonly string[]): Promise<Figures> {
-  return runChild(path.join(import.meta.dirname, program), parameters, ['--expose-gc']);
+  return runChild(path.join(import.meta.dirname, program), parameters);
 }
 
 /** Lets many tasks be waited for: figures of `waits.ts`. */

@@ -1,13 +1,13 @@
 /**
  * A gateway for measurements, in a process of its own, so that its memory counts for nobody: content and
- * streams of any size, uploads that are thrown away, and tasks that end when they are told to.
+ * streams of any size, uploads that are counted and thrown away, and tasks that end when they are told to.
  *
  * Prints its address; `GET /stats` tells what has arrived.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-const stats = { polls: 0, uploaded: 0 };
+const stats = { polls: 0 };
 let isDone = false;
 const block = Buffer.alloc(1 << 20, 'model-gateway');
 
@@ -48,8 +48,10 @@ function answer(response: ServerResponse, body: object): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function drain(message: IncomingMessage): Promise<void> {
-  for await (const chunk of message) stats.uploaded += chunk.length;
+async function drain(message: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of message) bytes += chunk.length;
+  return bytes;
 }
 
 async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -71,8 +73,8 @@ async function serve(message: IncomingMessage, response: ServerResponse): Promis
     return sendEvents(Number(searchParams.get('bytes')), response);
   }
   if (message.method === 'POST') {
-    await drain(message);
-    return answer(response, { id: 'task_1', status: 'queued', text: 'Hello.' });
+    const text = String(await drain(message));
+    return answer(response, { id: 'task_1', status: 'queued', text });
   }
   stats.polls += 1;
   const id = pathname.split('/').at(-1);

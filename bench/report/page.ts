@@ -1,4 +1,4 @@
-import type { Verdict } from '../gates.ts';
+import type { Verdict } from '../judge.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { Environment } from '../lib/results.ts';
 import type { Column } from '../lib/packages.ts';

@@ -1,4 +1,4 @@
-import type { Verdict } from '../gates.ts';
+import type { Verdict } from '../judge.ts';
 import type { Metric } from '../lib/metric.ts';
 import { columns, type Column } from '../lib/packages.ts';
 import { formatTable } from '../lib/table.ts';

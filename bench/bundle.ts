@@ -1,41 +1,37 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
-import type { Effort, Part, PartResult } from '../lib/metric.ts';
-import type { Column } from '../lib/packages.ts';
-import { taking } from '../lib/rounds.ts';
-import packageJson from '../../package.json' with { type: 'json' };
+import type { Effort, Part, PartResult } from './lib/metric.ts';
+import { specifiers, type Column } from './lib/packages.ts';
+import packageJson from '../package.json' with { type: 'json' };
 
-const bench = path.join(import.meta.dirname, '..');
+const bench = import.meta.dirname;
 const root = path.join(bench, '..');
 
-/** Programs that can use all of a client. The floor is what this client is built on. */
-const programs: Partial<Record<Column, string>> = {
-  'model-gateway': "export * from '../dist/index.js';",
-  floor: `
-    export { default as ky } from 'ky';
-    export { createParser } from 'eventsource-parser';
-  `,
-  ky: "export * from 'ky'; export { default } from 'ky';",
-  openai: "export * from 'openai'; export { default } from 'openai';",
-  'groq-sdk': "export * from 'groq-sdk'; export { default } from 'groq-sdk';",
-  '@anthropic-ai/sdk':
-    "export * from '@anthropic-ai/sdk'; export { default } from '@anthropic-ai/sdk';",
-  '@google/genai': "export * from '@google/genai/web';",
-  ai: "export * from 'ai'; export * from '@ai-sdk/openai-compatible';",
-  '@fal-ai/client': "export * from '@fal-ai/client';",
-  '@runwayml/sdk': "export * from '@runwayml/sdk'; export { default } from '@runwayml/sdk';",
-};
+/** A program that can use all of a client. */
+function programOf(column: Column): string {
+  if (column === '@google/genai') return "export * from '@google/genai/web';";
+  return specifiers[column]
+    .map((specifier, index) =>
+      [
+        `import * as all${index} from '${specifier}';`,
+        `export * from '${specifier}';`,
+        // Not every package has one.
+        `export const default${index} = all${index}.default;`,
+      ].join('\n'),
+    )
+    .join('\n');
+}
 
 /** What a program takes that uses only a part of this client. */
 const parts = [
   {
-    id: 'stream',
+    id: 'bundle.stream',
     label: 'Reader of streams alone, gzip',
     program: "export * from '../dist/stream.js';",
   },
   {
-    id: 'error',
+    id: 'bundle.error',
     label: 'GatewayError alone, gzip',
     program: "export { GatewayError } from '../dist/index.js';",
   },
@@ -119,8 +115,8 @@ async function measure({ columns }: Effort): Promise<PartResult> {
   const sizes: Partial<Record<Column, Omit<Sizes, 'metafile'>>> = {};
   const gzip: Partial<Record<Column, number>> = {};
   const initial: Partial<Record<Column, number>> = {};
-  for (const column of taking(programs, columns)) {
-    const { metafile: _, ...own } = await bundle(programs[column] ?? '');
+  for (const column of columns) {
+    const { metafile: _, ...own } = await bundle(programOf(column));
     sizes[column] = own;
     gzip[column] = own.gzip / 1024;
     initial[column] = own.initialGzip / 1024;

@@ -3,27 +3,12 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Effort, Part, PartResult } from '../lib/metric.ts';
-import type { Column } from '../lib/packages.ts';
-import { taking } from '../lib/rounds.ts';
+import type { Effort, Part, PartResult } from './lib/metric.ts';
+import { specifiers, type Column } from './lib/packages.ts';
 
-const root = path.join(import.meta.dirname, '..', '..');
-const bench = path.join(root, 'bench');
+const bench = import.meta.dirname;
+const root = path.join(bench, '..');
 const execute = promisify(execFile);
-
-/** What is installed to use a client. The floor is what this client is built on. */
-const installs: Partial<Record<Column, readonly string[]>> = {
-  'model-gateway': [],
-  floor: ['ky', 'eventsource-parser', 'form-data'],
-  ky: ['ky'],
-  openai: ['openai'],
-  'groq-sdk': ['groq-sdk'],
-  '@anthropic-ai/sdk': ['@anthropic-ai/sdk'],
-  '@google/genai': ['@google/genai'],
-  ai: ['ai', '@ai-sdk/openai-compatible'],
-  '@fal-ai/client': ['@fal-ai/client'],
-  '@runwayml/sdk': ['@runwayml/sdk'],
-};
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -107,9 +92,11 @@ async function measure({ columns }: Effort): Promise<PartResult> {
   const size: Partial<Record<Column, number>> = {};
   const count: Partial<Record<Column, number>> = {};
   const names: Partial<Record<Column, string[]>> = {};
-  for (const column of taking(installs, columns)) {
+  for (const column of columns) {
     const isOwn = column === 'model-gateway';
-    const needed = isOwn ? neededBy(await manifestOf(root)) : (installs[column] ?? []);
+    const needed = isOwn ? neededBy(await manifestOf(root)) : [...specifiers[column]];
+    // It is a part of our build, and so not imported by its name.
+    if (column === 'floor') needed.push('form-data');
     const directories = [...(await closureOf(needed, isOwn ? root : bench))];
     const sizes = await Promise.all(directories.map(sizeOf));
     const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own.all : 0);

@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { childEnvironment } from '../lib/child.ts';
-import { median, type Part, type PartResult } from '../lib/metric.ts';
+import { childEnvironment } from './lib/child.ts';
+import type { Part, PartResult, Values } from './lib/metric.ts';
+import { varying } from './lib/rounds.ts';
 
-const program = path.join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const program = path.join(import.meta.dirname, '..', 'dist', 'cli', 'main.js');
 const execute = promisify(execFile);
 const rounds = 15;
 
@@ -47,31 +48,28 @@ async function timeToRequest(): Promise<number> {
 }
 
 async function measure(): Promise<PartResult> {
-  const bare: number[] = [];
-  const version: number[] = [];
-  const chat: number[] = [];
+  const version: Values[] = [];
+  const chat: Values[] = [];
   for (let round = 0; round < rounds; round++) {
-    bare.push(await timeOf(['-e', '0']));
-    version.push(await timeOf([program, '--version']));
-    chat.push(await timeToRequest());
+    const floor = await timeOf(['-e', '0']);
+    version.push({ 'model-gateway': await timeOf([program, '--version']), floor });
+    chat.push({ 'model-gateway': (await timeToRequest()) - floor });
   }
-  const node = median(bare);
   return {
     metrics: [
-      {
-        id: 'cli.version',
-        label: 'Command line: --version (floor: node -e 0)',
-        unit: 'ms',
-        values: { 'model-gateway': median(version), floor: node },
-      },
-      {
-        id: 'cli.chat',
-        label: '– chat, from its start to its request, over bare Node',
-        unit: 'ms',
-        values: { 'model-gateway': median(chat) - node },
-      },
+      varying(
+        { id: 'cli.version', label: 'Command line: --version (floor: node -e 0)', unit: 'ms' },
+        version,
+      ),
+      varying(
+        {
+          id: 'cli.chat',
+          label: '– chat, from its start to its request, over bare Node',
+          unit: 'ms',
+        },
+        chat,
+      ),
     ],
-    raw: { bare, version, chat },
   };
 }
 

@@ -1,20 +1,22 @@
 import { execSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { startPostgres } from '../../test/servers/postgres.ts';
-import { startRedis } from '../../test/servers/redis.ts';
-import { runChild } from '../lib/child.ts';
-import type { Metric, Part, PartResult } from '../lib/metric.ts';
+import { startPostgres } from '../test/servers/postgres.ts';
+import { startRedis } from '../test/servers/redis.ts';
+import { runChild, type Figures } from './lib/child.ts';
+import type { Metric, Part, PartResult } from './lib/metric.ts';
+import { varying } from './lib/rounds.ts';
 
-const servers = path.join(import.meta.dirname, '..', '..', 'test', 'servers');
+const servers = path.join(import.meta.dirname, '..', 'test', 'servers');
 
-function metricsOf(figures: Readonly<Record<string, number>>): Metric[] {
+/** Each is a median of hundreds of single ones, in turn with its floor: one round. */
+function metricsOf(figures: Figures): Metric[] {
   const metric = (id: string, label: string, floor?: string): Metric[] => {
     const own = figures[id];
     if (own === undefined) return [];
     const by = floor === undefined ? undefined : figures[floor];
     const values = { 'model-gateway': own, ...(by === undefined ? {} : { floor: by }) };
-    return [{ id: `ledgers.${id}`, label, unit: 'µs', values }];
+    return [varying({ id: `ledgers.${id}`, label, unit: 'µs' }, [values])];
   };
   return [
     ...metric('postgres', 'A video in a ledger: PostgreSQL', 'postgres.floor'),
@@ -36,7 +38,7 @@ async function measure(): Promise<PartResult> {
   const flags = ['--import', 'data:text/javascript,globalThis.__VERSION__="0.0.0"'];
   const script = path.join(servers, 'figures.ts');
   const figures = await runChild(script, [postgres.url, redis?.url ?? ''], flags);
-  return { metrics: metricsOf(figures), raw: { figures } };
+  return { metrics: metricsOf(figures) };
 }
 
 export const ledgersPart: Part = { name: 'ledgers', measure };

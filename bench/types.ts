@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { childEnvironment, type Figures } from '../lib/child.ts';
-import { median, type Effort, type Part, type PartResult, type Values } from '../lib/metric.ts';
-import type { Column } from '../lib/packages.ts';
-import { inRounds, mediansOf, taking } from '../lib/rounds.ts';
+import { childEnvironment, type Figures } from './lib/child.ts';
+import type { Effort, Metric, Part, PartResult } from './lib/metric.ts';
+import type { Column } from './lib/packages.ts';
+import { figuresOf, inRounds, mediansOf, taking, varying } from './lib/rounds.ts';
 
 const execute = promisify(execFile);
-const root = path.join(import.meta.dirname, '..', '..');
+const root = path.join(import.meta.dirname, '..');
 const modules = path.join(root, 'bench', 'node_modules');
 
 function chatProgram(specifier: string): string {
@@ -69,8 +69,13 @@ const flags = [
   .split(' ')
   .concat('--types', '');
 
-/** What TypeScript says of itself, by the name that it has here. */
-const lines = { files: 'Files', types: 'Types', memory: 'Memory used', time: 'Total time' };
+/** What TypeScript says of itself, by the name that it has here, and how it is turned into our unit. */
+const lines = {
+  files: ['Files', 1],
+  types: ['Types', 1],
+  memory: ['Memory used', 1 / 1_024],
+  time: ['Total time', 1_000],
+} as const;
 
 async function typeCheck(folder: string, file: string): Promise<Figures> {
   const { stdout } = await execute(
@@ -79,10 +84,10 @@ async function typeCheck(folder: string, file: string): Promise<Figures> {
     { cwd: folder, env: childEnvironment() },
   );
   return Object.fromEntries(
-    Object.entries(lines).map(([name, line]) => {
+    Object.entries(lines).map(([name, [line, unit]]) => {
       const value = new RegExp(`^${line}: *([0-9.]+)`, 'm').exec(stdout)?.[1];
       if (value === undefined) throw new Error(`tsc says nothing of "${line}".`);
-      return [name, Number(value)];
+      return [name, Number(value) * unit];
     }),
   );
 }
@@ -108,39 +113,30 @@ function fileOf(column: string): string {
   return `program-${column.replaceAll(/\W/g, '-')}.ts`;
 }
 
-async function measure({ check, columns }: Effort): Promise<PartResult> {
+async function measure({ columns }: Effort): Promise<PartResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bench-types-'));
   try {
     await prepare(folder);
     const taken = taking(programs, columns);
-    const empty: Figures[] = [];
-    const samples = await inRounds(taken, check ? 3 : 5, async (column) => {
-      if (column === 'model-gateway') empty.push(await typeCheck(folder, 'empty.ts'));
-      return typeCheck(folder, fileOf(column));
-    });
-    /** Over what an empty program takes. */
-    const over = (name: string, unit: number): Values => {
-      const base = median(empty.map((figures) => figures[name] ?? Number.NaN));
+    let empty: Figures = {};
+    const measured = await inRounds(taken, 5, async (column) => {
+      if (column === taken[0]) empty = await typeCheck(folder, 'empty.ts');
+      const figures = await typeCheck(folder, fileOf(column));
       return Object.fromEntries(
-        Object.entries(mediansOf(samples, name)).map(([column, value]) => [
-          column,
-          (value - base) * unit,
-        ]),
+        Object.entries(figures).map(([name, figure]) => [name, figure - (empty[name] ?? NaN)]),
       );
+    });
+    const of = (name: string) => figuresOf(measured, name);
+    const counted = (name: 'files' | 'types', label: string): Metric => {
+      return { id: `types.${name}`, label, unit: name, values: mediansOf(of(name)) };
     };
     return {
       metrics: [
-        {
-          id: 'types.files',
-          label: 'Type checking hello world: files',
-          unit: 'files',
-          values: over('files', 1),
-        },
-        { id: 'types.types', label: '– types', unit: 'types', values: over('types', 1) },
-        { id: 'types.memory', label: '– memory', unit: 'MiB', values: over('memory', 1 / 1024) },
-        { id: 'types.time', label: '– time', unit: 'ms', values: over('time', 1_000) },
+        counted('files', 'Type checking hello world: files'),
+        counted('types', '– types'),
+        varying({ id: 'types.memory', label: '– memory', unit: 'MiB' }, of('memory')),
+        varying({ id: 'types.time', label: '– time', unit: 'ms' }, of('time')),
       ],
-      raw: { empty, samples },
     };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -2,19 +2,19 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Effort, Part, PartResult } from '../lib/metric.ts';
-import type { Column } from '../lib/packages.ts';
-import { taking } from '../lib/rounds.ts';
+import type { Effort, Part, PartResult } from './lib/metric.ts';
+import type { Column } from './lib/packages.ts';
+import { taking } from './lib/rounds.ts';
 
-const root = path.join(import.meta.dirname, '..', '..');
+const root = path.join(import.meta.dirname, '..');
 const runtimes = path.join(root, 'test', 'runtimes');
 const execute = promisify(execFile);
 
 /** Pages that stream one answer with a client. */
 const pages: Partial<Record<Column, string>> = {
-  'model-gateway': 'model-gateway.js',
-  openai: 'openai.js',
-  'groq-sdk': 'groq-sdk.js',
+  'model-gateway': 'page/model-gateway.js',
+  openai: 'page/openai.js',
+  'groq-sdk': 'page/groq-sdk.js',
 };
 
 /** Chromium and Vite are those of the runtime tests. */

@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest';
+import { gates, type Gate } from '../../bench/gates.ts';
+import { columnsOf, gatesOf, judge, measurePart } from '../../bench/judge.ts';
+import type { Metric, Part, Values } from '../../bench/lib/metric.ts';
+import { varying } from '../../bench/lib/rounds.ts';
+
+const ratio: Gate = { metric: 'calls', atMost: 0.8, of: 'openai', reason: 'CPU' };
+const size: Gate = { metric: 'bundle', atMost: 10, reason: 'A page loads it.' };
+
+function round(own: number, openai: number): Values {
+  return { 'model-gateway': own, openai };
+}
+
+function calls(...rounds: readonly Values[]): Metric {
+  return varying({ id: 'calls', label: 'A call', unit: 'µs' }, rounds);
+}
+
+const bundle = (kib: number): Metric => {
+  return { id: 'bundle', label: 'Bundle', unit: 'KiB', values: { 'model-gateway': kib } };
+};
+
+/** A part whose figures come one after the other, and what was said of it. */
+async function measured(list: readonly (readonly Metric[])[], asked: readonly Gate[]) {
+  const said: string[] = [];
+  let taken = 0;
+  const part: Part = {
+    name: 'calls',
+    measure: async () => ({ metrics: list[taken++] ?? [] }),
+  };
+  const effort = { check: true, columns: columnsOf(asked) };
+  const { verdicts } = await measurePart(part, asked, effort, (line) => said.push(line));
+  return { results: verdicts.map(({ result }) => result), said, taken };
+}
+
+describe('a verdict', () => {
+  test('is that of the median of the ratios of rounds, and not of the ratio of medians', () => {
+    // The machine was four times as slow in the second round, and one figure of the third is an accident.
+    const metric = calls(round(7, 10), round(28, 40), round(30, 10));
+
+    expect(metric.values).toEqual({ 'model-gateway': 28, openai: 10 });
+    expect(judge([ratio], [metric])).toEqual([{ gate: ratio, value: 0.7, result: 'met' }]);
+  });
+
+  test('compares one figure with another of the same round', () => {
+    const gate: Gate = { metric: 'waits.2', atMost: 1.2, ofMetric: 'waits.1', reason: 'Memory' };
+    const of = (id: string, ...values: readonly number[]): Metric =>
+      varying(
+        { id, label: id, unit: 'KiB' },
+        values.map((value) => ({ 'model-gateway': value })),
+      );
+
+    const verdicts = judge([gate], [of('waits.1', 2, 8, 4), of('waits.2', 2, 8, 40)]);
+
+    expect(verdicts).toEqual([{ gate, value: 1, result: 'met' }]);
+  });
+
+  test.each([
+    [0.8, 'met'],
+    [0.85, 'known'],
+    [0.91, 'missed'],
+  ])('of %d is %s, with a ratchet of 0.9', (value, result) => {
+    const gate = { ...ratio, missed: { atMost: 0.9, why: 'ky' } };
+
+    expect(judge([gate], [calls(round(value, 1))])).toEqual([{ gate, value, result }]);
+  });
+
+  test('is a miss without a figure of ours, or of whom it is compared with', () => {
+    const withoutOwn = judge([ratio], [calls({ openai: 1 }, { openai: 1 })]);
+    const withoutOther = judge([ratio], [calls({ 'model-gateway': 1 })]);
+
+    expect([...withoutOwn, ...withoutOther].map(({ result }) => result)).toEqual([
+      'missed',
+      'missed',
+    ]);
+  });
+
+  test('is not given where nothing was measured', () => {
+    expect(judge([ratio], [bundle(1)])).toEqual([]);
+  });
+});
+
+describe('a part is measured', () => {
+  test('once when all is met', async () => {
+    expect(await measured([[calls(round(7, 10))]], [ratio])).toEqual({
+      results: ['met'],
+      said: [],
+      taken: 1,
+    });
+  });
+
+  test('again when a figure that varies misses its gate, and says so', async () => {
+    const found = await measured([[calls(round(9, 10))], [calls(round(7, 10))]], [ratio]);
+
+    expect(found).toEqual({
+      results: ['met'],
+      said: ['calls: 0.90 ×, asked ≤ 0.8 × openai. Measured again (2 of 3).'],
+      taken: 2,
+    });
+  });
+
+  test('three times in all', async () => {
+    const found = await measured(
+      Array.from({ length: 9 }, () => [calls(round(9, 10))]),
+      [ratio],
+    );
+
+    expect(found.results).toEqual(['missed']);
+    expect(found.said).toHaveLength(2);
+    expect(found.taken).toBe(3);
+  });
+
+  test('once when it misses as known', async () => {
+    const gate = { ...ratio, missed: { atMost: 0.95, why: 'ky' } };
+
+    expect(await measured([[calls(round(9, 10))]], [gate])).toMatchObject({
+      results: ['known'],
+      taken: 1,
+    });
+  });
+
+  test('once when what misses is a size', async () => {
+    expect(await measured([[bundle(11)], [bundle(9)]], [size])).toEqual({
+      results: ['missed'],
+      said: [],
+      taken: 1,
+    });
+  });
+
+  test('again, while what was met stays met and a size keeps its verdict', async () => {
+    const floor: Gate = { metric: 'calls', atMost: 2, of: 'floor', reason: 'CPU' };
+    const first = calls({ ...round(9, 10), floor: 9 });
+    const second = calls({ ...round(7, 10), floor: 1 });
+
+    const found = await measured(
+      [
+        [first, bundle(11)],
+        [second, bundle(9)],
+      ],
+      [ratio, floor, size],
+    );
+
+    expect(found).toMatchObject({ results: ['met', 'met', 'missed'], taken: 2 });
+  });
+});
+
+test('every gate belongs to a part, by its name', () => {
+  const parts = ['bundle', 'page', 'import', 'calls', 'chunks', 'embeddings', 'upload'].concat(
+    'streams',
+    'waits',
+    'types',
+    'install',
+    'cli',
+    'ledgers',
+  );
+
+  expect(parts.flatMap((part) => gatesOf(part, gates)).length).toBe(gates.length);
+  expect(columnsOf(gatesOf('chunks', gates))).toEqual(['model-gateway', 'openai', 'floor']);
+});
