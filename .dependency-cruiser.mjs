@@ -11,10 +11,23 @@
  * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; adapters
  * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
  */
-const ground = 'src/(types|options|endpoints)\\.ts$';
 const resources = 'src/(chat|generate|embeddings|images|audio|models|videos|account|routes)/';
-const middle = 'src/(structured|streams|uploads)/';
 const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|playground)/';
+
+/** From the ground up: none imports what stands above it. */
+const floors = [
+  ['ground', 'The ground floor imports nothing.', 'src/(types|options|endpoints)\\.ts$'],
+  [
+    'answers',
+    'What an answer and an error are knows no request.',
+    'src/(errors/|answers/|check\\.ts$)',
+  ],
+  ['http', 'Sending a request knows no resource, no stream and no form.', 'src/http/'],
+  ['middle', 'What resources share knows no resource.', 'src/(structured|streams|uploads)/'],
+  ['resources', 'A resource is handed what it needs by the gateway.', resources],
+  ['gateway', 'The client knows nothing that builds on it.', 'src/(gateway|index|stream)\\.ts$'],
+  ['entries', '', entries],
+];
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -43,34 +56,14 @@ export default {
       from: {},
       to: { circular: true },
     },
-    never('ground-floor', 'The ground floor imports nothing above it.', ground, [
-      'src/(errors|answers|http)/',
-      middle,
-      resources,
-      'src/(gateway|index|stream)\\.ts$',
-      entries,
-    ]),
-    never(
-      'answers-and-errors',
-      'What an answer and an error are knows no request.',
-      'src/(errors/|answers/|check\\.ts$)',
-      ['src/http/', middle, resources, 'src/(gateway|index|stream)\\.ts$', entries],
+    ...floors.slice(0, -1).map(([name, comment, path], floor) =>
+      never(
+        name,
+        comment,
+        path,
+        floors.slice(floor + 1).map(([, , above]) => above),
+      ),
     ),
-    never('http', 'Sending a request knows no resource, no stream and no form.', 'src/http/', [
-      middle,
-      resources,
-      'src/(gateway|index|stream)\\.ts$',
-      entries,
-    ]),
-    never('middle', 'Structured output, streams and uploads know no resource.', middle, [
-      resources,
-      'src/(gateway|index|stream)\\.ts$',
-      entries,
-    ]),
-    never('resources', 'A resource is handed what it needs by the gateway.', resources, [
-      'src/(gateway|index|stream)\\.ts$',
-      entries,
-    ]),
     {
       name: 'resource-rooms',
       comment: 'A resource room never imports another one.',

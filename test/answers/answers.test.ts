@@ -446,7 +446,6 @@ describe('an answer that was paid for and cannot be used', () => {
       const answer = () => new Response(text, { headers: { 'content-type': type } });
       const call = calls['audio.speech.create']?.(scripted([answer]).client);
 
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       const error = await failureOf(Promise.resolve(call));
 
       expect(error).toBeInstanceOf(UnexpectedResponseError);

@@ -15,6 +15,11 @@ function calls(...rounds: readonly Values[]): Metric {
   return varying({ id: 'calls', label: 'A call', unit: 'µs' }, rounds);
 }
 
+function waits(id: string, ...values: readonly number[]): Metric {
+  const rounds = values.map((value) => ({ 'model-gateway': value }));
+  return varying({ id, label: id, unit: 'KiB' }, rounds);
+}
+
 const bundle = (kib: number): Metric => {
   return { id: 'bundle', label: 'Bundle', unit: 'KiB', values: { 'model-gateway': kib } };
 };
@@ -43,13 +48,7 @@ describe('a verdict', () => {
 
   test('compares one figure with another of the same round', () => {
     const gate: Gate = { metric: 'waits.2', atMost: 1.2, ofMetric: 'waits.1', reason: 'Memory' };
-    const of = (id: string, ...values: readonly number[]): Metric =>
-      varying(
-        { id, label: id, unit: 'KiB' },
-        values.map((value) => ({ 'model-gateway': value })),
-      );
-
-    const verdicts = judge([gate], [of('waits.1', 2, 8, 4), of('waits.2', 2, 8, 40)]);
+    const verdicts = judge([gate], [waits('waits.1', 2, 8, 4), waits('waits.2', 2, 8, 40)]);
 
     expect(verdicts).toEqual([{ gate, value: 1, result: 'met' }]);
   });

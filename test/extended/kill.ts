@@ -28,7 +28,6 @@ async function tryAll(kills: readonly Kill[]): Promise<KillResult[]> {
   const results: KillResult[] = [];
   const work = async (): Promise<void> => {
     for (let kill = left.shift(); kill !== undefined; kill = left.shift()) {
-      // eslint-disable-next-line no-await-in-loop -- some at a time
       const result = await makeVideoDespite(program, kill);
       const problem = problemOf(result);
       if (problem !== undefined) problems.push(`${JSON.stringify(kill)}: ${problem}`);

@@ -41,7 +41,6 @@ const { listeners, forgotten } = await endStreams(client, total, 200);
 
 /** Waits until nothing is left, as closing takes its time; but not for ever. */
 for (let tries = 0; tries < 100 && server.open() + listeners() > 0; tries += 1) {
-  // eslint-disable-next-line no-await-in-loop -- one look after the other
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 hook.disable();

@@ -120,10 +120,8 @@ export class TestQueue {
     between: (stored: Stored) => unknown = () => {},
   ): Promise<Stored> {
     for (;;) {
-      // eslint-disable-next-line no-await-in-loop -- one run after the other
       const stored = await this.run(id, processor);
       if (stored.state === 'completed' || stored.state === 'failed') return stored;
-      // eslint-disable-next-line no-await-in-loop -- one run after the other
       await between(stored);
     }
   }

@@ -144,10 +144,8 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       const ledger = await make();
       const ids = new Set<string>();
       for (let attempt = 0; attempt < 5; attempt += 1) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         const claimId = await claimIdOf(ledger.claim('job', 'hash'));
         ids.add(claimId);
-        // eslint-disable-next-line no-await-in-loop
         await ledger.finish('job', 'not_submitted', claimId);
       }
 

@@ -98,7 +98,6 @@ export function testInterleavings(
         const inMemory = new Fleet(memoryLedger());
         const other = new Fleet(await make());
         for (const step of [{ act: 'claim' } as const, ...given]) {
-          // eslint-disable-next-line no-await-in-loop -- one after the other
           expect(await other.do(step)).toEqual(await inMemory.do(step));
         }
       }),

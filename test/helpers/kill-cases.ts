@@ -97,7 +97,6 @@ export async function makeVideoDespite(program: string, kill: Kill): Promise<Kil
       const step = isFirst && 'step' in kill ? kill.step : 0;
       const after = isFirst && 'after' in kill ? kill.after : undefined;
       const parameters = [url, emulator.apiKey, folder, String(step)];
-      // eslint-disable-next-line no-await-in-loop -- one run after the other
       result = await runWorker(program, parameters, after);
       runs += 1;
     } while (result.isKilled);

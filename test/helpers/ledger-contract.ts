@@ -45,7 +45,6 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       const ledger = await make();
 
       for (const callId of ['a', 'A', '../a', 'a/b', 'ä', ' ', 'x'.repeat(5_000)]) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         expect(await ledger.claim(callId, 'hash')).toMatchObject({ status: 'claimed' });
       }
     });
@@ -114,9 +113,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       await ledger.accept('job', ref);
 
       for (const end of ['not_submitted', 'unknown', 'failed'] as const) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         await ledger.finish('job', end);
-        // eslint-disable-next-line no-await-in-loop
         expect(await ledger.claim('job', 'hash')).toMatchObject({ ref });
       }
     });
@@ -163,7 +160,6 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       const elsewhere = { ...ref, baseURL: 'https://gateway.test/v2' };
 
       for (const task of [ref, ...others, elsewhere, { ...ref, createdAt: 9 }, ...others]) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         await ledger.accept('job', task, claimId);
       }
 
@@ -183,16 +179,13 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       const ledger = await make();
 
       for (const callId of callIds) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         expect(await ledger.claim(callId, callId.length > 9 ? 'hash' : '')).toMatchObject({
           status: 'claimed',
         });
-        // eslint-disable-next-line no-await-in-loop
         await ledger.accept(callId, { ...ref, callId });
       }
 
       for (const callId of callIds) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         expect((await ledger.entry(callId))?.refs).toEqual([{ ...ref, callId }]);
       }
     });

@@ -110,7 +110,6 @@ const takeTurn = (): Promise<void> =>
  */
 async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     await takeTurn();
   }
   const hashes = Array.from({ length: 8 }, () => crypto.subtle.digest('SHA-256', new Uint8Array()));
@@ -123,23 +122,20 @@ async function takeTurns(): Promise<void> {
  * @param limit - Seconds after which the test has failed.
  */
 async function settle<T>(promise: Promise<T>, limit = 7_200): Promise<Settled<T>> {
-  let settled: Settled<T> | undefined;
+  const end: { settled?: Settled<T> } = {};
   promise.then(
-    (value) => (settled = { value }),
-    (error: unknown) => (settled = { error }),
+    (value) => (end.settled = { value }),
+    (error: unknown) => (end.settled = { error }),
   );
   for (let second = 0; second < limit; second += 1) {
-    // eslint-disable-next-line no-await-in-loop -- time passes step by step
     if (second < 2) await takeTurns();
     // Without a timer, what is waited for does not hang on time; 30 seconds are enough for the slowest machine.
     const start = realNow();
-    while (settled === undefined && vi.getTimerCount() === 0 && realNow() - start < 30_000) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
+    while (end.settled === undefined && vi.getTimerCount() === 0 && realNow() - start < 30_000) {
       await takeTurn();
     }
-    // eslint-disable-next-line no-await-in-loop -- time passes step by step
     await vi.advanceTimersByTimeAsync(second === 0 ? 0 : 1_000);
-    if (settled !== undefined) return settled;
+    if (end.settled !== undefined) return end.settled;
   }
   throw new Error(`The promise did not settle within ${limit} seconds.`);
 }

@@ -30,7 +30,6 @@ const ways: Readonly<Record<string, (value: unknown) => string>> = {
   'util.inspect, raw': (value) =>
     inspect(value, { depth: Infinity, showHidden: true, customInspect: false }),
   'JSON.stringify': (value) => JSON.stringify(value) ?? '',
-  // oxlint-disable-next-line typescript/no-base-to-string -- whatever it gives is what is looked at
   'String()': (value) => String(value),
   '.stack and .message': (value) =>
     value instanceof Error ? `${value.stack} ${value.message}` : '',

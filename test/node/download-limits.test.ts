@@ -208,7 +208,6 @@ describe('the wait of a download', () => {
       const begun = Date.now();
       const { client } = limited((position) => (position === 0 ? answer() : film()));
 
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       expect(await giving(read(client, 'task_1'))).toBe('film');
       expect(Date.now() - begun).toBeLessThanOrEqual(4_000);
     }
@@ -223,10 +222,8 @@ async function onDisk(work: Promise<unknown>, folder: string): Promise<void> {
   };
   work.then(end, end);
   while (!state.isOver) {
-    // eslint-disable-next-line no-await-in-loop -- time passes step by step
     for (let step = 0; step < 15; step += 1) await readdir(folder);
     // Without a timer it is the disk that is waited for.
-    // eslint-disable-next-line no-await-in-loop
     if (vi.getTimerCount() > 0) await vi.advanceTimersByTimeAsync(1_000);
   }
 }

@@ -250,7 +250,6 @@ describe('what cannot be replaced by a file', () => {
         () => downloadVideo(client, 'task_1', { to }),
         () => saveTo(new Blob(['a']), to),
       ]) {
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         const error = await failureOf(save());
         expect(FileError.isInstance(error)).toBe(true);
         expect(String(error)).toContain('is no regular file');
@@ -333,17 +332,12 @@ test('notes whose part is gone are cleared away', async () => {
 
 test('notes that cannot be read begin the download again', async () => {
   for (const text of ['', '{', 'null', '{"validator":7}', '[]']) {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     const { folder, requests, setup, to, again } = await resumed();
-    // eslint-disable-next-line no-await-in-loop
     const name = (await readdir(folder)).find((found) => found.endsWith('.json')) ?? '';
-    // eslint-disable-next-line no-await-in-loop
     await writeFile(join(folder, name), text);
 
-    // eslint-disable-next-line no-await-in-loop
     await again();
 
-    // eslint-disable-next-line no-await-in-loop
     expect((await readFile(to)).equals(setup.content)).toBe(true);
     expect(requests[1]?.headers).not.toHaveProperty('range');
   }

@@ -87,11 +87,9 @@ test(
         async (script, calls) => {
           turns = [...script];
           for (let call = 0; call < calls; call += 1) {
-            // eslint-disable-next-line no-await-in-loop -- one after the other
             const saved = await downloadVideo(client, 'task_1', { to, resume: true }).catch(
               () => {},
             );
-            // eslint-disable-next-line no-await-in-loop
             const file = await readFile(to).catch(() => undefined);
             if (saved !== undefined) {
               whole += 1;

@@ -111,15 +111,11 @@ describe('rule 44: downloadVideo()', () => {
 
   test('does not ask for a range of what it cannot name', async () => {
     for (const headers of [{}, { etag: 'W/"weak"' }]) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       const { client, setup, requests } = await contentServer({ headers, cuts: [200_000] });
-      // eslint-disable-next-line no-await-in-loop
       const { to } = await fileNamed();
 
-      // eslint-disable-next-line no-await-in-loop
       await downloadVideo(client, 'task_1', { to });
 
-      // eslint-disable-next-line no-await-in-loop
       expect((await readFile(to)).equals(setup.content)).toBe(true);
       expect(requests[1]?.headers).not.toHaveProperty('range');
     }
@@ -142,9 +138,7 @@ describe('rule 44: downloadVideo()', () => {
 
   test('a part of another version, or from another place, is not taken', async () => {
     for (const wrong of [{ etag: '"v2"' }, { 'content-range': 'bytes 5-299999/300000' }]) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       const { client, setup } = await contentServer({ cuts: [200_000] });
-      // eslint-disable-next-line no-await-in-loop
       const { to } = await fileNamed();
       setup.answer = ({ headers }, response) => {
         if (headers.range === undefined) return false;
@@ -153,10 +147,8 @@ describe('rule 44: downloadVideo()', () => {
         return true;
       };
 
-      // eslint-disable-next-line no-await-in-loop
       await downloadVideo(client, 'task_1', { to });
 
-      // eslint-disable-next-line no-await-in-loop
       expect((await readFile(to)).equals(setup.content)).toBe(true);
     }
   });
@@ -664,11 +656,8 @@ test('downloads from the emulator, by handle', async () => {
 
   for (const contentDelivery of ['body', 'redirect'] as const) {
     emulator.quirks.contentDelivery = contentDelivery;
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     const { bytes } = await downloadVideo(client, video.ref, { to });
-    // eslint-disable-next-line no-await-in-loop
     expect((await stat(to)).size).toBe(bytes);
-    // eslint-disable-next-line no-await-in-loop
     expect((await readFile(to)).toString('latin1', 4, 8)).toBe('ftyp');
   }
 });

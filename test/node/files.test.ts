@@ -69,9 +69,7 @@ describe('saveTo()', () => {
 
     for (const [index, source] of sources.entries()) {
       const path = join(folder, `${index}`);
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       await saveTo(source, path, { onProgress: (progress) => (last[index] = progress) });
-      // eslint-disable-next-line no-await-in-loop
       expect((await readFile(path)).equals(bytes)).toBe(true);
     }
 

@@ -110,9 +110,7 @@ describe('claims that were taken over', () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     for (let attempt = 0; attempt < 100; attempt += 1) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'claimed' });
-      // eslint-disable-next-line no-await-in-loop
       await ledger.finish('job', 'not_submitted');
     }
     await ledger.claim('job', 'hash');
@@ -124,11 +122,8 @@ describe('claims that were taken over', () => {
     const folder = await temporaryFolder();
     const ledger = fileLedger(folder);
     for (let round = 0; round < 20; round += 1) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       await ledger.claim('job', 'hash');
-      // eslint-disable-next-line no-await-in-loop
       const claimId = await claimIdIn(ledger);
-      // eslint-disable-next-line no-await-in-loop
       const [, ...claims] = await Promise.all([
         ledger.finish('job', 'not_submitted'),
         ledger.claim('job', 'hash', claimId),
@@ -136,7 +131,6 @@ describe('claims that were taken over', () => {
         ledger.claim('job', 'hash'),
       ]);
       expect(claims.filter(({ status }) => status === 'claimed').length).toBeLessThanOrEqual(1);
-      // eslint-disable-next-line no-await-in-loop
       await ledger.finish('job', 'not_submitted');
     }
   });
@@ -158,7 +152,6 @@ describe('claims that were taken over', () => {
 async function flatten(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true });
   for (const name of names.filter((found) => /[/\\]\d+\.json$/.test(found))) {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     await fsPromises.rename(join(folder, name), join(folder, name.replace(/[/\\]/, '.')));
   }
 }
@@ -177,11 +170,8 @@ describe('a folder with many calls', () => {
 
     for (let number = 0; number < 5; number += 1) {
       const callId = `job-${number}`;
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       const claimId = await claimIdOf(ledger.claim(callId, 'hash'));
-      // eslint-disable-next-line no-await-in-loop
       await ledger.accept(callId, ref, claimId);
-      // eslint-disable-next-line no-await-in-loop
       await ledger.finish(callId, 'completed', claimId);
     }
 
@@ -226,9 +216,7 @@ describe('a folder with many calls', () => {
     const past = new Date(Date.now() - 2 * 3_600_000);
     await mkdir(join(folder, name), { recursive: true });
     for (const file of files) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       await writeFile(join(folder, name, file), '');
-      // eslint-disable-next-line no-await-in-loop
       if (file !== files[1]) await utimes(join(folder, name, file), past, past);
     }
 
@@ -346,9 +334,7 @@ describe('a folder with other things in it', () => {
     const past = new Date(Date.now() - 48 * 3_600_000);
     const names = ['report.tmp', 'a.json.tmp', 'notes.json', '.hidden', 'x.1.json'];
     for (const name of names) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       await writeFile(join(folder, name), 'mine');
-      // eslint-disable-next-line no-await-in-loop
       await utimes(join(folder, name), past, past);
     }
     await mkdir(join(folder, 'folder.tmp'));

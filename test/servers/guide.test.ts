@@ -24,7 +24,6 @@ beforeAll(async () => {
   // The package as it was built, beside the clients that a user has.
   await symlink(root, link, 'dir');
   for (const { name, code } of blocks) {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     await writeFile(join(folder, name), code);
   }
   await writeFile(

@@ -35,14 +35,10 @@ async function world(kind: WorkerSettings['kind']) {
 /** Makes a video with a worker that is killed once, and others after it until its end is known. */
 async function makeDespite(settings: WorkerSettings): Promise<JobResult> {
   for (let killAt = settings.killAt; ; killAt = 0) {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
     const worker = await Worker.start({ ...settings, killAt });
-    // eslint-disable-next-line no-await-in-loop
     const result = await worker.make('job');
-    // eslint-disable-next-line no-await-in-loop
     await worker.stop();
     if (!isPassing(result)) return result;
-    // eslint-disable-next-line no-await-in-loop
     if (result.isUnderWay === true) await pause(200);
   }
 }
@@ -50,10 +46,8 @@ async function makeDespite(settings: WorkerSettings): Promise<JobResult> {
 /** Has a worker make the video again and again, until its end is known. */
 async function makeUntilKnown(worker: Worker): Promise<JobResult> {
   for (;;) {
-    // eslint-disable-next-line no-await-in-loop -- until its end is known
     const result = await worker.make('job');
     if (!isPassing(result)) return result;
-    // eslint-disable-next-line no-await-in-loop
     await pause(50);
   }
 }
@@ -110,11 +104,8 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
       const problems: string[] = [];
       const tryNext = async (): Promise<void> => {
         for (let killAt = left.shift(); killAt !== undefined; killAt = left.shift()) {
-          // eslint-disable-next-line no-await-in-loop -- some at a time
           const { emulator, ledger, settings } = await world(kind);
-          // eslint-disable-next-line no-await-in-loop
           const result = await makeDespite({ ...settings, killAt });
-          // eslint-disable-next-line no-await-in-loop
           const problem = await problemOf(emulator, ledger, result);
           outcomes.push(result.outcome);
           if (problem !== undefined) problems.push(`at step ${killAt}: ${problem}`);
@@ -191,7 +182,6 @@ test('a PostgreSQL that is restarted in the middle passes unnoticed', async () =
   const made: string[] = [];
   const make = async (): Promise<void> => {
     for (let callId = left.shift(); callId !== undefined; callId = left.shift()) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       const { id } = await videos.create({ ...order, prompt: callId }, { ledger, callId });
       made.push(`${callId} ${id}`);
     }

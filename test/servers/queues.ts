@@ -161,18 +161,14 @@ export async function openPlace(place: Place): Promise<OpenPlace> {
 export async function jobOver(queue: VideoQueue, id: string, timeout = 25_000): Promise<Job> {
   const end = Date.now() + timeout;
   for (;;) {
-    // eslint-disable-next-line no-await-in-loop -- until it is over
     const found = await queue.getJob(id);
-    // eslint-disable-next-line no-await-in-loop -- until it is over
     const state = await found?.getState();
     if (state === 'completed' || state === 'failed') {
       // As it is now, and not as it was before its state.
-      // eslint-disable-next-line no-await-in-loop -- once
       const job = await queue.getJob(id);
       if (job !== undefined) return job;
     }
     if (Date.now() > end) throw new Error(`Job ${id} of ${queue.name} is still ${state}.`);
-    // eslint-disable-next-line no-await-in-loop -- until it is over
     await pause(25);
   }
 }

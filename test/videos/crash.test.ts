@@ -32,7 +32,6 @@ describe('kill -9', () => {
       const left = [...steps];
       const work = async (): Promise<void> => {
         for (let step = left.shift(); step !== undefined; step = left.shift()) {
-          // eslint-disable-next-line no-await-in-loop -- some at a time
           results.push(await makeVideoDespite(program, { step }));
         }
       };

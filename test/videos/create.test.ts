@@ -290,9 +290,7 @@ describe('videos.create()', () => {
         const answer = Response.json({ error: { message } }, { status });
         const { requests, videos } = answeredVideos(inTurn(answer));
 
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         const created = await failureOf(videos.create(order, { bodyFormat }));
-        // eslint-disable-next-line no-await-in-loop -- one after the other
         const remixed = await failureOf(videos.remix('a', { prompt: 'x' }, { bodyFormat }));
 
         for (const error of [created, remixed]) {

@@ -82,11 +82,9 @@ async function stepThrough(answers: readonly (object | Error)[], options: VideoW
   let stored: string | undefined;
   for (;;) {
     const before = stored === undefined ? undefined : JSON.parse(stored);
-    // eslint-disable-next-line no-await-in-loop -- one step after the other
     const { state, next } = await videos.step(id, untyped<VideoWaitState>(before), options);
     if (!('delayMs' in next)) return { next, state, requests };
     stored = JSON.stringify(state);
-    // eslint-disable-next-line no-await-in-loop
     await vi.advanceTimersByTimeAsync(next.delayMs);
   }
 }
@@ -403,7 +401,6 @@ describe('a task whose status stays unknown', () => {
     );
     let stored = 'null';
     for (let step = 0; step < 60; step += 1) {
-      // eslint-disable-next-line no-await-in-loop -- one step after the other
       const { state, next } = await videos.step(id, JSON.parse(stored));
       if ('error' in next) {
         expect(next.error).toMatchObject({ name: 'VideoFailedError', reason: 'No.' });
@@ -415,7 +412,6 @@ describe('a task whose status stays unknown', () => {
         return;
       }
       stored = JSON.stringify(state);
-      // eslint-disable-next-line no-await-in-loop
       await vi.advanceTimersByTimeAsync('delayMs' in next ? next.delayMs : 0);
     }
     throw new Error('The wait did not end.');

@@ -145,7 +145,6 @@ describe('videos.create() with a ledger', () => {
       { ...same, metadata: { seed: 2, style: 'x' } },
     ];
     for (const other of others) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other
       expect(await failureOf(videos.create(other, options))).toMatchObject({ field: 'callId' });
     }
     expect(countRequests(emulator).posts).toBe(1);

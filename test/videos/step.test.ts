@@ -32,7 +32,6 @@ async function runJob(
   const pauses: number[] = [];
   for (;;) {
     const stored: { ref: unknown; state?: VideoWaitState } = JSON.parse(job);
-    // eslint-disable-next-line no-await-in-loop -- one step after the other
     const { state, next } = await videosOf(options).step(
       parseVideoTaskRef(stored.ref),
       stored.state,
@@ -41,7 +40,6 @@ async function runJob(
     if (!('delayMs' in next)) return { next, pauses, state };
     job = JSON.stringify({ ...stored, state });
     pauses.push(next.delayMs);
-    // eslint-disable-next-line no-await-in-loop
     await vi.advanceTimersByTimeAsync(next.delayMs);
   }
 }
@@ -93,7 +91,6 @@ describe('videos.step()', () => {
     let state: VideoWaitState | undefined;
     const seen: unknown[] = [];
     for (let polls = 0; polls < 4; polls += 1) {
-      // eslint-disable-next-line no-await-in-loop -- one step after the other
       const step = await videos.step('task_1', state, { maxConsecutiveErrors: 3 });
       expect(step.pollError).toMatchObject({ status: 502 });
       seen.push('delayMs' in step.next ? step.next.delayMs : step.next);

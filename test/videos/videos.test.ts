@@ -20,7 +20,6 @@ describe('videos.retrieve()', () => {
     emulator.videos.complete(task.id);
 
     for (const named of [task.id, task.ref, task, structuredClone({ ...task })]) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other is clearer
       expect(await loosely(videos, 'retrieve', named)).toMatchObject({
         id: task.id,
         status: 'completed',

@@ -161,7 +161,6 @@ describe('videos.wait()', () => {
     await vi.advanceTimersByTimeAsync(minute);
 
     for (const named of [task.id, task.ref, task]) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other is clearer
       expect(await giving(videos.wait(named), 1)).toMatchObject({ status: 'completed' });
     }
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 3 });
@@ -226,7 +225,6 @@ describe('videos.wait()', () => {
     const problem = new Error('broken');
 
     for (const onUpdate of [() => Promise.reject(problem), () => raise(problem)]) {
-      // eslint-disable-next-line no-await-in-loop -- one after the other is clearer
       const error = await failing(videos.wait(task, { onUpdate }));
       expect(VideoWaitError.isInstance(error)).toBe(true);
       expect(error).toMatchObject({ cause: problem, ref: task.ref });

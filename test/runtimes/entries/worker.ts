@@ -15,5 +15,4 @@ async function fetchHandler(request: Request): Promise<Response> {
   return new Response(readable);
 }
 
-// oxlint-disable-next-line import/no-default-export -- this is how workerd finds a handler
 export default { fetch: fetchHandler };
