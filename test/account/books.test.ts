@@ -160,7 +160,7 @@ describe('charges', () => {
     const controller = new AbortController();
     const left = client.account.charges({}, { signal: controller.signal });
     const stays = client.account.charges();
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 20_000 });
     controller.abort(new Error('enough'));
 
     const error = await failureOf(left);

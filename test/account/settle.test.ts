@@ -239,7 +239,7 @@ describe('by model and time', () => {
     const running = failureOf(
       client.withOptions({ timeout: 1_000 }).images.generate(image, { signal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2));
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), { timeout: 20_000 });
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
     controller.abort();
     await running;

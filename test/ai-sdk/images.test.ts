@@ -197,7 +197,7 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: provider.imageModel(model), prompt, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1));
+    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), { timeout: 20_000 });
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -213,8 +213,8 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: small, prompt, n: 2, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2));
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1));
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), { timeout: 20_000 });
     controller.abort();
 
     expect(await failure).toMatchObject({

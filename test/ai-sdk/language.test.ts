@@ -426,7 +426,7 @@ describe('aborts', () => {
     const failure = failureOf(
       generateText({ model: provider(model), prompt: 'x', abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), { timeout: 20_000 });
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -486,7 +486,7 @@ describe('aborts', () => {
     await reader.read();
     await reader.cancel();
 
-    await vi.waitFor(() => expect(isCancelled).toBe(true));
+    await vi.waitFor(() => expect(isCancelled).toBe(true), { timeout: 20_000 });
   });
 });
 

@@ -340,7 +340,7 @@ describe('an answer that does not end', () => {
     const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }, options));
 
     expect(String(error)).toContain('maxResponseBytes');
-    await vi.waitFor(() => expect(server.open()).toBe(0));
+    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 20_000 });
     expect(server.requests).toHaveLength(1);
   });
 

@@ -285,7 +285,7 @@ describe('failures', () => {
 
     const begun = Date.now();
     const job = await set.queue.finish('boat', set.processor, () =>
-      vi.waitUntil(() => Date.now() > begun + 1),
+      vi.waitUntil(() => Date.now() > begun + 1, { timeout: 20_000 }),
     );
 
     expect(VideoWaitTimeoutError.isInstance(untyped<Error>(job.error).cause)).toBe(true);
@@ -380,10 +380,10 @@ describe('a worker that was silent', () => {
 
   test('is waited for while it submits', async () => {
     const set = setUp();
-    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 100 } });
+    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
     const slow = set.queue.take('boat');
     const first = set.processor(slow.job, slow.token, undefined);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), { timeout: 20_000 });
 
     const other = await set.queue.run('boat', set.processor);
 
@@ -438,7 +438,7 @@ describe('cancelling', () => {
     const controller = new AbortController();
 
     const run = set.queue.run('boat', set.processor, controller.signal);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2));
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2), { timeout: 20_000 });
     controller.abort('shutdown');
 
     expect(await run).toMatchObject({ state: 'waiting', attempts: 1 });
@@ -454,8 +454,12 @@ describe('cancelling', () => {
 
     expect(first).toMatchObject({ state: 'waiting' });
     expect(set.emulator.requests).toHaveLength(0);
-    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 60 } });
-    const second = await set.queue.run('boat', set.processor, AbortSignal.timeout(20));
+    set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 500 } });
+    const controller = new AbortController();
+    const running = set.queue.run('boat', set.processor, controller.signal);
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), { timeout: 20_000 });
+    controller.abort();
+    const second = await running;
     expect(second).toMatchObject({ state: 'delayed' });
     expect(JSON.parse(second.data)).toHaveProperty('ref.id');
   });

@@ -214,7 +214,7 @@ export function testFencing(title: string, make: () => Promise<SubmitLedger>): v
       const { emulator, videos } = emulatedVideos();
       emulator.fail({
         operation: 'videos.create',
-        fault: { type: 'slow', milliseconds: 100 },
+        fault: { type: 'slow', milliseconds: 1_000 },
       });
       const options = { ledger: await make(), callId: 'job', onUnknown: 'resubmit' } as const;
 

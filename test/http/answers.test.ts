@@ -337,7 +337,7 @@ describe('asResponse() and withResponse()', () => {
     const { client, requests } = scripted([json(completion)]);
 
     const promise = chat(client);
-    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 20_000 });
 
     expect(promise).toBeInstanceOf(Promise);
     await promise.finally(() => {});

@@ -34,7 +34,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     emulator.fail({ fault: { type: 'rate-limit', retryAfter: 0 } });
 
     const answer = await client.chat.completions.create(ask, { callId: 'job-1' });
-    await vi.waitFor(() => expect(seen).toHaveLength(4));
+    await vi.waitFor(() => expect(seen).toHaveLength(4), { timeout: 20_000 });
 
     expect(seen.map(([event]) => event)).toEqual(['start', 'end', 'asyncStart', 'asyncEnd']);
     expect(seen[0]?.[1]).toMatchObject({
@@ -60,7 +60,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     const stream = await client.chat.completions.create({ ...ask, stream: true });
     expect(seen.map(([event]) => event)).toEqual(['start', 'end']);
     await collect(stream);
-    await vi.waitFor(() => expect(seen).toHaveLength(4));
+    await vi.waitFor(() => expect(seen).toHaveLength(4), { timeout: 20_000 });
 
     expect(seen[3]?.[1]).toMatchObject({ end: { outcome: 'completed' }, result: stream.partial });
   });
@@ -71,7 +71,7 @@ describe("Node's tracing channel model-gateway:call", () => {
     emulator.fail({ fault: { type: 'error', status: 400 } });
 
     const error = await failureOf(client.chat.completions.create(ask));
-    await vi.waitFor(() => expect(seen).toHaveLength(5));
+    await vi.waitFor(() => expect(seen).toHaveLength(5), { timeout: 20_000 });
 
     expect(seen.map(([event]) => event)).toContain('error');
     expect(seen.at(-1)?.[1]).toMatchObject({ error, end: { outcome: 'rejected' } });

@@ -162,10 +162,13 @@ describe('rule 15: images are paid for once', () => {
 
       const failed = failureOf(call);
       // The form is read in real time, and the time-out must not come before that.
-      await vi.waitFor(() => {
-        expect(emulator.requests).toHaveLength(1);
-        expect(emulator.charges).toHaveLength(charges);
-      });
+      await vi.waitFor(
+        () => {
+          expect(emulator.requests).toHaveLength(1);
+          expect(emulator.charges).toHaveLength(charges);
+        },
+        { timeout: 20_000 },
+      );
       await vi.advanceTimersByTimeAsync(120_000);
 
       const error = await failed;

@@ -290,7 +290,7 @@ test(
     const first = await open({ gateway: options, folder, onSubmitted });
     await order(first, id, video);
     await watch(first, (calls) => calls.get(id)?.video !== undefined);
-    await vi.waitFor(() => expect(onSubmitted).toHaveBeenCalledOnce());
+    await vi.waitFor(() => expect(onSubmitted).toHaveBeenCalledOnce(), { timeout: 20_000 });
     const left = JSON.parse(readFileSync(join(folder, `${id}.json`), 'utf8'));
     expect(left).toMatchObject({ status: 'running', video: { ref: { kind: 'video' } } });
     await first[Symbol.asyncDispose]();
@@ -313,7 +313,7 @@ test('a call that was under way when the server was killed is in doubt, and not 
   emulator.fail({ operation: 'images.generate', fault: { type: 'hang', charged: true } });
   const first = await open({ gateway: options, folder });
   await order(first, id, image);
-  await vi.waitFor(() => expect(emulator.charges).toHaveLength(1));
+  await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), { timeout: 20_000 });
   const copy = await temporaryFolder();
   copyFileSync(join(folder, `${id}.json`), join(copy, `${id}.json`));
 

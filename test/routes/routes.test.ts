@@ -310,7 +310,9 @@ describe('event streams', () => {
 
     for await (const _ of await client.post('/v1/chat/completions', { body, stream: true })) break;
 
-    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true));
+    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), {
+      timeout: 20_000,
+    });
   });
 });
 

@@ -33,7 +33,7 @@ async function killAtEachStep(place: OpenPlace, program: WorkerProgram): Promise
   };
   const whole = program.start(await add(0));
   await jobOver(place.queue('killed-0'), 'boat');
-  await vi.waitFor(() => expect(whole.steps).toBeGreaterThan(15));
+  await vi.waitFor(() => expect(whole.steps).toBeGreaterThan(15), { timeout: 20_000 });
   await whole.end();
 
   const left = Array.from({ length: whole.steps }, (_, index) => index + 1);

@@ -56,7 +56,7 @@ async function makeUntilKnown(worker: Worker): Promise<JobResult> {
 async function asleep(kind: WorkerSettings['kind']) {
   const given = await world(kind);
   const { emulator, ledger, settings } = given;
-  emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 300 } });
+  emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_500 } });
   const worker = await Worker.start(settings);
   onTestFinished(() => worker.stop());
   const made = worker.make('job');

@@ -26,13 +26,15 @@ test('the server notices that a client has gone, however much was collected mean
     headers: { authorization: `Bearer ${emulator.apiKey}` },
     signal: controller.signal,
   });
-  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), { timeout: 20_000 });
   await collect();
 
   controller.abort();
 
   await expect(call).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true));
+  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), {
+    timeout: 20_000,
+  });
 });
 
 test('an abort ends a call of the fetch function, however much was collected meanwhile', async () => {

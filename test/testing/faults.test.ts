@@ -117,11 +117,11 @@ describe('a lost connection', () => {
     const giveUp = new AbortController();
 
     const pending = post('/v1/embeddings', embedding, { signal: giveUp.signal });
-    await vi.waitUntil(() => emulator.charges.length === 1);
+    await vi.waitUntil(() => emulator.charges.length === 1, { timeout: 20_000 });
     giveUp.abort(new Error('enough'));
 
     await expect(pending).rejects.toThrow('enough');
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true);
+    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, { timeout: 20_000 });
   });
 
   test('is only slow', async () => {

@@ -112,7 +112,7 @@ describe('a listening emulator', () => {
     emulator.fail({ fault: { type: 'hang' } });
     const pending = client.post('/v1/embeddings', embedding);
     const failure = expect(pending).rejects.toThrow('fetch failed');
-    await vi.waitUntil(() => emulator.requests.length === 1);
+    await vi.waitUntil(() => emulator.requests.length === 1, { timeout: 20_000 });
 
     await server.close();
 
@@ -187,7 +187,7 @@ describe('the connection', () => {
     expect(emulator.requests[0]).toMatchObject({ status: 200, disconnected: false });
     leave.abort();
 
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true);
+    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, { timeout: 20_000 });
     expect(emulator.charges).toHaveLength(1);
   });
 
@@ -222,11 +222,11 @@ describe('the connection', () => {
         before = made;
         return isStill;
       },
-      { interval: 100 },
+      { interval: 100, timeout: 20_000 },
     );
     expect(made).toBeLessThan(500);
     await response.body?.cancel();
 
-    await vi.waitUntil(() => isCancelled);
+    await vi.waitUntil(() => isCancelled, { timeout: 20_000 });
   });
 });

@@ -263,7 +263,7 @@ describe('a stream', () => {
 
     expect(body.destroyed).toBe(true);
     body.on('error', () => {});
-    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true));
+    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true), { timeout: 20_000 });
   });
 
   test('of a file that is not there names the body', async () => {
