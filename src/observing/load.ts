@@ -1,4 +1,5 @@
 import { later } from '../load.ts';
+import { nodeProcess } from '../node-process.ts';
 import type { TracingChannel } from './observe.ts';
 import type { ClientSettings } from '../http/settings.ts';
 
@@ -6,13 +7,7 @@ const load = later('observers', () => import('./observe.ts'));
 
 type Part = Awaited<ReturnType<typeof load>>;
 
-interface NodeProcess {
-  getBuiltinModule?(name: string): { tracingChannel?(name: string): TracingChannel } | undefined;
-}
-
-/** Node's; pages have none. */
-const process: NodeProcess | undefined = Reflect.get(globalThis, 'process');
-const diagnostics = process?.getBuiltinModule?.('node:diagnostics_channel');
+const diagnostics = nodeProcess?.getBuiltinModule?.('node:diagnostics_channel');
 
 /** The part that tells observers of calls. Only who has one loads it. */
 export const observing: {

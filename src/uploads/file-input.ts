@@ -1,6 +1,7 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
+import { nodeProcess } from '../node-process.ts';
 import { baseName, nameOf } from './file-name.ts';
 import {
   streamingFileMark,
@@ -207,7 +208,7 @@ export async function openFile(value: Uploadable, signal?: AbortSignal): Promise
  */
 function sizeOfFileStream(stream: object): number | undefined {
   // The core runs without Node too, so its modules are looked up where they are, never imported.
-  const fs = globalThis.process?.getBuiltinModule?.('node:fs');
+  const fs = nodeProcess?.getBuiltinModule?.('node:fs');
   if (fs === undefined || !(stream instanceof fs.ReadStream) || !stream.path) return undefined;
   const stats = fs.statSync(stream.path, { throwIfNoEntry: false });
   // Files such as those of `/proc` say that they are empty, and are not.

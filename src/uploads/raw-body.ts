@@ -8,6 +8,7 @@ import {
   type RawRequestOptions,
 } from '../http/request.ts';
 import { blobOf, has, isUploadable, isUploadData, type OpenFile, openFile } from './file-input.ts';
+import { nodeProcess } from '../node-process.ts';
 import { formBlob } from './multipart.ts';
 import { unreadable } from './to-file.ts';
 import type { Uploadable, UploadChunk } from './types.ts';
@@ -94,7 +95,7 @@ async function fileBody(
       return ready(content, mime);
     }
     // Browsers cannot stream an upload, or only over HTTP/2; some would send the name of the class.
-    const canStream = globalThis.process?.getBuiltinModule !== undefined;
+    const canStream = nodeProcess?.getBuiltinModule !== undefined;
     const sent = canStream
       ? streamOf(content, controller)
       : { body: await untilAborted(blobOf({ content }), controller.signal) };
