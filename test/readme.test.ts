@@ -156,6 +156,18 @@ describe('code blocks', () => {
   );
 });
 
+test('code that stands in a file of the examples is the same there', async () => {
+  const texts = await Promise.all(papers.map((paper) => readFile(join(root, paper), 'utf8')));
+  const shown = texts.flatMap((text) => [
+    ...text.matchAll(/^```ts (examples\S+)\n([\s\S]*?)^```$/gm),
+  ]);
+
+  expect(shown.length).toBeGreaterThan(3);
+  for (const [, file = '', code] of shown) {
+    expect(code, file).toBe(await readFile(join(root, file), 'utf8'));
+  }
+});
+
 test('every option has a row', async () => {
   const source = await readFile(join(root, 'src', 'options.ts'), 'utf8');
   const [, options = ''] = source.split('export interface SharedOptions');
