@@ -16,22 +16,47 @@ export interface Run<Options> {
   readonly context: Context;
   /** A client as the options say, for errors too. */
   client(model?: string): Promise<Gateway>;
+  /** Writes a result: as JSON, or as lines for a person, who is told when there is `none`. */
+  show(value: unknown, lines: readonly string[], none?: string): void;
   /** Says what will be charged, and asks a person. Ends the program when the answer is no. */
   agree(what: string): Promise<void>;
 }
 
-/** A new command with the options that all have. */
-export function command(name: string, description: string, examples: readonly string[]): Command {
+/** A new command, with examples below its help. */
+export function bareCommand(
+  name: string,
+  description: string,
+  examples: readonly string[],
+): Command {
   const lines = examples.map((example) =>
-    example.includes('model-gateway ') ? `  $ ${example}` : `  $ model-gateway ${example}`,
+    example.includes('model-gateway ') || example.startsWith('curl ')
+      ? `  $ ${example}`
+      : `  $ model-gateway ${example}`,
   );
   return new Command(name)
     .description(description)
+    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** A new command with the options that all have that call a gateway. */
+export function command(name: string, description: string, examples: readonly string[]): Command {
+  return bareCommand(name, description, examples)
     .option('--base-url <url>', 'the gateway (default: GATEWAY_BASE_URL)')
     .option('--key-file <path>', 'a file with the key (default: GATEWAY_API_KEY)')
     .option('--timeout <time>', 'how long it may take, such as 30s or 5m', parseDuration)
-    .option('--json', 'write JSON, as in a pipe')
-    .addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+    .option('--json', 'write JSON, as in a pipe');
+}
+
+/** Adds the options of a command that writes files. */
+export function withOut(program: Command, what = 'the file'): Command {
+  return program.option('-o, --out <path>', what).option('--force', 'replace a file that exists');
+}
+
+/** Adds the options of a command that is charged for a result. */
+export function withCharge(program: Command): Command {
+  return program
+    .option('--call-id <id>', 'your name for this call: a second run does not pay again')
+    .option('-y, --yes', 'do not ask before it is charged');
 }
 
 /**
@@ -55,12 +80,18 @@ export function define<Options>(
     };
     process.on('SIGINT', stop);
     const context: Context = {};
+    const json = options.json ?? !terminal.isOutput;
     const run: Run<Options> = {
       options,
       terminal,
       signal,
-      json: options.json ?? !terminal.isOutput,
+      json,
       context,
+      show(value, lines, none) {
+        if (json) return terminal.json(value);
+        if (lines.length === 0 && none !== undefined) terminal.note(none);
+        for (const line of lines) terminal.line(line);
+      },
       async client(model) {
         context.client = await openClient(options);
         context.model = model;

@@ -35,20 +35,13 @@ interface Seen {
   readonly firstByte: number;
 }
 
-const ok = (id: string, detail: string): Finding => ({ id, status: 'ok', detail });
-const warn = (id: string, detail: string, fix: string): Finding => ({
-  id,
-  status: 'warn',
-  detail,
-  fix,
-});
-const fail = (id: string, detail: string, fix: string): Finding => ({
-  id,
-  status: 'fail',
-  detail,
-  fix,
-});
-const skip = (id: string, detail: string): Finding => ({ id, status: 'skip', detail });
+const found =
+  (status: Finding['status']) =>
+  (id: string, detail: string, fix?: string): Finding => ({ id, status, detail, fix });
+const ok = found('ok');
+const warn = found('warn');
+const fail = found('fail');
+const skip = found('skip');
 
 const rootOf = (baseURL: string): string => parseBaseURL(baseURL)?.root ?? '';
 

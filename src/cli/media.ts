@@ -6,7 +6,7 @@ import {
   type ImageGenerateParams,
   type ImagesResponse,
 } from '../index.ts';
-import { command, define, type Run } from './command.ts';
+import { command, define, withCharge, withOut, type Run } from './command.ts';
 import {
   chooseTargets,
   isAddress,
@@ -31,16 +31,13 @@ interface ImageOptions extends OutOptions {
 }
 
 function imageCommand(name: string, description: string, examples: readonly string[]): Command {
-  return command(name, description, examples)
+  const program = command(name, description, examples)
     .argument('[prompt...]', 'what to draw; what is piped in comes below it')
     .requiredOption('-m, --model <name>', 'the model')
     .option('-n, --count <number>', 'how many pictures', parseNumber(1, 10, true), 1)
     .option('--size <size>', 'such as 1024x1024')
-    .option('--quality <word>', 'as the model knows it')
-    .option('-o, --out <path>', 'the file, or for several pictures a folder')
-    .option('--force', 'replace a file that exists')
-    .option('--call-id <id>', 'your name for this call: a second run does not pay again')
-    .option('-y, --yes', 'do not ask before it is charged');
+    .option('--quality <word>', 'as the model knows it');
+  return withCharge(withOut(program, 'the file, or for several pictures a folder'));
 }
 
 /** Makes pictures once, saves them, and tells where they are. */
@@ -55,16 +52,12 @@ async function makePictures(
   const targets = await chooseTargets('image', options, count);
   const once =
     callId === undefined ? undefined : await beginOnce(callId, { model, prompt, count, ...input });
-  if (once?.earlier === 'running') {
+  if (once?.earlier !== undefined) {
     terminal.note(
-      `The call ${callId} is being made now by another run. Run this again when that has ended.`,
-    );
-    throw new Exit(exitCodes.unknown);
-  }
-  if (once?.earlier === 'lost') {
-    terminal.note(
-      `A first run with the call id ${callId} was never heard of again: it may have been charged. ` +
-        'Look at the account; then choose a new call id.',
+      once.earlier === 'running'
+        ? `The call ${callId} is being made now by another run. Run this again when that has ended.`
+        : `A first run with the call id ${callId} was never heard of again: it may have been charged. ` +
+            'Look at the account; then choose a new call id.',
     );
     throw new Exit(exitCodes.unknown);
   }
@@ -93,10 +86,7 @@ async function makePictures(
       terminal.note(`The call ${callId} could not be written down: do not run it again.`);
     });
   }
-  if (json) {
-    terminal.json({ paths });
-    return;
-  }
+  if (json) return terminal.json({ paths });
   for (const path of paths) {
     await showPicture(path, terminal);
     terminal.line(path);
@@ -175,10 +165,8 @@ export function speakCommand(): Command {
     .option('--voice <name>', 'the voice', 'alloy')
     .option('--format <name>', 'mp3, opus, aac, flac, wav or pcm', 'mp3')
     .option('--speed <number>', '0.25 to 4', parseNumber(0.25, 4))
-    .option('--instructions <text>', 'how to say it, for models that listen')
-    .option('-o, --out <path>', 'the file')
-    .option('--force', 'replace a file that exists');
-  return define<SpeakOptions>(program, async (words, run) => {
+    .option('--instructions <text>', 'how to say it, for models that listen');
+  return define<SpeakOptions>(withOut(program), async (words, run) => {
     const { options, terminal, signal } = run;
     const { model, voice, format, speed, instructions } = options;
     const client = await run.client(model);
@@ -191,8 +179,7 @@ export function speakCommand(): Command {
     );
     const bytes = new Uint8Array(await response.arrayBuffer());
     const path = await save(bytes, await targets.path(0, extension || format), terminal);
-    if (run.json) terminal.json({ path, bytes: bytes.byteLength });
-    else terminal.line(path);
+    run.show({ path, bytes: bytes.byteLength }, [path]);
   });
 }
 
@@ -205,14 +192,13 @@ export function translateCommand(): Command {
     .requiredOption('-m, --model <name>', 'the model')
     .option('--prompt <text>', 'words that help, such as names');
   return define<{ model: string; prompt?: string }>(program, async ([path = ''], run) => {
-    const { options, terminal, signal } = run;
+    const { options, signal } = run;
     const { model, prompt } = options;
     const client = await run.client(model);
     const file = await openFile(path);
     const params = { model, file, ...(prompt === undefined ? {} : { prompt }) };
     const translation = await client.audio.translations.create(params, { signal });
-    if (run.json) terminal.json(translation);
-    else terminal.line(translation.text);
+    run.show(translation, [translation.text]);
   });
 }
 
@@ -226,7 +212,7 @@ export function embedCommand(): Command {
     .requiredOption('-m, --model <name>', 'the model')
     .option('--dimensions <number>', 'the length of a vector', parseNumber(1, 100_000, true));
   return define<{ model: string; dimensions?: number }>(program, async (words, run) => {
-    const { options, terminal, signal } = run;
+    const { options, signal } = run;
     const { model, dimensions } = options;
     const client = await run.client(model);
     const lines = words.length > 0 ? words : (await readPrompt([], signal)).split(/\r?\n/);
@@ -235,14 +221,11 @@ export function embedCommand(): Command {
       { model, input, ...(dimensions === undefined ? {} : { dimensions }) },
       { signal },
     );
-    if (run.json) {
-      terminal.json({ model, vectors: vectors.map((vector) => [...vector]), usage });
-      return;
-    }
-    for (const [index, text] of input.entries()) {
-      const vector = vectors[index];
-      const start = [...(vector?.slice(0, 4) ?? [])].map((value) => value.toFixed(4)).join(', ');
-      terminal.line(`[${start}, …] ${vector?.length ?? 0} numbers: ${text}`);
-    }
+    const shown = input.map((text, index) => {
+      const vector = vectors[index] ?? [];
+      const start = Array.from(vector.slice(0, 4), (value) => value.toFixed(4)).join(', ');
+      return `[${start}, …] ${vector.length} numbers: ${text}`;
+    });
+    run.show({ model, vectors: vectors.map((vector) => [...vector]), usage }, shown);
   });
 }

@@ -1,10 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import { chatCommand } from './chat.ts';
 import { doctorCommand } from './doctor.ts';
-import { emulatorCommand } from './emulate.ts';
 import { drawCommand, editCommand, embedCommand, speakCommand, translateCommand } from './media.ts';
-import { playgroundCommand } from './playground.ts';
 import { accountCommand, getCommand, modelsCommand, postCommand } from './request.ts';
+import { emulatorCommand, playgroundCommand } from './servers.ts';
 import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 

@@ -29,18 +29,14 @@ export function modelsCommand(): Command {
     'models --json | jq -r .[].id',
   ]).argument('[word]', 'only names with this in them');
   return define(program, async ([word = ''], run) => {
-    const { terminal, signal, json } = run;
     const client = await run.client();
     const models = [];
-    for await (const model of client.models.list({ signal })) {
+    for await (const model of client.models.list({ signal: run.signal })) {
       if (model.id.toLowerCase().includes(word.toLowerCase())) models.push(model);
     }
     models.sort((a, b) => a.id.localeCompare(b.id));
-    if (json) terminal.json(models);
-    else if (models.length === 0) terminal.note('There is none.');
-    for (const { id, owned_by: owner } of json ? [] : models) {
-      terminal.line(owner === undefined ? id : `${id}  ${owner}`);
-    }
+    const lines = models.map(({ id, owned_by: by }) => (by === undefined ? id : `${id}  ${by}`));
+    run.show(models, lines, 'There is none.');
   });
 }
 
@@ -125,12 +121,13 @@ function balanceCommand(): Command {
   return define(program, async (_, run) => {
     const client = await run.client();
     const balance = await client.account.balance({ signal: run.signal });
-    if (run.json) return run.terminal.json(balance);
     const { used, limit, available, expiresAt } = balance;
-    run.terminal.line(`used       ${inWords(used)}`);
-    run.terminal.line(`limit      ${limit === undefined ? 'none' : inWords(limit)}`);
-    if (available !== undefined) run.terminal.line(`left       ${inWords(available)}`);
-    if (expiresAt !== undefined) run.terminal.line(`ends       ${timeOf(expiresAt)}`);
+    run.show(balance, [
+      `used       ${inWords(used)}`,
+      `limit      ${limit === undefined ? 'none' : inWords(limit)}`,
+      ...(available === undefined ? [] : [`left       ${inWords(available)}`]),
+      ...(expiresAt === undefined ? [] : [`ends       ${timeOf(expiresAt)}`]),
+    ]);
   });
 }
 
@@ -163,13 +160,12 @@ function chargesCommand(): Command {
       since: since === undefined ? undefined : Date.now() - since,
     };
     const charges = await client.account.charges(query, { signal: run.signal });
-    if (run.json) return run.terminal.json(charges);
-    if (charges.data.length === 0) run.terminal.note('There is none. That proves nothing.');
-    for (const line of charges.data) {
+    const lines = charges.data.map((line) => {
       const named = line.requestId ?? line.taskId ?? '';
       const parts = [timeOf(line.at), line.type.padEnd(7), inWords(line.amount).padStart(14)];
-      run.terminal.line([...parts, line.model ?? '', named].join('  '));
-    }
+      return [...parts, line.model ?? '', named].join('  ');
+    });
+    run.show(charges, lines, 'There is none. That proves nothing.');
   });
 }
 
@@ -183,15 +179,14 @@ function pricesCommand(): Command {
     const models = prices.models.filter(({ model }) =>
       model.toLowerCase().includes(word.toLowerCase()),
     );
-    if (run.json) return run.terminal.json({ ...prices, models });
-    if (models.length === 0) run.terminal.note('There is none.');
-    for (const { model, perCall, input, output } of models) {
+    const lines = models.map(({ model, perCall, input, output }) => {
       const price =
         perCall === undefined
           ? `${dollars(input)} in, ${dollars(output)} out, a million tokens`
           : `${dollars(perCall)} a call, image or second`;
-      run.terminal.line(`${model}  ${price}`);
-    }
+      return `${model}  ${price}`;
+    });
+    run.show({ ...prices, models }, lines, 'There is none.');
   });
 }
 
@@ -204,14 +199,11 @@ function settleCommand(): Command {
     const client = await run.client();
     const found = await findVideo(named);
     const settled = await client.account.settle(found, { signal: run.signal });
-    if (run.json) run.terminal.json(settled);
-    else {
-      const { verdict, amount, why } = settled;
-      const words = verdict.replace('_', ' ');
-      run.terminal.line(amount === undefined ? words : `${words}  ${inWords(amount)}`);
-      run.terminal.note(why);
-    }
-    if (settled.verdict === 'unknowable') throw new Exit(exitCodes.unknown);
+    const { verdict, amount, why } = settled;
+    const words = verdict.replace('_', ' ');
+    run.show(settled, [amount === undefined ? words : `${words}  ${inWords(amount)}`]);
+    if (!run.json) run.terminal.note(why);
+    if (verdict === 'unknowable') throw new Exit(exitCodes.unknown);
   });
 }
 

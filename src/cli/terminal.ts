@@ -17,13 +17,6 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(milliseconds / 60_000)} min ${seconds(milliseconds % 60_000)}`;
 }
 
-/** Resolves when the person or the system ends the program. */
-export function ended(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-  });
-}
-
 /**
  * Where a command writes: data to stdout, everything else to stderr.
  *

@@ -10,7 +10,7 @@ import {
   type VideoWaitState,
 } from '../index.ts';
 import { downloadVideo, fileLedger } from '../node/index.ts';
-import { command, define, type Run } from './command.ts';
+import { command, define, withCharge, withOut, type Run } from './command.ts';
 import { chooseTargets, isAddress, openFile, type OutOptions, type Targets } from './files.ts';
 import { readPrompt, duration } from './terminal.ts';
 import { findVideo, knownVideos, ledgerFolder, rememberVideo } from './records.ts';
@@ -80,8 +80,9 @@ async function writeVideo(
   client: Gateway,
   task: VideoTaskLike,
   targets: Targets,
-  { terminal, signal, json }: Run<OutOptions>,
+  run: Run<OutOptions>,
 ): Promise<void> {
+  const { terminal, signal } = run;
   const { path, bytes } = await downloadVideo(client, task, {
     to: await targets.path(0, 'mp4'),
     resume: true,
@@ -92,8 +93,7 @@ async function writeVideo(
     },
   });
   terminal.endProgress();
-  if (json) terminal.json({ id: nameOf(task), path, bytes });
-  else terminal.line(path);
+  run.show({ id: nameOf(task), path, bytes }, [path]);
 }
 
 /** Waits for a task, and writes its file. */
@@ -139,13 +139,9 @@ function createCommand(): Command {
     .option('--seconds <number>', 'how long it is')
     .option('--size <size>', 'such as 1280x720')
     .option('--image <file>', 'the first picture, as a file or an address')
-    .option('--call-id <id>', 'your name for this call: a second run does not pay again')
-    .option('--no-wait', 'write the handle and end')
-    .option('-o, --out <path>', 'the file')
-    .option('--force', 'replace a file that exists')
-    .option('-y, --yes', 'do not ask before it is charged');
-  return define<CreateOptions>(program, async (words, run) => {
-    const { options, terminal, signal, json } = run;
+    .option('--no-wait', 'write the handle and end');
+  return define<CreateOptions>(withCharge(withOut(program)), async (words, run) => {
+    const { options, terminal, signal } = run;
     const { model, seconds, size, image } = options;
     const client = await run.client(model);
     const prompt = await readPrompt(words, signal);
@@ -171,11 +167,7 @@ function createCommand(): Command {
       // It is paid for and its line is printed: only the list will not have it.
       terminal.note(`${task.id} could not be written down: "video list" will not show it.`);
     });
-    if (!options.wait) {
-      if (json) terminal.json(task.ref);
-      else terminal.line(task.id);
-      return;
-    }
+    if (!options.wait) return run.show(task.ref, [task.id]);
     await finish(client, task.ref, targets, run, true);
   });
 }
@@ -186,11 +178,8 @@ function waitCommand(): Command {
   const program = command('wait', 'Wait for a video and write its file. Free.', [
     'video wait task_abc -o boat.mp4',
     'video wait task_abc --timeout 5m',
-  ])
-    .argument('<task>', taskArgument)
-    .option('-o, --out <path>', 'the file')
-    .option('--force', 'replace a file that exists');
-  return define<OutOptions>(program, async ([named = ''], run) => {
+  ]).argument('<task>', taskArgument);
+  return define<OutOptions>(withOut(program), async ([named = ''], run) => {
     const client = await run.client();
     const targets = await chooseTargets('video', run.options);
     await finish(client, await findVideo(named), targets, run);
@@ -202,26 +191,18 @@ function statusCommand(): Command {
     'video status task_abc',
   ]).argument('<task>', taskArgument);
   return define(program, async ([named = ''], run) => {
-    const { terminal, signal, json } = run;
     const gateway = await run.client();
-    const task = await gateway.videos.retrieve(await findVideo(named), { signal });
-    if (json) {
-      terminal.json(task);
-      return;
-    }
+    const task = await gateway.videos.retrieve(await findVideo(named), { signal: run.signal });
     const percent = task.progress == null ? '' : ` ${task.progress} %`;
-    terminal.line(`${task.id} ${task.status}${percent}`);
+    run.show(task, [`${task.id} ${task.status}${percent}`]);
   });
 }
 
 function downloadCommand(): Command {
   const program = command('download', 'Write the file of a video that is completed. Free.', [
     'video download task_abc -o boat.mp4',
-  ])
-    .argument('<task>', taskArgument)
-    .option('-o, --out <path>', 'the file')
-    .option('--force', 'replace a file that exists');
-  return define<OutOptions>(program, async ([named = ''], run) => {
+  ]).argument('<task>', taskArgument);
+  return define<OutOptions>(withOut(program), async ([named = ''], run) => {
     const client = await run.client();
     const targets = await chooseTargets('video', run.options);
     await writeVideo(client, await findVideo(named), targets, run);
@@ -255,19 +236,18 @@ function listCommand(): Command {
     ['video list', 'video list --json | jq -r .[0].id'],
   );
   return define(program, async (_, run) => {
-    const { terminal, signal, json } = run;
     const client = await run.client();
     const refs = (await knownVideos()).slice(0, 50);
     const listed: Listed[] = [];
     for (let start = 0; start < refs.length; start += 4) {
       const some = refs.slice(start, start + 4);
-      listed.push(...(await Promise.all(some.map((ref) => look(client, ref, signal)))));
+      listed.push(...(await Promise.all(some.map((ref) => look(client, ref, run.signal)))));
     }
-    if (json) terminal.json(listed);
-    else if (listed.length === 0) terminal.note('No video was submitted from here.');
-    for (const { id, model = '', submitted, status } of json ? [] : listed) {
-      terminal.line(`${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`);
-    }
+    const lines = listed.map(
+      ({ id, model = '', submitted, status }) =>
+        `${id}  ${submitted.slice(0, 16).replace('T', ' ')}  ${model}  ${status}`,
+    );
+    run.show(listed, lines, 'No video was submitted from here.');
   });
 }
 
