@@ -73,7 +73,7 @@ const patience = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Files to send along, by the field that they are for. */
-type OrderFiles = Readonly<Record<string, readonly File[]>>;
+export type OrderFiles = Readonly<Record<string, readonly File[]>>;
 
 const sizeOf = (files: OrderFiles): number =>
   Object.values(files)

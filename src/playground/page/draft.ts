@@ -18,3 +18,16 @@ export function draft<Value>(name: string, initial: Value): Signal<Value> {
   effect(() => sessionStorage.setItem(key, JSON.stringify(kept.value)));
   return kept;
 }
+
+/** A field of a draft as a component takes it: its value, and what writes it. */
+export function field<Value, Name extends keyof Value>(
+  form: Signal<Value>,
+  name: Name,
+): { value: Value[Name]; onInput: (value: Value[Name]) => void } {
+  return {
+    value: form.value[name],
+    onInput(value) {
+      form.value = { ...form.value, [name]: value };
+    },
+  };
+}

@@ -97,32 +97,68 @@ export function Choice<Value extends string>({
   );
 }
 
-/** A list to choose from, where there are many. */
+/** A list to choose from, where there are many. An empty value says "default". */
 export function Select({
   label,
+  hint,
   value,
   options,
-  onChange,
+  onInput,
 }: {
   label: string;
+  hint?: string;
   value: string;
-  options: readonly string[];
-  onChange: (value: string) => void;
+  options: readonly (string | readonly [value: string, label: string])[];
+  onInput: (value: string) => void;
 }): JSX.Element {
   return (
-    <Field label={label}>
+    <Field label={label} {...(hint === undefined ? {} : { hint })}>
       {(id) => (
         <select
           id={id}
           value={value}
-          onChange={({ currentTarget }) => onChange(currentTarget.value)}
+          onChange={({ currentTarget }) => onInput(currentTarget.value)}
         >
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {option === '' ? 'default' : option}
-            </option>
-          ))}
+          {options.map((option) => {
+            const [word, name] = typeof option === 'string' ? [option, option] : option;
+            return (
+              <option key={word} value={word}>
+                {name === '' ? 'default' : name}
+              </option>
+            );
+          })}
         </select>
+      )}
+    </Field>
+  );
+}
+
+/** A number, as the text that was written. */
+export function NumberField({
+  label,
+  hint,
+  value,
+  onInput,
+  ...range
+}: {
+  label: string;
+  hint: string;
+  value: string;
+  onInput: (value: string) => void;
+  min: string;
+  max?: string;
+  step?: string;
+}): JSX.Element {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <input
+          id={id}
+          type="number"
+          {...range}
+          value={value}
+          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        />
       )}
     </Field>
   );
@@ -149,12 +185,12 @@ export function modelsFor(kind: CallKind): string[] {
 export function ModelField({
   kind,
   value,
-  onChange,
+  onInput,
   label = 'Model',
 }: {
   kind: CallKind;
   value: string;
-  onChange: (model: string) => void;
+  onInput: (model: string) => void;
   label?: string;
 }): JSX.Element {
   const list = useId();
@@ -169,7 +205,7 @@ export function ModelField({
             placeholder={modelsFor(kind)[0] ?? 'the name of a model'}
             spellcheck={false}
             autocomplete="off"
-            onInput={({ currentTarget }) => onChange(currentTarget.value)}
+            onInput={({ currentTarget }) => onInput(currentTarget.value)}
           />
           <datalist id={list}>
             {modelsFor(kind).map((model) => (
@@ -256,32 +292,17 @@ export function FileField({
 export function FaultField({
   kind,
   value,
-  onChange,
+  onInput,
 }: {
   kind: CallKind;
   value: string;
-  onChange: (fault: string) => void;
+  onInput: (fault: string) => void;
 }): JSX.Element | null {
   const { isEmulator = false, scenarios = [] } = hello.value ?? {};
   if (!isEmulator) return null;
-  return (
-    <Field label="Fault" hint="emulator">
-      {(id) => (
-        <select
-          id={id}
-          value={value}
-          onChange={({ currentTarget }) => onChange(currentTarget.value)}
-        >
-          <option value="">none</option>
-          {scenarios
-            .filter(({ kinds }) => kinds.includes(kind))
-            .map(({ name, label }) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-        </select>
-      )}
-    </Field>
-  );
+  const faults = scenarios
+    .filter(({ kinds }) => kinds.includes(kind))
+    .map(({ name, label }) => [name, label] as const);
+  const options = [['', 'none'] as const, ...faults];
+  return <Select label="Fault" hint="emulator" value={value} options={options} onInput={onInput} />;
 }

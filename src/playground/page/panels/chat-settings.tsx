@@ -1,6 +1,6 @@
-import type { JSX } from 'preact';
-import { draft } from '../draft.ts';
-import { Field, TextField } from '../fields.tsx';
+import type { ComponentChildren, JSX } from 'preact';
+import { draft, field } from '../draft.ts';
+import { NumberField, TextField } from '../fields.tsx';
 
 const exampleTools = JSON.stringify(
   [
@@ -31,71 +31,49 @@ export const settings = draft('chat-settings', {
   strict: false,
 });
 
+function Check({ name, children }: { name: 'strict' | 'hasTools'; children: ComponentChildren }) {
+  const { value, onInput } = field(settings, name);
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={value}
+        onChange={({ currentTarget }) => onInput(currentTarget.checked)}
+      />
+      {children}
+    </label>
+  );
+}
+
 export function Settings(): JSX.Element {
-  const { system, temperature, maxTokens, tools, hasTools, strict } = settings.value;
-  const set = (change: Partial<typeof settings.value>): void => {
-    settings.value = { ...settings.value, ...change };
-  };
+  const { hasTools } = settings.value;
   return (
     <details class="settings">
       <summary>Settings: system prompt, temperature, tools</summary>
       <div class="stack">
-        <TextField
-          label="System prompt"
-          rows={2}
-          value={system}
-          onInput={(value) => set({ system: value })}
-        />
+        <TextField label="System prompt" rows={2} {...field(settings, 'system')} />
         <div class="row">
-          <Field label="Temperature" hint="0 to 2">
-            {(id) => (
-              <input
-                id={id}
-                type="number"
-                min="0"
-                max="2"
-                step="0.1"
-                value={temperature}
-                onInput={({ currentTarget }) => set({ temperature: currentTarget.value })}
-              />
-            )}
-          </Field>
-          <Field label="Longest answer" hint="tokens">
-            {(id) => (
-              <input
-                id={id}
-                type="number"
-                min="1"
-                value={maxTokens}
-                onInput={({ currentTarget }) => set({ maxTokens: currentTarget.value })}
-              />
-            )}
-          </Field>
+          <NumberField
+            label="Temperature"
+            hint="0 to 2"
+            min="0"
+            max="2"
+            step="0.1"
+            {...field(settings, 'temperature')}
+          />
+          <NumberField
+            label="Longest answer"
+            hint="tokens"
+            min="1"
+            {...field(settings, 'maxTokens')}
+          />
         </div>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={strict}
-            onChange={({ currentTarget }) => set({ strict: currentTarget.checked })}
-          />
+        <Check name="strict">
           Never repeat a call that may have been billed (<code>retryUnknownOutcome: false</code>)
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={hasTools}
-            onChange={({ currentTarget }) => set({ hasTools: currentTarget.checked })}
-          />
-          Offer tools
-        </label>
+        </Check>
+        <Check name="hasTools">Offer tools</Check>
         {hasTools ? (
-          <TextField
-            label="Tools"
-            hint="JSON"
-            rows={8}
-            value={tools}
-            onInput={(value) => set({ tools: value })}
-          />
+          <TextField label="Tools" hint="JSON" rows={8} {...field(settings, 'tools')} />
         ) : null}
       </div>
     </details>

@@ -153,7 +153,7 @@ export function Chat(): JSX.Element {
                 kind="chat"
                 label={models.length === 1 ? 'Model' : `Model ${column + 1}`}
                 value={model}
-                onChange={(value) => setModels(models.with(column, value.replaceAll(',', '')))}
+                onInput={(value) => setModels(models.with(column, value.replaceAll(',', '')))}
               />
               {models.length > 1 ? (
                 <button
@@ -221,7 +221,7 @@ export function Chat(): JSX.Element {
         />
         <div class="row">
           <FileField label="Pictures" accept="image/*" multiple files={files} onChange={setFiles} />
-          <FaultField kind="chat" value={fault} onChange={setFault} />
+          <FaultField kind="chat" value={fault} onInput={setFault} />
           <div class="row tight">
             <button type="submit" class="primary">
               Send

@@ -1,12 +1,9 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
-import { order } from '../api.ts';
 import { draft } from '../draft.ts';
-import { FaultField, ModelField, modelsFor, TextField } from '../fields.tsx';
-import { Empty, Heading, OrderProblem } from '../parts.tsx';
-import { recalled, remember } from '../route.ts';
-import { callsOf } from '../state.ts';
+import { TextField } from '../fields.tsx';
+import { count } from '../format.ts';
+import { CallPanel } from './call-panel.tsx';
 import { Result } from './results.tsx';
 
 const example =
@@ -101,30 +98,21 @@ function Picture({ call }: { call: CallView }): JSX.Element | null {
 
 /** Texts as vectors, and how alike they are. */
 export function Embeddings(): JSX.Element {
-  const [fault, setFault] = useState('');
-  const [error, setError] = useState<unknown>();
-  const model = recalled('model', modelsFor('embeddings')[0] ?? '');
   const input = linesOf(texts.value);
-  const canEmbed = input.length > 0 && input.length <= limit;
-  const embed = async (): Promise<void> => {
-    setError(undefined);
-    if (!canEmbed) return;
-    const wanted = { kind: 'embeddings' as const, body: { model, input } };
-    await order({ ...wanted, ...(fault === '' ? {} : { fault }) }).catch(setError);
-  };
-  const embedded = callsOf('embeddings');
   return (
-    <>
-      <Heading title="Embeddings">
-        Some texts, and a picture of how alike they are to a model.
-      </Heading>
-      <form
-        class="card stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void embed();
-        }}
-      >
+    <CallPanel
+      kind="embeddings"
+      title="Embeddings"
+      about="Some texts, and a picture of how alike they are to a model."
+      body={{ input }}
+      isReady={input.length > 0 && input.length <= limit}
+      button={`Compare ${count(input.length, 'text')}`}
+      note={
+        input.length > limit ? (
+          <span class="warning">At most {limit} fit into the picture.</span>
+        ) : null
+      }
+      top={(send) => (
         <TextField
           label="Texts"
           hint="one in each line"
@@ -133,43 +121,20 @@ export function Embeddings(): JSX.Element {
           onInput={(value) => {
             texts.value = value;
           }}
-          onSend={() => void embed()}
+          onSend={send}
         />
-        <div class="row">
-          <ModelField
-            kind="embeddings"
-            value={model}
-            onChange={(value) => remember('model', value)}
-          />
-          <FaultField kind="embeddings" value={fault} onChange={setFault} />
-        </div>
-        <div class="row tight">
-          <button type="submit" class="primary" disabled={!canEmbed}>
-            Compare {input.length} {input.length === 1 ? 'text' : 'texts'}
-          </button>
-          {input.length > limit ? (
-            <span class="warning">At most {limit} fit into the picture.</span>
-          ) : null}
-        </div>
-        <OrderProblem error={error} />
-      </form>
-      {embedded.length === 0 ? (
-        <Empty title="Nothing compared yet">
-          Write a text in each line. The darker, the more alike.
-        </Empty>
-      ) : (
-        <ul class="stack">
-          {embedded.map((call) => (
-            <Result
-              key={call.id}
-              call={call}
-              title={`${Array.isArray(call.body['input']) ? call.body['input'].length : 0} texts`}
-            >
-              <Picture call={call} />
-            </Result>
-          ))}
-        </ul>
       )}
-    </>
+      empty={['Nothing compared yet', 'Write a text in each line. The darker, the more alike.']}
+    >
+      {(call) => (
+        <Result
+          key={call.id}
+          call={call}
+          title={`${Array.isArray(call.body['input']) ? call.body['input'].length : 0} texts`}
+        >
+          <Picture call={call} />
+        </Result>
+      )}
+    </CallPanel>
   );
 }

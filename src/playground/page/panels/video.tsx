@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { CallView } from '../../protocol.ts';
 import { order, resumeCall, stopCall } from '../api.ts';
-import { draft } from '../draft.ts';
+import { draft, field } from '../draft.ts';
 import { textOf } from '../format.ts';
-import { FaultField, FileField, ModelField, modelsFor, Select, TextField } from '../fields.tsx';
-import { Charged, Empty, Heading, OrderProblem, useFile } from '../parts.tsx';
-import { recalled, remember } from '../route.ts';
-import { callsOf, hello } from '../state.ts';
+import { FileField, Select, TextField } from '../fields.tsx';
+import { Charged, OrderProblem, useFile } from '../parts.tsx';
+import { hello } from '../state.ts';
+import { CallPanel } from './call-panel.tsx';
 import { Clock } from './clock.tsx';
 import { Result, SaveLink } from './results.tsx';
 
@@ -121,100 +121,70 @@ function Remix({ call }: { call: CallView }): JSX.Element {
 /** Videos: submitted once, waited for, and never lost. */
 export function Video(): JSX.Element {
   const [files, setFiles] = useState<readonly File[]>([]);
-  const [fault, setFault] = useState('');
-  const [error, setError] = useState<unknown>();
-  const model = recalled('model', modelsFor('video')[0] ?? '');
-  const { prompt, seconds, size } = form.value;
-  const set = (change: Partial<typeof form.value>): void => {
-    form.value = { ...form.value, ...change };
-  };
-  const make = async (): Promise<void> => {
-    setError(undefined);
-    const body = {
-      model,
-      prompt,
-      ...(seconds === '' ? {} : { seconds }),
-      ...(size === '' ? {} : { size }),
-    };
-    await order(
-      { kind: 'video', body, ...(fault === '' ? {} : { fault }) },
-      files.length === 0 ? {} : { input_reference: files },
-    ).catch(setError);
-  };
-  const videos = callsOf('video');
   return (
-    <>
-      <Heading title="Video" aside={<Clock />}>
-        A task is submitted once and looked at until its film is here. Reload, or end the
-        playground: it is paid for, and it is waited for
-        {hello.value?.keeps === true ? ' after the next start too' : ''}.
-      </Heading>
-      <form
-        class="card stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
+    <CallPanel
+      kind="video"
+      title="Video"
+      aside={<Clock />}
+      about={
+        <>
+          A task is submitted once and looked at until its film is here. Reload, or end the
+          playground: it is paid for, and it is waited for
+          {hello.value?.keeps === true ? ' after the next start too' : ''}.
+        </>
+      }
+      body={form.value}
+      files={files.length === 0 ? {} : { input_reference: files }}
+      isReady={form.value.prompt.trim() !== ''}
+      button="Make a video"
+      note={<Charged>It is charged.</Charged>}
+      top={(send) => (
         <TextField
           label="Prompt"
-          value={prompt}
           placeholder="A paper boat on a quiet lake"
-          onInput={(value) => set({ prompt: value })}
-          onSend={() => void make()}
+          {...field(form, 'prompt')}
+          onSend={send}
         />
-        <div class="row">
-          <ModelField kind="video" value={model} onChange={(value) => remember('model', value)} />
+      )}
+      options={
+        <>
           <Select
             label="Seconds"
-            value={seconds}
             options={['', '4', '5', '6', '8', '10', '12']}
-            onChange={(value) => set({ seconds: value })}
+            {...field(form, 'seconds')}
           />
           <Select
             label="Size"
-            value={size}
             options={['', '1280x720', '720x1280', '1920x1080']}
-            onChange={(value) => set({ size: value })}
+            {...field(form, 'size')}
           />
-          <FaultField kind="video" value={fault} onChange={setFault} />
-        </div>
-        <FileField label="First picture" accept="image/*" files={files} onChange={setFiles} />
-        <div class="row tight">
-          <button type="submit" class="primary" disabled={prompt.trim() === ''}>
-            Make a video
-          </button>
-          <Charged>It is charged.</Charged>
-        </div>
-        <OrderProblem error={error} />
-      </form>
-      {videos.length === 0 ? (
-        <Empty title="No videos yet">
-          They stay in this list when the page is reloaded, with what was paid for.
-        </Empty>
-      ) : (
-        <ul class="stack">
-          {videos.map((call) => (
-            <Result
-              key={call.id}
-              call={call}
-              title={`${call.remixOf === undefined ? '' : 'Remix: '}${textOf(call.body['prompt'])}`}
-              actions={<SaveLink call={call} index={0} />}
-            >
-              {call.files.length > 0 ? (
-                <div class="film">
-                  <Player call={call} />
-                </div>
-              ) : call.video !== undefined || call.status === 'running' ? (
-                <div class="film waiting">
-                  <Progress call={call} />
-                </div>
-              ) : null}
-              <div class="remix-place">{call.files.length > 0 ? <Remix call={call} /> : null}</div>
-            </Result>
-          ))}
-        </ul>
+        </>
+      }
+      below={<FileField label="First picture" accept="image/*" files={files} onChange={setFiles} />}
+      empty={[
+        'No videos yet',
+        'They stay in this list when the page is reloaded, with what was paid for.',
+      ]}
+    >
+      {(call) => (
+        <Result
+          key={call.id}
+          call={call}
+          title={`${call.remixOf === undefined ? '' : 'Remix: '}${textOf(call.body['prompt'])}`}
+          actions={<SaveLink call={call} index={0} />}
+        >
+          {call.files.length > 0 ? (
+            <div class="film">
+              <Player call={call} />
+            </div>
+          ) : call.video !== undefined || call.status === 'running' ? (
+            <div class="film waiting">
+              <Progress call={call} />
+            </div>
+          ) : null}
+          <div class="remix-place">{call.files.length > 0 ? <Remix call={call} /> : null}</div>
+        </Result>
       )}
-    </>
+    </CallPanel>
   );
 }
