@@ -12,6 +12,7 @@ export default defineConfig({
     typecheck: { include: ['test/**/*.test-d.ts'] },
     // Property tests and real sockets take their time on a busy machine.
     testTimeout: 30_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     // One core is left free by default; of two that is half, and tests mostly wait.
     maxWorkers: '100%',

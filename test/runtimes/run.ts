@@ -7,7 +7,7 @@ import { RuntimeResults, printTable } from './runners/table.ts';
 import { makeCertificates } from './servers/certificates.ts';
 
 /** How long one runtime may take, in milliseconds. */
-const limit = 120_000;
+const limit = 300_000;
 
 /** As many runtimes at once as the machines of the tests have cores. */
 const concurrency = 2;

@@ -9,6 +9,8 @@ import { bundleWorker, type WorkerProgram } from './workers.ts';
 
 const params = { model: 'm-video', prompt: 'A paper boat' };
 const limits = { lockDuration: 1_000, unknownGrace: 1_000, interval: 250 } as const;
+/** Where no worker is to lose its lock, however busy the machine is. */
+const calm = { ...limits, lockDuration: 30_000 } as const;
 
 const folder = await mkdtemp(join(tmpdir(), 'model-gateway-queues-'));
 let program: WorkerProgram;
@@ -36,7 +38,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     const queue = open.queue(name);
     await queue.addBulk([videoJob({ id: 'boat', params }), videoJob({ id: 'boat', params })]);
     const { worker } = open.work(name, {
-      ...limits,
+      ...calm,
       emulator,
       url,
       saveTo: ({ id }) => join(folder, `${place.server}-${id}.mp4`),
@@ -75,7 +77,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
         }),
       ),
     );
-    const { worker, client } = open.work(videos, { ...limits, emulator, url });
+    const { worker, client } = open.work(videos, { ...calm, emulator, url });
     const times: number[] = [];
     const downloader = videoDownloader(client, {
       async deliver({ stream }) {
@@ -114,7 +116,7 @@ describe.concurrent.each(chosen)('BullMQ on $server', (place) => {
     emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 300 } });
     const workers = names.map(
       (name) =>
-        open.work(name, { ...limits, emulator, url, callId: () => `the-same-${place.server}` })
+        open.work(name, { ...calm, emulator, url, callId: () => `the-same-${place.server}` })
           .worker,
     );
     await Promise.all(made.map((queue) => queue.addBulk([videoJob({ id: 'boat', params })])));

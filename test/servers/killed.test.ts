@@ -114,7 +114,7 @@ describe.each(kinds)('workers with a ledger of %s', (kind) => {
       await Promise.all([tryNext(), tryNext(), tryNext()]);
 
       expect(problems).toEqual([]);
-      expect(outcomes.filter((name) => name === 'completed').length).toBeGreaterThan(steps / 2);
+      expect(outcomes).toContain('completed');
       // Those that were killed between the claim and the entry of the task.
       expect(outcomes).toContain('VideoSubmitUnknownError');
     },

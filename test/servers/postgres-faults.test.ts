@@ -127,10 +127,17 @@ describe('an answer that is lost', () => {
   test('to a claim, until it is given up, leaves it to one who asks the same ledger later', async () => {
     const { emulator, videos } = emulatedVideos();
     const table = await migrated();
-    const ledger = postgresLedger(losing(3, "'submitting', false"), { table, timeout: 200 });
+    let isLosing = true;
+    const line = poolWith(async (_, run) => {
+      const result = await run();
+      if (isLosing) throw lost();
+      return result;
+    });
+    const ledger = postgresLedger(line, { table, timeout: 1_500 });
     const options = { ledger, callId: 'job' };
 
     const error = await failureOf(videos.create(order, options));
+    isLosing = false;
     const other = postgresLedger(pool, { table });
     const seen = await failureOf(videos.create(order, { ...options, ledger: other }));
     const claims = await Promise.allSettled([1, 2, 3].map(() => videos.create(order, options)));

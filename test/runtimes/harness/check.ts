@@ -13,7 +13,7 @@ export interface Check {
 export type Report = (line: string) => void;
 
 /** How long one check may take, in milliseconds. */
-const limit = 20_000;
+const limit = 60_000;
 
 function describe(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];

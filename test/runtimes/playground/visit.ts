@@ -24,7 +24,7 @@ export class Visit {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const visit = new Visit(page, shots);
     page.on('pageerror', (error) => visit.problems.push(`error: ${error.message}`));
     page.on('console', (message) => {
