@@ -72,6 +72,15 @@ const mainIsShared: Plugin = {
   },
 };
 
+/** With all that is added to it `APIError` is still that class, and is declared once. */
+const errorsAreClasses: Plugin = {
+  name: 'errors-are-classes',
+  load: {
+    filter: { id: /errors[\\/]by-status\.d\.ts$/ },
+    handler: () => "export { APIError } from './api-errors.ts';",
+  },
+};
+
 /**
  * Bundles the declarations, which tsup would need an older compiler for. A type check of a user opens
  * one file in place of eighty, and what no public type mentions is left out.
@@ -92,7 +101,11 @@ export default defineConfig({
     'testing/msw': `${declarations}/testing/msw.d.ts`,
   },
   external: [/^node:/, '@ai-sdk/provider', '@opentelemetry/api', 'msw', /^zod(?:\/|$)/],
-  plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), mainIsShared],
+  plugins: [
+    errorsAreClasses,
+    dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }),
+    mainIsShared,
+  ],
   // Names of exports stay readable, and no paths of this machine get into the files.
   experimental: { attachDebugInfo: 'none' },
   output: {

@@ -49,7 +49,8 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
 
 /**
  * Everything in files that load nothing later. Service workers may not use `import()`, and test runners
- * that turn modules into CommonJS do not all turn it.
+ * that turn modules into CommonJS do not all turn it. Names are short there, and still classes are called
+ * what they are: programs tell errors apart by it.
  */
 const nothingLater: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'nothing-later',
@@ -57,13 +58,16 @@ const nothingLater: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
       const [, part] = /\bimport\('(\.[^']+)'\)/.exec(source) ?? [];
-      if (part === undefined && !/\bimport\('/.test(source)) return undefined;
       const contents = source
         .replace(/\bimport\('\.[^']+'\)/, 'Promise.resolve(part)')
         .replace("(await import('ky'))", "require('ky')")
         .replace(
           "import('form-data')",
           "Promise.resolve().then(() => ({ default: require('form-data') }))",
+        )
+        .replaceAll(
+          /^export class (\w+)[^]*?(?: |^)\{$/gm,
+          "$&\nstatic get name() { return '$1'; }",
         );
       if (/\bimport\('/.test(contents)) throw new Error(`${path} loads more than one part.`);
       const own = part === undefined ? '' : `import * as part from '${part}';\n`;

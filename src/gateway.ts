@@ -1,5 +1,4 @@
 import {
-  APIError,
   AuthenticationError,
   BadRequestError,
   ConflictError,
@@ -12,6 +11,7 @@ import {
   APIConnectionTimeoutError,
   APIUserAbortError,
 } from './errors/api-errors.ts';
+import { APIError } from './errors/by-status.ts';
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';

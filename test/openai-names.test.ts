@@ -18,7 +18,10 @@ const differences: readonly (readonly [why: string, names: RegExp])[] = [
     'options of a call are plain, and those of the transport are not among them',
     /^RequestOptions$/,
   ],
-  ['images: files are made by our toFile()', /^(Images\.)?Image(Edit|Generate)Params/],
+  [
+    'images: a file that is streamed is made by our toStreamingFile()',
+    /^(Images\.)?ImageEditParams/,
+  ],
   ['an answer with images always has its list', /^(Images\.)?ImagesResponse$/],
   ['speech: gateways refuse a voice of your own', /^Audio\.(Speech\.)?SpeechCreateParams$/],
   [

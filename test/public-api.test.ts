@@ -103,6 +103,21 @@ describe('entry points', () => {
     expect(typeof Gateway).toBe('function');
     expect(byDefault).toBe(Gateway);
   });
+
+  test.each(['model-gateway', 'model-gateway/stream', 'model-gateway/node'])(
+    'classes of %s keep their names when it is required',
+    async (name) => {
+      const required: Readonly<Record<string, unknown>> = createRequire(import.meta.url)(name);
+
+      const classes = Object.values(required).filter(
+        (value) => typeof value === 'function' && value.toString().startsWith('class'),
+      );
+
+      expect(classes.length).toBeGreaterThan(0);
+      const names = classes.map((value) => Reflect.get(Object(value), 'name'));
+      expect(names.filter((own) => required[String(own)] === undefined)).toEqual([]);
+    },
+  );
 });
 
 test('the package holds the build, its documents and nothing else', () => {

@@ -1,10 +1,9 @@
-import { isObject } from '../answers/objects.ts';
 import { checkModel, checkNumber, checkParams } from '../check.ts';
 import { lateAnswer } from '../http/call.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { loadRare } from '../load-rare.ts';
 import { checkFile } from '../uploads/file-input.ts';
-import { type FormField, formBody } from '../uploads/multipart.ts';
+import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
 /** What is sent of speech that is to be written down. */
@@ -14,13 +13,6 @@ interface AudioParams {
   readonly temperature?: number | undefined;
 }
 
-/** A field as gateways read it: lists repeat `name[]`, and objects have a field for each of theirs. */
-function fieldsOf([name, value]: [string, unknown]): FormField[] {
-  if (Array.isArray(value)) return [[`${name}[]`, value]];
-  if (!isObject(value)) return [[name, value]];
-  return Object.entries(value).map(([key, part]) => [`${name}[${key}]`, part]);
-}
-
 /** The form of a call that gives text for sound. */
 export function audioForm(resource: string, params: AudioParams): BodyEncoding {
   checkParams(`audio.${resource}.create`, params);
@@ -28,7 +20,7 @@ export function audioForm(resource: string, params: AudioParams): BodyEncoding {
   checkNumber('temperature', params.temperature ?? 0);
   const { file, ...others } = params;
   checkFile('file', file);
-  return formBody([...Object.entries<unknown>(others).flatMap(fieldsOf), ['file', file, 'audio']]);
+  return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
 /** How text for sound is read. */

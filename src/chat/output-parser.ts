@@ -18,6 +18,11 @@ export interface OutputErrorInit {
   readonly evidence?: Evidence | undefined;
 }
 
+/** What an error has that was made without an answer, as the `openai` package makes it. */
+const noCompletion = (): OutputErrorInit => ({
+  completion: { id: '', object: 'chat.completion', created: 0, model: '', choices: [] },
+});
+
 const advice = 'The answer was paid for and is in `completion`; asking again costs the same again.';
 
 /** The model answered, but the answer cannot be parsed as what was asked for. */
@@ -25,7 +30,7 @@ export class OutputError extends GatewayError {
   static override readonly kind: string = 'OutputError';
 
   /** The whole answer, with its text and its usage: it was paid for. */
-  readonly completion: ChatCompletion;
+  declare readonly completion: ChatCompletion;
 
   constructor(message: string, { completion, cause, callId, evidence }: OutputErrorInit) {
     const requestId = completion._request_id ?? undefined;
@@ -44,7 +49,8 @@ export class OutputError extends GatewayError {
 export class LengthFinishReasonError extends OutputError {
   static override readonly kind: string = 'LengthFinishReasonError';
 
-  constructor(init: OutputErrorInit) {
+  /** @param init - An error that is made without has an empty completion. */
+  constructor(init: OutputErrorInit = noCompletion()) {
     super('The answer was cut off at the token limit, so it cannot be parsed.', init);
   }
 }
@@ -53,7 +59,8 @@ export class LengthFinishReasonError extends OutputError {
 export class ContentFilterFinishReasonError extends OutputError {
   static override readonly kind: string = 'ContentFilterFinishReasonError';
 
-  constructor(init: OutputErrorInit) {
+  /** @param init - An error that is made without has an empty completion. */
+  constructor(init: OutputErrorInit = noCompletion()) {
     super('The answer was stopped by a content filter, so it cannot be parsed.', init);
   }
 }
@@ -63,7 +70,7 @@ export class InvalidOutputError extends OutputError {
   static override readonly kind: string = 'InvalidOutputError';
 
   /** What does not fit; empty when it is not JSON, or when the parser gave no details. */
-  readonly issues: readonly OutputIssue[];
+  declare readonly issues: readonly OutputIssue[];
 
   constructor(message: string, init: OutputErrorInit) {
     super(message, init);

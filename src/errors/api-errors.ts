@@ -65,7 +65,7 @@ function fromStatus([status, error, message, headers]: StatusArguments): OwnArgu
 }
 
 function fromConnection<Init extends APIErrorInit>(
-  first: string | ConnectionArguments = {},
+  first: string | ConnectionArguments | undefined,
   own: Init | undefined,
   defaultMessage: string,
 ): OwnArguments<Init | APIErrorInit> {
@@ -94,28 +94,28 @@ export class APIError extends GatewayError {
   ) => APIError;
 
   /** HTTP status, for example `429`; `undefined` when there was no response. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** Response headers; `undefined` when there was no response. */
-  readonly headers: Headers | undefined;
+  declare readonly headers: Headers | undefined;
   /**
    * The gateway's error object, or the text of the body, or `undefined`. The text is cut to 64 KiB.
    * When the status was a success, a longer object or text than 2,000 characters is cut to these;
    * `body` has all of it.
    */
-  readonly error: unknown;
+  declare readonly error: unknown;
   /**
    * The text of a body that came with a success status, up to `maxResponseBytes`, or `undefined` when
    * there was none. It is not enumerable, so logs do not show it: whatever was paid for is here.
    */
   declare readonly body: string | undefined;
   /** The gateway's error code. Numbers become strings; `null` and `""` count as missing. */
-  readonly code: string | null | undefined;
+  declare readonly code: string | null | undefined;
   /** The request field that the gateway complains of. */
-  readonly param: string | null | undefined;
+  declare readonly param: string | null | undefined;
   /** The gateway's error type, for example `invalid_request_error`. */
-  readonly type: string | undefined;
+  declare readonly type: string | undefined;
   /** The gateway's request id, from a header or from the end of the message. */
-  readonly requestID: string | undefined;
+  declare readonly requestID: string | undefined;
 
   constructor(message: string, init: APIErrorInit);
   /** As errors of the `openai` package are made, for tests and wrappers that make them. */
@@ -222,7 +222,7 @@ export class APIConnectionTimeoutError extends APIConnectionError {
   static override readonly kind: string = 'APIConnectionTimeoutError';
 
   /** The limit that was passed, in milliseconds; `undefined` when it was one of `fetch` itself. */
-  readonly timeout: number | undefined;
+  declare readonly timeout: number | undefined;
 
   constructor(message: string, init: TimeoutErrorInit);
   /** As the `openai` package makes it. */
@@ -243,9 +243,9 @@ export class APIUserAbortError extends APIError {
   static override readonly kind: string = 'APIUserAbortError';
 
   /** What a stream had received, as on `StreamError`; `undefined` when it was no stream. */
-  readonly partial: unknown;
+  declare readonly partial: unknown;
   /** The last token usage that the stream reported, or `undefined`. */
-  readonly usage: unknown;
+  declare readonly usage: unknown;
 
   constructor(message: string, init: AbortErrorInit);
   /** As the `openai` package makes it. */
@@ -282,7 +282,7 @@ export class UnexpectedResponseError extends APIError {
   static override readonly kind: string = 'UnexpectedResponseError';
 
   /** The differences that `validation: "strict"` found; empty otherwise. */
-  readonly issues: readonly ResponseIssue[];
+  declare readonly issues: readonly ResponseIssue[];
   /** The parsed answer, where there was one, so that nothing paid for is lost. Not enumerable either. */
   declare readonly data: unknown;
 
@@ -319,7 +319,7 @@ export class VideoSubmitUnknownError extends APIError {
    * Whether somebody else is submitting the call at this moment, as its ledger says: try again with
    * the same `callId` later, and the ledger will know the task. When `false`, waiting does not help.
    */
-  readonly isUnderWay: boolean;
+  declare readonly isUnderWay: boolean;
 
   constructor(
     message: string,

@@ -1,6 +1,6 @@
 import {
   APIConnectionError,
-  APIError,
+  APIError as AnyAPIError,
   AuthenticationError,
   BadRequestError,
   ConflictError,
@@ -13,7 +13,7 @@ import {
   UnprocessableEntityError,
 } from './api-errors.ts';
 
-const classByStatus: Readonly<Record<number, typeof APIError>> = {
+const classByStatus: Readonly<Record<number, typeof AnyAPIError>> = {
   400: BadRequestError,
   401: AuthenticationError,
   402: PaymentRequiredError,
@@ -26,12 +26,22 @@ const classByStatus: Readonly<Record<number, typeof APIError>> = {
 };
 
 /** The error class that stands for an HTTP status. */
-export function errorClassForStatus(status: number): typeof APIError {
-  return classByStatus[status] ?? (status >= 500 ? InternalServerError : APIError);
+export function errorClassForStatus(status: number): typeof AnyAPIError {
+  return classByStatus[status] ?? (status >= 500 ? InternalServerError : AnyAPIError);
 }
 
-APIError.generate = (status, answer, message, headers) => {
+/** What `APIError.generate()` does. */
+const generate: typeof AnyAPIError.generate = (status, answer, message, headers) => {
   if (!status || !headers) return new APIConnectionError({ message, cause: answer });
   const error: unknown = answer && Reflect.get(answer, 'error');
   return new (errorClassForStatus(status))(status, error, message, headers);
 };
+
+/**
+ * The class itself, with what knows the classes below it: whoever only tells errors apart, or only reads
+ * streams, does not load them all.
+ */
+export const APIError: typeof AnyAPIError = /* @__PURE__ */ Object.assign(AnyAPIError, {
+  generate,
+});
+export type APIError = AnyAPIError;

@@ -60,13 +60,13 @@ export class GatewayError extends Error {
   static readonly kind: string = 'GatewayError';
 
   /** Whether the request was `not_sent`, was `rejected`, or has an `unknown` fate. */
-  readonly outcome: Outcome;
+  declare readonly outcome: Outcome;
   /** What `outcome` was concluded from. */
-  readonly evidence: Evidence;
+  declare readonly evidence: Evidence;
   /** Identifies the logical call, over all its attempts, in errors and in logs. */
-  readonly callId: string | undefined;
+  declare readonly callId: string | undefined;
   /** What to do now, in one or two sentences. It is also the end of `message`. */
-  readonly advice: string;
+  declare readonly advice: string;
 
   constructor(message: string, init: GatewayErrorInit) {
     const advice = init.advice ?? defaultAdvice[init.outcome];
@@ -114,11 +114,8 @@ export class GatewayError extends Error {
   /** @internal The names of the classes that this error belongs to. */
   get [kinds](): readonly string[] {
     const names: string[] = [];
-    let constructor: unknown = this.constructor;
-    while (typeof constructor === 'function' && 'kind' in constructor) {
-      if (typeof constructor.kind === 'string') names.push(constructor.kind);
-      constructor = Object.getPrototypeOf(constructor);
-    }
+    let one: object = this.constructor;
+    for (; 'kind' in one; one = Object.getPrototypeOf(one)) names.push(String(one.kind));
     return names;
   }
 }
@@ -132,7 +129,7 @@ export class InvalidInputError extends GatewayError {
   static override readonly kind: string = 'InvalidInputError';
 
   /** The parameter or option at fault, for example `"baseURL"` or `"messages"`. */
-  readonly field: string;
+  declare readonly field: string;
 
   constructor(field: string, problem: string, options: { cause?: unknown } = {}) {
     super(`${field}: ${problem}`, { outcome: 'not_sent', advice: '', cause: options.cause });

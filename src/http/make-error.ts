@@ -185,7 +185,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
     const problem =
-      'cannot be sent; check the port of baseURL, the headers, fetchOptions, the body and whatever the body is read from.';
+      'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and whatever the body is read from.';
     return new InvalidInputError('request', problem, { cause });
   }
   const { spec, id: callId } = call;

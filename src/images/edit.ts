@@ -3,10 +3,10 @@ import type { OperationRequest } from '../http/request.ts';
 import type { RequestOptions } from '../options.ts';
 import type { OpenString } from '../types.ts';
 import { isUploadable, notFile } from '../uploads/file-input.ts';
-import { formBody } from '../uploads/multipart.ts';
+import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
-import type { ImageParamsBase } from './types.ts';
+import type { ImageParamsBase, ImageSVG } from './types.ts';
 
 /** An image named in JSON. Which form a model takes is up to its provider; it is sent as it is. */
 export interface ImageReferenceObject {
@@ -59,7 +59,7 @@ export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStrea
 
 /** The parts under the names that code for `openai` uses. */
 export declare namespace ImageEditParams {
-  export { type ImageEditParamsNonStreaming, type ImageEditParamsStreaming };
+  export { type ImageEditParamsNonStreaming, type ImageEditParamsStreaming, type ImageSVG as Svg };
 }
 
 /**
@@ -91,7 +91,7 @@ export function editRequest(
   // The gateway takes several files only under the name with brackets, and one only without.
   const name = Array.isArray(image) && image.length > 1 ? 'image[]' : 'image';
   return {
-    form: formBody([...Object.entries(others), [name, image, 'image'], ['mask', mask, 'image']]),
+    form: formBody([...formFields(others), [name, image, 'image'], ['mask', mask, 'image']]),
   };
 }
 

@@ -34,6 +34,8 @@ export interface ImageParamsBase {
   resolution?: string | null | undefined;
   /** Whether the provider puts its mark on the image. */
   watermark?: boolean | null | undefined;
+  /** With `output_format: "svg"`: which model draws, and how hard it thinks. */
+  svg?: ImageSVG | null | undefined;
   /** How many previews a stream holds, 0 to 3. */
   partial_images?: number | null | undefined;
   /**
@@ -53,13 +55,11 @@ export interface ImageParamsBase {
 export interface ImageGenerateParamsBase extends ImageParamsBase {
   /** The style, for models that have a choice. */
   style?: OpenString<'vivid' | 'natural'> | null | undefined;
-  /** With `output_format: "svg"`: which model draws, and how hard it thinks. */
-  svg?: ImageSVG | null | undefined;
 }
 
 /** How an image is drawn as SVG. */
 export interface ImageSVG {
-  model: string;
+  model?: string | undefined;
   reasoning?: { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null } | null | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { sniffLength } from '../answers/file-type.ts';
+import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
@@ -32,6 +33,16 @@ export type FormField = readonly [name: string, value: unknown, purpose?: FilePu
 
 /** The fields of a form, in the order in which they are sent. */
 export type FormFields = readonly FormField[];
+
+/** Parameters as OpenAI's API reads them: lists repeat `name[]`, and objects have a field for each of theirs. */
+export function formFields(params: object, outer?: string): FormField[] {
+  return Object.entries(params).flatMap(([key, value]: [string, unknown]): FormField[] => {
+    const name = outer === undefined ? key : `${outer}[${key}]`;
+    if (Array.isArray(value)) return [[`${name}[]`, value]];
+    const parts = isObject(value) && !isUploadable(value) ? formFields(value, name) : [];
+    return parts.length > 0 ? parts : [[name, value]];
+  });
+}
 
 /** The body of a request that is sent as a form. */
 export function formBody(fields: FormFields): BodyEncoding {

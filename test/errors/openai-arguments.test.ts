@@ -1,6 +1,8 @@
+import { build } from 'esbuild';
 import * as theirs from 'openai';
 import { describe, expect, test } from 'vitest';
 import * as ours from '../../src/index.ts';
+import { root } from '../helpers/run-program.ts';
 
 const said = { message: 'Slow down.', code: 'slow_down', param: 'n', type: 'requests' };
 const headers = new Headers({ 'x-request-id': 'req_1' });
@@ -86,6 +88,37 @@ describe("errors that are made from openai's arguments", () => {
 
     expect(made).toBeInstanceOf(ours.APIConnectionError);
     expect(made).toMatchObject({ message: 'lost', cause });
+  });
+
+  test('generate() is there for a program that takes nothing but the class', async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: "export { APIError } from './src/index.ts';", resolveDir: root },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      write: false,
+      external: ['node:*', '#form-data'],
+    });
+    const code = outputFiles[0]?.text ?? '';
+    const program: typeof ours = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+
+    const made = program.APIError.generate(404, { error: said }, undefined, headers);
+
+    expect(made.name).toBe('NotFoundError');
+    expect(made).toBeInstanceOf(program.APIError);
+    expect(ours.NotFoundError.isInstance(made)).toBe(true);
+    // The errors, and nothing of the client.
+    expect(code.length).toBeLessThan(8_000);
+  });
+
+  test.each([
+    [new ours.LengthFinishReasonError(), 'LengthFinishReasonError'],
+    [new ours.ContentFilterFinishReasonError(), 'ContentFilterFinishReasonError'],
+  ])('an answer that cannot be parsed, without the answer: %s', (error, name) => {
+    expect(error).toBeInstanceOf(ours.OutputError);
+    expect(error.name).toBe(name);
+    expect(error.message).toMatch(/cannot be parsed/);
+    expect(error.completion.choices).toEqual([]);
   });
 
   test('of what became of the request nothing is known', () => {

@@ -275,6 +275,33 @@ describe('images.edit() with files', () => {
     expect(data[0]?.b64_json).toMatch(/^iVBOR/);
   });
 
+  test('an object has a field of the form for each of its own', async () => {
+    const { client, emulator } = emulated();
+    const svg = { model: 'm-draw', reasoning: { effort: 'low' } } as const;
+
+    await client.images.edit({ model, prompt, image: png, output_format: 'svg', svg });
+
+    expect(emulator.requests[0]?.body).toMatchObject({
+      fields: { 'svg[model]': 'm-draw', 'svg[reasoning][effort]': 'low' },
+    });
+  });
+
+  test.each([undefined, null])('without a model (%s) the gateway decides', async (none) => {
+    const { client, emulator } = emulated();
+    const calls = [
+      client.images.generate({ model: none, prompt }),
+      client.images.edit({ model: none, prompt, image: png }),
+    ];
+    const errors = await Promise.all(calls.map((call) => failureOf(call)));
+
+    for (const error of errors) {
+      expect(error).toMatchObject({ status: 400, outcome: 'rejected' });
+      expect(String(error)).toContain('Model name not specified');
+    }
+    expect(emulator.requests).toHaveLength(2);
+    expect(emulator.charges).toEqual([]);
+  });
+
   test('fields that are left out are not sent, and extraBody goes along', async () => {
     const { client, emulator } = emulated();
     const extraBody = { strength: 0.5 };
