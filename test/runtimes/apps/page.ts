@@ -1,5 +1,5 @@
 // The page of an app, as its author writes it. Vite and Next build it.
-import { APIError, type ApiKey, Gateway, GatewayError, type ImagesResponse } from 'model-gateway';
+import { APIError, Gateway, GatewayError, type ImagesResponse } from 'model-gateway';
 
 // Next loads this on its server too.
 const client = new Gateway({ apiKey: null, baseURL: '/api', logLevel: 'off' });
@@ -74,7 +74,7 @@ const calls = {
 /** What the page is told to do from outside. */
 export const app = {
   use(apiKey: string | null, baseURL: string): void {
-    const asked: ApiKey | null = apiKey === null ? null : () => apiKey;
+    const asked = apiKey === null ? null : () => apiKey;
     Object.assign(client, { apiKey: asked, baseURL });
   },
   stop: (): void => stop.abort(),
