@@ -203,15 +203,16 @@ export function readErrorInSuccess(value: unknown, task: TaskRole): ErrorBody | 
   const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (!isObject(body)) return undefined;
   const { success, status, error } = body;
-  const hasId = findId(body) !== undefined;
-  if (hasId && task === 'creates') return undefined;
+  if (task === 'creates' && findId(body) !== undefined) return undefined;
   if (success === false) return readErrorValue(value);
   const hasContent = contentFields.some((name) => {
     const isContent = typeof body[name] === 'object' || name === 'text';
     return isContent && holdsSomething(body[name]);
   });
+  if (hasContent) return undefined;
+  const hasId = findId(body) !== undefined;
   const isTask = task !== undefined && (hasId || (typeof status === 'string' && status !== ''));
-  if (hasContent || isTask) return undefined;
+  if (isTask) return undefined;
   const isError = holdsSomething(error) || (!hasId && hasErrorCode(body));
   return isError ? readErrorValue(value) : undefined;
 }

@@ -15,9 +15,10 @@ import {
   toJSONSchema,
 } from 'zod/v4/core';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { checkName, responseFormat, tool } from '../structured/tool.ts';
+import { checkName, responseFormat } from '../structured/tool.ts';
 import type { SchemaOptions } from '../structured/schema.ts';
 import type { SchemaOutput, StandardSchemaV1 } from '../structured/types.ts';
+import { standardFunction } from './standard-schema.ts';
 import { toJSONSchemaV3 } from './zod-v3.ts';
 
 /** What zod knows of schemas, and the names that some are given besides. */
@@ -86,12 +87,8 @@ export interface ZodFunctionDefinition<Schema extends StandardSchemaV1> {
  *
  * @throws `InvalidInputError` when a part of the schema has no JSON Schema
  */
-export function zodFunction<Schema extends StandardSchemaV1>({
-  name,
-  description,
-  parameters: schema,
-  function: execute,
-}: ZodFunctionDefinition<Schema>): AutoParseableTool<SchemaOutput<Schema>> {
-  const jsonSchema = jsonSchemaOf(schema);
-  return tool({ name, description, schema, jsonSchema, ...(execute && { execute }) });
+export function zodFunction<Schema extends StandardSchemaV1>(
+  definition: ZodFunctionDefinition<Schema>,
+): AutoParseableTool<SchemaOutput<Schema>> {
+  return standardFunction({ ...definition, schema: jsonSchemaOf(definition.parameters) });
 }

@@ -1,4 +1,4 @@
-import { check } from '../check.ts';
+import { checkSignal } from '../check.ts';
 
 /**
  * Calls the listener when the signal is aborted, at once if it is already, until the function that it
@@ -56,8 +56,7 @@ export function followSignal(
   signal: AbortSignal | null | undefined,
   controller: AbortController,
 ): () => void {
-  const isSignal = !signal || typeof signal.addEventListener === 'function';
-  check(isSignal, 'signal', 'must be an AbortSignal.');
+  checkSignal(signal);
   return onAbort(signal, () => controller.abort(signal?.reason));
 }
 
@@ -112,6 +111,8 @@ export class CallScope {
   readonly #totalTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #deadline: number = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
+  /** Rejects what is waited for. */
+  #stopWaiting: ((reason: unknown) => void) | undefined;
   /** Is told when somebody reads the answer, and when it waits for that. */
   onReading: ((isRead: boolean) => void) | undefined;
 
@@ -145,10 +146,22 @@ export class CallScope {
   }
 
   /** Begins an attempt with its own time limit. */
-  startAttempt(timeout: number): AbortSignal {
-    const { signal } = this.#fresh();
+  startAttempt(timeout: number): void {
+    this.#fresh();
     this.#attemptTimer = setTimeout(() => this.#stop('timeout'), timeout);
-    return signal;
+  }
+
+  /**
+   * What `untilAborted` does, for what an attempt waits for: one thing after the other. It needs no
+   * listener, which would cost more than to read a short answer.
+   */
+  until<T>(promise: Promise<T>): Promise<T> {
+    const { aborted, reason }: { aborted: boolean; reason: unknown } = this.#attempt.signal;
+    return new Promise<T>((resolve, reject) => {
+      if (aborted) reject(reason);
+      this.#stopWaiting = reject;
+      promise.then(resolve, reject);
+    });
   }
 
   /** Takes the attempt's time limit off: its answer is there, or is a stream with limits of its own. */
@@ -201,5 +214,6 @@ export class CallScope {
     if (this.isOver) return;
     this.#stopped = reason;
     this.#attempt.abort(cause);
+    this.#stopWaiting?.(this.#attempt.signal.reason);
   }
 }

@@ -28,8 +28,7 @@ export interface Credential {
   reveal(): ApiKey | null;
 }
 
-const put = (headers: Headers, key: unknown): void =>
-  headers.set('authorization', `Bearer ${checkKey(key)}`);
+const put = (headers: Headers, key: string): void => headers.set('authorization', `Bearer ${key}`);
 
 export function credentialOf(apiKey: ApiKey | null): Credential {
   if (apiKey === null) return { canRefresh: false, authorize: () => {}, reveal: () => null };
@@ -46,7 +45,7 @@ export function credentialOf(apiKey: ApiKey | null): Credential {
         cause: safeCause(error, withoutQueries),
       });
     }
-    put(headers, key);
+    put(headers, checkKey(key));
   };
   return { canRefresh: true, authorize, reveal: () => apiKey };
 }

@@ -3,7 +3,7 @@ import type { ReadCheck } from '../answers/reader.ts';
 import { checkRequestOptions } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
-import { CallScope, delay, untilAborted } from './abort.ts';
+import { CallScope, delay } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
 import type { CallRecord } from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
@@ -226,7 +226,7 @@ export class LogicalCall {
   /** Waits for what is needed before the request, unless the call is stopped meanwhile. */
   async #beforeSending<T>(ready: Promise<T>): Promise<T> {
     try {
-      return await untilAborted(ready, this.scope.controller.signal);
+      return await this.scope.until(ready);
     } catch (cause) {
       throw this.#unsent(cause);
     }
@@ -242,12 +242,12 @@ export class LogicalCall {
   async #attempt(body: PreparedBody): Promise<Answer | FailedAttempt> {
     const { scope, spec, client, settings } = this;
     if (scope.isOver) return this.#neverSent(undefined);
-    const signal = scope.startAttempt(settings.timeout);
+    scope.startAttempt(settings.timeout);
     let request: OutgoingRequest | undefined;
     try {
       const headers = new Headers();
       const authorized = client.credential.authorize(headers);
-      if (authorized !== undefined) await untilAborted(authorized, signal);
+      if (authorized !== undefined) await scope.until(authorized);
       this.#fill(headers, body);
       request = {
         url: this.url,
@@ -255,7 +255,7 @@ export class LogicalCall {
         headers,
         body: body.body,
         redirect: 'manual',
-        signal,
+        scope,
         fetch: client.fetch,
         fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
         isSent: false,
@@ -270,10 +270,12 @@ export class LogicalCall {
         ? await resolveRedirect(spec.operation, first, request)
         : first;
       if ('kind' in response) return this.explain(response);
-      if (!response.ok) return await this.#readError(response, signal);
+      if (!response.ok) return await this.#readError(response);
       // The gateway itself answered first; a redirect leads to the storage of somebody else.
-      const requestId = requestIdOf(first.headers) ?? requestIdOf(response.headers);
-      return { response, requestId, spec, signal };
+      const requestId =
+        requestIdOf(first.headers) ??
+        (response === first ? undefined : requestIdOf(response.headers));
+      return { response, requestId, spec, scope };
     } catch (error) {
       if (request?.isSent !== true) return this.#neverSent(error);
       const sourceError = body.sourceError?.();
@@ -303,8 +305,8 @@ export class LogicalCall {
     for (const [name, value] of Object.entries(body.headers)) headers.set(name, value);
   }
 
-  async #readError(response: Response, signal: AbortSignal): Promise<FailedAttempt> {
-    const { text } = await readBody(response, errorBodyLimit, signal);
+  async #readError(response: Response): Promise<FailedAttempt> {
+    const { text } = await readBody(response, errorBodyLimit, this.scope);
     const body = readErrorText(text);
     const { status, headers } = response;
     const kind = classifyStatus(status, body, headers);

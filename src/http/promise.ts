@@ -101,11 +101,7 @@ export class GatewayPromise<T> extends Promise<T> {
 
   #data(): Promise<T> {
     const isTaken = this.#raw?.bodyUsed === true || this.#raw?.body?.locked === true;
-    this.#parsed ??= isTaken ? handedOut() : this.#parse();
+    this.#parsed ??= isTaken ? handedOut() : this.#answer.then((answer) => answer.parse());
     return this.#parsed;
-  }
-
-  async #parse(): Promise<T> {
-    return (await this.#answer).parse();
   }
 }

@@ -133,6 +133,17 @@ const shortestKey = 8;
 const secretNames =
   /key|token|secret|auth|cookie|pass|sign|sig$|credential|session|jwt|\bpin\b|access|bearer/i;
 
+/** The keys in the value of a header or a query: a cookie or a scheme with a key holds several. */
+function keysIn([name, value]: readonly [name: string, value: string]): string[] {
+  const whole = name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value;
+  const parts = value.split(/[\s;,]/).map((part) => part.slice(part.indexOf('=') + 1) || part);
+  const keys = [whole, ...parts];
+  // Gateways take the prefix off before they look the key up, and may repeat the rest. A short rest may be
+  // a word, as in the key of a test.
+  const rests = keys.filter((key) => key.startsWith('sk-')).map((key) => key.slice(3));
+  return [...keys, ...rests.filter(({ length }) => length >= 2 * shortestKey)];
+}
+
 /** The forms in which a key may stand in text: in JSON, in a URL, and in one within JSON. */
 function formsOf(key: string): string[] {
   return [
@@ -159,10 +170,8 @@ interface Said {
  * they refuse.
  */
 export class Redaction {
-  /** What was sent and is not looked at before something was said: most calls succeed. */
+  /** What was sent. It is not looked at before something was said: most calls succeed. */
   readonly #sent: (readonly [headers: Headers, url: string])[] = [];
-  /** The longest first: a part of it may be a key as well. */
-  #keys: readonly string[] = [];
 
   /**
    * Takes note of what an attempt sends. A function may give another key to each.
@@ -171,14 +180,6 @@ export class Redaction {
    */
   remember(headers: Headers, url: string): void {
     this.#sent.push([headers, url]);
-  }
-
-  #add(key: string): void {
-    if (key.length < shortestKey || this.#keys.includes(key)) return;
-    this.#keys = [...this.#keys, key].toSorted((one, other) => other.length - one.length);
-    // Gateways take the prefix off before they look the key up, and may repeat the rest. A short rest
-    // may be a word, as in the key of a test.
-    if (key.startsWith('sk-') && key.length >= 3 + 2 * shortestKey) this.#add(key.slice(3));
   }
 
   /** Whether the value of a header or of a query looks like something that gives access. */
@@ -191,25 +192,17 @@ export class Redaction {
     return isRandom && !/id$|trace/i.test(name);
   }
 
-  /** Everything that may not be shown. A cookie or a scheme with a key holds several. */
-  #allKeys(): readonly string[] {
-    const sent = this.#sent.splice(0);
-    for (const [name, value] of sent.flatMap(([headers, url]) => [
-      ...headers,
-      ...new URL(url).searchParams,
-    ])) {
-      if (!this.isSecret(name, value)) continue;
-      this.#add(name === 'authorization' ? value.slice(value.indexOf(' ') + 1) : value);
-      for (const part of value.split(/[\s;,]/)) {
-        this.#add(part.slice(part.indexOf('=') + 1) || part);
-      }
-    }
-    return this.#keys;
+  /** Everything that may not be shown, the longest first: a part of it may be a key as well. */
+  get #keys(): readonly string[] {
+    const sent = this.#sent.flatMap(([headers, url]) => [...headers, ...new URL(url).searchParams]);
+    const secrets = sent.filter(([name, value]) => this.isSecret(name, value));
+    const keys = secrets.flatMap(keysIn).filter(({ length }) => length >= shortestKey);
+    return [...new Set(keys)].toSorted((one, other) => other.length - one.length);
   }
 
   /** Text without keys. */
   withoutKeys(text: string): string {
-    const forms = this.#allKeys().flatMap(formsOf);
+    const forms = this.#keys.flatMap(formsOf);
     return forms.reduce((clean, form) => clean.replaceAll(form, '[key]'), text);
   }
 

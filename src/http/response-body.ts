@@ -1,4 +1,4 @@
-import { type CallScope, onAbort, untilAborted } from './abort.ts';
+import { type CallScope, onAbort } from './abort.ts';
 import type { CallSpec } from './request.ts';
 import type { FailedAttempt } from './retry.ts';
 
@@ -7,8 +7,7 @@ export interface Answer {
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly spec: CallSpec;
-  /** Aborted when the attempt is stopped, by the caller or by a time limit. */
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
 }
 
 /** Response headers that hold a request id of the gateway. */
@@ -59,18 +58,14 @@ export function unusable(
 }
 
 /** The failure of an answer whose body broke off while it was read, unless it had failed before. */
-export function brokenOff(
-  cause: unknown,
-  answer: Answer,
-  problem = 'the body broke off.',
-  text?: string,
-): ReadFailure {
+export function brokenOff(cause: unknown, answer: Answer, text?: string): ReadFailure {
   if (cause instanceof ReadFailure) return cause;
-  return new ReadFailure({ ...unusable(answer, problem, text), cause });
+  const failed = unusable(answer, 'the answer broke off before its end.', text);
+  return new ReadFailure({ ...failed, cause });
 }
 
 /** Lets go of a body that nobody will read, so that its connection is free again. */
-export function letGo(body: Pick<ReadableStream, 'cancel'> | null): void {
+export function letGo(body: Pick<ReadableStream, 'cancel'> | null | undefined): void {
   body?.cancel().catch(() => undefined);
 }
 
@@ -110,50 +105,43 @@ interface BodyText {
 }
 
 /**
- * Reads at most `limit` bytes of a body as text, and lets go of the rest. Ends with the signal's reason
- * as soon as that is aborted. Never rejects: what was read counts.
+ * Reads at most `limit` bytes of a body as text, and lets go of the rest. Ends as soon as the attempt is
+ * stopped. Never rejects: what was read counts.
  */
 export async function readBody(
   response: Response,
   limit: number,
-  signal: AbortSignal,
+  scope: CallScope,
 ): Promise<BodyText> {
   const { body } = response;
   const chunks: Uint8Array[] = [];
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   try {
     if (!(body instanceof ReadableStream)) {
       // Some runtimes have no stream here.
-      const text = await untilAborted(response.text(), signal);
+      const text = await scope.until(response.text());
       return { text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' };
     }
-    const reader = body.getReader();
-    const collect = async (): Promise<BodyText['end']> => {
-      for (let left = limit; left >= 0;) {
-        const { done, value } = await reader.read();
-        if (done) return 'whole';
-        chunks.push(value.subarray(0, left));
-        left -= value.byteLength;
-      }
-      return 'limit';
-    };
-    try {
-      // One listener for the whole body: one for each read costs more than parsing a short answer.
-      const end = await untilAborted(collect(), signal);
-      return { text: decode(chunks, end === 'limit'), end };
-    } finally {
-      letGo(reader);
+    reader = body.getReader();
+    for (let left = limit; left >= 0;) {
+      const { done, value } = await scope.until(reader.read());
+      if (done) return { text: decode(chunks, false), end: 'whole' };
+      chunks.push(value.subarray(0, left));
+      left -= value.byteLength;
     }
+    letGo(reader);
+    return { text: decode(chunks, true), end: 'limit' };
   } catch (cause) {
+    letGo(reader);
     return { text: decode(chunks, true), end: 'broken', cause };
   }
 }
 
 /** Reads a whole success body as text. A body that breaks off or does not end is a failure. */
 export async function readText(answer: Answer, limit: number): Promise<string> {
-  const { text, end, cause } = await readBody(answer.response, limit, answer.signal);
+  const { text, end, cause } = await readBody(answer.response, limit, answer.scope);
   if (end === 'whole') return text;
-  if (end === 'broken')
-    throw brokenOff(cause, answer, 'the answer broke off before its end.', text);
+  if (end === 'broken') throw brokenOff(cause, answer, text);
   // It would be as large the next time.
   const problem = `the answer is larger than ${limit} bytes (maxResponseBytes).`;
   throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
@@ -178,25 +166,25 @@ interface Peeked {
   readonly beginning: string;
   /** Whether no byte came: text is also empty where only a byte order mark has come so far. */
   readonly isEmpty: boolean;
-  readonly response: Response;
+  readonly answer: Answer;
 }
 
 /** Looks at the beginning of a body: reads until `length` bytes are there, or it ends. */
-export async function peek({ response, signal }: Answer, length = 1): Promise<Peeked> {
-  const { body } = response;
+export async function peek(answer: Answer, length = 1): Promise<Peeked> {
+  const { response, scope } = answer;
   const chunks: Uint8Array[] = [];
-  if (body === null) return { beginning: '', isEmpty: true, response };
-  const reader = body.getReader();
+  if (response.body === null) return { beginning: '', isEmpty: true, answer };
+  const reader = response.body.getReader();
   try {
     for (let size = 0; size < length;) {
-      const { done, value } = await untilAborted(reader.read(), signal);
+      const { done, value } = await scope.until(reader.read());
       if (done) break;
       chunks.push(value);
       size += value.byteLength;
     }
-  } catch (error) {
+  } catch (cause) {
     letGo(reader);
-    throw error;
+    throw brokenOff(cause, answer);
   }
   const first = joinBytes(chunks);
   let pending = first.byteLength > 0;
@@ -211,8 +199,11 @@ export async function peek({ response, signal }: Answer, length = 1): Promise<Pe
   });
   // Files are long, and of most of them the first letters tell enough.
   const seen = length > 1 ? first : first.subarray(0, 256);
-  const isEmpty = first.byteLength === 0;
-  return { beginning: decoder.decode(seen), isEmpty, response: withBody(response, again) };
+  return {
+    beginning: decoder.decode(seen),
+    isEmpty: first.byteLength === 0,
+    answer: { ...answer, response: withBody(response, again) },
+  };
 }
 
 /** What a body that is handed out needs of its call. */

@@ -9,7 +9,6 @@ import {
   type Answer,
   ReadFailure,
   attachRequestId,
-  brokenOff,
   errorBodyLimit,
   handOut,
   letGo,
@@ -115,13 +114,32 @@ export function jsonAnswer<T, Value>(
   finish: (value: T, info: CallInfo) => Value | Promise<Value>,
 ): AnswerFormat<Value, 'json'>;
 export function jsonAnswer<T>(
-  json: JSONAnswer<T>,
+  { schema, fromEvents }: JSONAnswer<T>,
   finish?: (value: T, info: CallInfo) => unknown,
 ): AnswerFormat<unknown, 'json'> {
   return {
     kind: 'json',
-    async read(call, answer) {
-      const value = await readWhole(call, answer, json);
+    async read(call, given) {
+      let answer = given;
+      let isStream = false;
+      if (fromEvents && typeOf(answer.response).includes('event-stream')) {
+        // An event stream is read as one: its time limits hold, and what had come of it is not lost when
+        // it breaks off.
+        let beginning: string;
+        ({ beginning, answer } = await peek(answer, fieldLength));
+        isStream = kindOfText(beginning) === 'events';
+      }
+      let value: T;
+      if (fromEvents && isStream) {
+        call.scope.handOver();
+        value = await fromEvents(call, answer);
+      } else {
+        const text = await readText(answer, call.settings.maxResponseBytes);
+        value =
+          fromEvents && kindOfText(text) === 'events'
+            ? await fromEvents(call, { ...answer, response: new Response(text, answer.response) })
+            : fromJSON(call, answer, text, schema);
+      }
       const { requestId, response } = answer;
       attachRequestId(value, requestId);
       if (finish === undefined) return { value };
@@ -134,30 +152,15 @@ export function jsonAnswer<T>(
   };
 }
 
-async function readWhole<T>(
+function fromJSON<T>(
   call: LogicalCall,
   answer: Answer,
-  { schema, fromEvents }: JSONAnswer<T>,
-): Promise<T> {
-  let { response } = answer;
-  if (fromEvents && typeOf(response).includes('event-stream')) {
-    // An event stream is read as one: its time limits hold, and what had come of it is not lost when
-    // it breaks off.
-    let beginning: string;
-    ({ beginning, response } = await peek(answer, fieldLength).catch((cause: unknown) => {
-      throw brokenOff(cause, answer, 'the answer broke off before its end.', '');
-    }));
-    if (kindOfText(beginning) === 'events') {
-      call.scope.handOver();
-      return fromEvents(call, { ...answer, response });
-    }
-  }
-  let text = await readText({ ...answer, response }, call.settings.maxResponseBytes);
-  if (fromEvents && kindOfText(text) === 'events') {
-    return fromEvents(call, { ...answer, response: new Response(text, response) });
-  }
+  received: string,
+  schema: ResponseSchema<T>,
+): T {
   // What a failed task says can become an error, which may not show the key.
-  if (call.spec.operation.startsWith('videos.')) text = call.redaction.withoutKeys(text);
+  const isTask = call.spec.task !== undefined;
+  const text = isTask ? call.redaction.withoutKeys(received) : received;
   const value = readJSON(text, answer, schema.parse);
   const content = schema.answer;
   if (content !== undefined && !(isObject(value) && content.isIn(value))) {
@@ -234,25 +237,22 @@ export function fileAnswer(
 ): AnswerFormat<Response, 'binary'> {
   return {
     kind: 'binary',
-    async read(call, answer) {
-      let { response } = answer;
+    async read(call, given) {
+      let answer = given;
       try {
         let beginning: string;
         let isEmpty: boolean;
-        ({ beginning, isEmpty, response } = await peek(answer));
+        ({ beginning, isEmpty, answer } = await peek(answer));
         if (isEmpty) throw new ReadFailure(unusable(answer, 'the file is empty.'));
         // Raw sound may begin with any bytes, so what is not labelled is a file unless it is proved not
         // to be one.
         if (/^\s*(?:[<{[]|(?:null|"")\s*$)/.test(beginning)) {
-          const isLabelled = /\b(json|html)\b/.test(typeOf(response));
-          if (isLabelled) {
-            beginning = await readText({ ...answer, response }, call.settings.maxResponseBytes);
-          } else {
-            ({ beginning, response } = await peek({ ...answer, response }, errorBodyLimit));
-          }
+          const isLabelled = /\b(json|html)\b/.test(typeOf(answer.response));
+          if (isLabelled) beginning = await readText(answer, call.settings.maxResponseBytes);
+          else ({ beginning, answer } = await peek(answer, errorBodyLimit));
           const value = parseJSON(beginning);
           const base64 = isLabelled ? fileIn?.(value) : undefined;
-          const file = base64 === undefined ? undefined : fromBase64(response, base64);
+          const file = base64 === undefined ? undefined : fromBase64(answer.response, base64);
           if (file !== undefined) return { value: file };
           if (value !== undefined) {
             throwIfError(value, answer, beginning);
@@ -261,11 +261,11 @@ export function fileAnswer(
           if (isLabelled || isPage(beginning)) throw notJSON(beginning, answer);
         }
         throwIfCoded(answer);
-      } catch (cause) {
-        letGo(response.body);
-        throw brokenOff(cause, answer);
+      } catch (error) {
+        letGo(answer.response.body);
+        throw error;
       }
-      return { value: handOut(call, { ...answer, response }), stays: true };
+      return { value: handOut(call, answer), stays: true };
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { KyInstance } from 'ky';
 import type { Fetch, FetchOptions } from '../options.ts';
-import { untilAborted } from './abort.ts';
+import type { CallScope } from './abort.ts';
 import type { PreparedBody } from './request.ts';
 import { letGo } from './response-body.ts';
 
@@ -11,7 +11,7 @@ export interface OutgoingRequest {
   readonly headers: Headers;
   readonly body: PreparedBody['body'];
   readonly redirect: RequestRedirect;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions | undefined;
   /** Set as soon as it may have been sent. */
@@ -29,22 +29,15 @@ export const isNode =
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
 /** What `fetch` is called with. */
-function initOf({
-  fetchOptions,
-  method,
-  signal,
-  headers,
-  body,
-  redirect,
-}: OutgoingRequest): object {
-  const init = { ...fetchOptions, method, signal, headers, redirect };
-  if (body === undefined) return { ...init, body: null };
+function initOf({ fetchOptions, method, scope, headers, body, redirect }: OutgoingRequest): object {
+  const { signal } = scope.controller;
+  const init = { ...fetchOptions, method, signal, headers, redirect, body: body ?? null };
+  if (body === undefined) return init;
   // When a connection that was used before breaks, Deno sends a body of text again by itself, although
   // the first request may have been received whole and charged. A `Blob` it sends only once.
-  if (typeof body === 'string') return { ...init, body: isDeno ? new Blob([body]) : body };
+  if (typeof body === 'string') return isDeno ? { ...init, body: new Blob([body]) } : init;
   return {
     ...init,
-    body,
     // Node's fetch clones, and so buffers, every upload unless it can prove that the body is never
     // needed again: a 512 MiB file then grows the heap by 512 MiB.
     ...(isNode ? { redirect: 'error', window: null } : {}),
@@ -101,11 +94,12 @@ let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
  * @throws what the platform threw; `request.isSent` says whether the request may have been sent
  */
 export async function send(request: OutgoingRequest): Promise<Response> {
-  const { url, signal } = request;
+  const { url, scope } = request;
+  let sent: Promise<Response> | undefined;
   let thrown: unknown;
   try {
     ky ??= await loadKy();
-    const sent = ky(url, {
+    sent = ky(url, {
       // Method, headers and signal are left to the function below. What ky made of them would not be
       // sent, doubled the cost of a call (it copies headers and composes signals), and put the key where
       // its errors hold it.
@@ -116,7 +110,7 @@ export async function send(request: OutgoingRequest): Promise<Response> {
       // does not accept a `Request` of the runtime's own class, and making one would lock a stream.
       fetch: async () => {
         // ky takes a moment to get here, and a stopped call may not be sent any more.
-        signal.throwIfAborted();
+        scope.controller.signal.throwIfAborted();
         request.isSent = true;
         try {
           return checked(await request.fetch(url, initOf(request)));
@@ -127,11 +121,9 @@ export async function send(request: OutgoingRequest): Promise<Response> {
         }
       },
     });
-    return await untilAborted(sent, signal).catch((error: unknown) => {
-      sent.then(({ body }) => letGo(body)).catch(() => undefined);
-      throw error;
-    });
+    return await scope.until(sent);
   } catch (error) {
+    sent?.then(({ body }) => letGo(body)).catch(() => undefined);
     return Promise.reject(thrown ?? (request.isSent ? undefined : error));
   }
 }

@@ -1,7 +1,7 @@
 import type { AnswerFormat } from '../http/call.ts';
 import type { RawRequestOptions } from '../http/request.ts';
 import { fileAnswer, kindOfText, typeOf, valueAnswer } from '../http/response.ts';
-import { brokenOff, handOut, peek } from '../http/response-body.ts';
+import { handOut, peek } from '../http/response-body.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { routeProtocol } from './events.ts';
 
@@ -11,22 +11,15 @@ const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;
 /** An answer of which nothing is promised: JSON, text, a file as a `Response`, or nothing. */
 const anyAnswer: AnswerFormat<unknown> = {
   kind: 'json',
-  async read(call, answer) {
-    let { response } = answer;
-    const type = typeOf(response);
-    if (files.test(type)) return fileAnswer().read(call, answer);
-    if (!texts.test(type)) {
-      let beginning: string;
-      ({ beginning, response } = await peek(answer).catch((cause: unknown) => {
-        throw brokenOff(cause, answer);
-      }));
-      // JSON is often labelled as anything.
-      if (beginning !== '' && !/^(json|markup)$/.test(kindOfText(beginning))) {
-        return { value: handOut(call, { ...answer, response }), stays: true };
-      }
-    }
-    const whole = { ...answer, response };
-    return valueAnswer.read(call, whole);
+  async read(call, given) {
+    const type = typeOf(given.response);
+    if (files.test(type)) return fileAnswer().read(call, given);
+    if (texts.test(type)) return valueAnswer.read(call, given);
+    const { beginning, answer } = await peek(given);
+    // JSON is often labelled as anything.
+    const isText = beginning === '' || /^(json|markup)$/.test(kindOfText(beginning));
+    if (isText) return valueAnswer.read(call, answer);
+    return { value: handOut(call, answer), stays: true };
   },
 };
 

@@ -110,32 +110,30 @@ export function eventAnswer<Item>(
  */
 async function openStream<Item>(
   call: LogicalCall,
-  answer: Answer,
+  given: Answer,
   protocol: StreamProtocol<Item>,
 ): Promise<Stream<Item>> {
-  let { response } = answer;
-  if (response.body === null) throw notJSON('', answer);
+  let answer = given;
+  if (answer.response.body === null) throw notJSON('', answer);
   const context = contextOf(call, answer);
-  const type = typeOf(response);
+  const type = typeOf(answer.response);
   if (!type.includes('event-stream')) {
-    try {
-      let beginning: string;
-      ({ beginning, response } = await peek(answer));
-      if (beginning === '') throw notJSON('', answer);
-      if (/^(json|markup)$/.test(kindOfText(beginning))) {
-        return await streamOfAnswer({ ...answer, response }, context, protocol);
-      }
-      // A gateway that was asked to stream and answered with a file: its bytes become a stream.
-      if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
-        const bytes = new Uint8Array(await response.arrayBuffer());
-        return streamFromValues(protocol.fromFile(bytes), context, protocol);
-      }
-    } catch (cause) {
-      throw brokenOff(cause, answer);
+    let beginning: string;
+    ({ beginning, answer } = await peek(answer));
+    if (beginning === '') throw notJSON('', answer);
+    if (/^(json|markup)$/.test(kindOfText(beginning))) {
+      return streamOfAnswer(answer, context, protocol);
+    }
+    // A gateway that was asked to stream and answered with a file: its bytes become a stream.
+    if (protocol.fromFile !== undefined && /^(audio|video)\/|\boctet-stream\b/.test(type)) {
+      const buffer = await answer.response.arrayBuffer().catch((cause: unknown) => {
+        throw brokenOff(cause, answer);
+      });
+      return streamFromValues(protocol.fromFile(new Uint8Array(buffer)), context, protocol);
     }
   }
   call.scope.handOver();
-  return createStream(response, context, protocol);
+  return createStream(answer.response, context, protocol);
 }
 
 /** A gateway that was asked to stream and answered whole: its answer becomes a stream. */
