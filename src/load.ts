@@ -1,14 +1,14 @@
 import { APIConnectionError } from './errors/api-errors.ts';
 
 const advice =
-  'Nothing was sent. Once there is a connection, reload the page: browsers do not ask again for such a file, and a new deployment may have taken it away.';
+  'Nothing was sent. Try again once there is a connection, and reload the page if that does not help: some browsers do not ask for such a file a second time, and a new deployment may have taken it away.';
 
 /**
  * A part of this package that a page loads when it first uses it.
  *
  * Whatever reads the answer to a request that costs something is loaded before that is sent: a part that
- * does not come then costs nothing. A failure is not remembered here, but in Chromium the file, and whatever
- * else needs it, fails until the page is loaded anew.
+ * does not come then costs nothing. A failure is not remembered here, but some browsers remember it until
+ * the page is loaded anew.
  *
  * @param name - What the part is for, for the message.
  * @throws `APIConnectionError` when the part cannot be loaded

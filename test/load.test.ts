@@ -27,7 +27,7 @@ describe('a part that is loaded later', () => {
     });
     expect(error).toHaveProperty(
       'message',
-      'The part of model-gateway for videos could not be loaded: Failed to fetch dynamically imported module: /assets/part.js. Nothing was sent. Once there is a connection, reload the page: browsers do not ask again for such a file, and a new deployment may have taken it away.',
+      'The part of model-gateway for videos could not be loaded: Failed to fetch dynamically imported module: /assets/part.js. Nothing was sent. Try again once there is a connection, and reload the page if that does not help: some browsers do not ask for such a file a second time, and a new deployment may have taken it away.',
     );
   });
 

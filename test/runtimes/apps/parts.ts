@@ -56,10 +56,7 @@ function assertNothingSent(told: Told, part: string): void {
   assert.equal(told.outcome, 'not_sent');
   const words = `The part of model-gateway for ${part} could not be loaded: `;
   assert.ok(told.message?.startsWith(words), told.message);
-  assert.match(
-    told.message ?? '',
-    /Nothing was sent\. Once there is a connection, reload the page/,
-  );
+  assert.match(told.message ?? '', /Nothing was sent\. Try again .* reload the page if/);
 }
 
 /** Looks at the parts that a page loads later, and at an extension, which may run only its own files. */
@@ -81,12 +78,15 @@ export async function checkParts(checks: Checks, browser: Browser, folder: strin
     await visit.context.setOffline(true);
     for (const [name, part] of late) assertNothingSent(await visit.call(name), part);
     await visit.context.setOffline(false);
-    // As the message says, it is not enough that the network is back.
-    assertNothingSent(await visit.call('draw'), 'images');
     assert.deepEqual(counted(), [0, 0]);
-    await visit.load();
-    await visit.use(emulator.apiKey, gateway.url);
-    assert.ok(Number((await visit.call('draw')).value) > 0);
+    // As the message says, not every browser asks for a file again that did not come.
+    const again = await visit.call('draw');
+    if (again.error !== undefined) {
+      assertNothingSent(again, 'images');
+      await visit.load();
+      await visit.use(emulator.apiKey, gateway.url);
+      assert.ok(Number((await visit.call('draw')).value) > 0);
+    }
     assert.equal(emulator.charges.length, 1);
     await visit.close();
   });

@@ -71,7 +71,8 @@ export class Copies implements Disposable {
     const child = this.#run([next, 'build'], 'next', { NEXT_TELEMETRY_DISABLED: '1' });
     const printed = outputOf(child);
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`next build ended with ${code}\n${printed()}`);
+    const isWarned = printed().includes('Node.js API');
+    if (code !== 0 || isWarned) throw new Error(`next build ended with ${code}\n${printed()}`);
   }
 
   /** Starts a recipe, with the key in its environment. */
