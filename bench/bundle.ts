@@ -1,8 +1,9 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
-import type { Effort, Part, PartResult } from './lib/metric.ts';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import type { Effort, Metric, Part, PartResult } from './lib/metric.ts';
 import { specifiers, type Column } from './lib/packages.ts';
+import { seams, without } from './lib/seams.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const bench = import.meta.dirname;
@@ -47,12 +48,13 @@ interface Sizes {
 }
 
 /** @param splitting - Off for a program that needs so little that it has no parts to be loaded later. */
-async function bundle(program: string, splitting = true): Promise<Sizes> {
+async function bundle(program: string, splitting = true, plugins: Plugin[] = []): Promise<Sizes> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: bench },
     bundle: true,
     minify: true,
     splitting,
+    plugins,
     metafile: true,
     write: false,
     format: 'esm',
@@ -104,6 +106,23 @@ async function breakdown(): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(rooms).toSorted(([, a], [, b]) => b - a));
 }
 
+/** What a page pays for what it does not use, before its first call. */
+async function measureSeams(): Promise<Metric[]> {
+  const page = "import { Gateway } from '../src/index.ts'; globalThis.Gateway = Gateway;";
+  const whole = await bundle(page);
+  const labels = {
+    books: '– of it for totals, budget and the memory of calls',
+    observer: '– of it for observers',
+  };
+  return Promise.all(
+    (['books', 'observer'] as const).map(async (seam): Promise<Metric> => {
+      const rest = await bundle(page, true, [without(seams[seam], path.join(root, 'src'))]);
+      const values = { 'model-gateway': (whole.initialGzip - rest.initialGzip) / 1024 };
+      return { id: `bundle.${seam}`, label: labels[seam], unit: 'KiB', values };
+    }),
+  );
+}
+
 function roomOf(file: string): string {
   const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (library !== undefined) return library;
@@ -136,6 +155,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
         unit: 'KiB',
         values: initial,
       },
+      ...(await measureSeams()),
       ...partly,
     ],
     raw: { bytes: sizes, minifiedBytesByRoom: await breakdown() },

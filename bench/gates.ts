@@ -27,6 +27,11 @@ export const gates: readonly Gate[] = [
       why: 'All chunks, also those that hardly any page loads: the books, costs and budgets of the account (22 KB minified), observers (5), many calls at once. One file is smaller, as chunks are compressed one by one. No part of it is large alone. Minified: sending, retries and errors 46 KB, video tasks 38, libraries 30 (ky 25, eventsource-parser 4), chat 24, streams 14, uploads 13, reading answers 9, generation 8, structured output 7, embeddings 7, images 5. Every file is in bench/results/bench.json.',
     },
   },
+  ...['books', 'observer'].map((seam): Gate => ({
+    metric: `bundle.${seam}`,
+    atMost: 0.5,
+    reason: 'A page should pay next to nothing for what it does not use.',
+  })),
   {
     metric: 'bundle.stream',
     atMost: 12,

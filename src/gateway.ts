@@ -25,8 +25,8 @@ import type {
 } from './http/request.ts';
 import type { Stream } from './streams/stream.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
-import { Account, settleCall } from './account/account.ts';
-import { guardBy } from './account/guard.ts';
+import { Account } from './account/account.ts';
+import { loadCosts } from './account/load.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -245,8 +245,7 @@ export class Gateway {
   readonly transport: () => Transport;
 
   constructor(options: GatewayOptions = {}) {
-    const guard = options?.budget ? guardBy(options.budget, () => transport) : undefined;
-    const transport: Transport = new Transport(resolveSettings(options, guard));
+    const transport = new Transport(resolveSettings(options), loadCosts);
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
@@ -266,7 +265,6 @@ export class Gateway {
     this.videos = new Videos(this.transport);
     this.models = new Models(this.transport);
     this.account = new Account(this.transport);
-    transport.settle = (...asked) => settleCall(transport, ...asked);
     this.completions = new Unserved('completions', 'chat.completions.create()');
     this.moderations = new Unserved('moderations', 'the parameter moderation of chat.completions');
   }
@@ -283,11 +281,7 @@ export class Gateway {
     const changed = { ...own.client.given(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
     const other = copy.transport();
-    if (other.root === own.root) {
-      other.queue = own.queue;
-      const { calls, totals } = own.client;
-      other.client = { ...other.client, calls, totals };
-    }
+    if (other.root === own.root) other.calls = own.calls;
     return copy;
   }
 

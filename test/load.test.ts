@@ -131,3 +131,28 @@ describe('a call whose part does not come', () => {
     });
   });
 });
+
+test('calls that nobody can count are forgotten, and told of as calls without a price', async () => {
+  vi.resetModules();
+  vi.doMock('../src/account/costs.ts', () => {
+    throw offline;
+  });
+  const { Gateway } = await import('../src/gateway.ts');
+  const gateway = new Gateway({
+    apiKey: 'key',
+    baseURL: 'https://gateway.test',
+    fetch: () => Promise.resolve(Response.json({ ok: true })),
+  });
+
+  for (let times = 0; times < 3_001; times += 1) await gateway.post('/v1/things', { body: {} });
+
+  const { calls } = gateway.transport();
+  await vi.waitFor(() => expect(calls.lost).toBe(1_500));
+  expect(calls.records.length).toBe(1_501);
+  vi.doUnmock('../src/account/costs.ts');
+  const { spent } = await import('../src/account/costs.ts');
+  expect(spent(gateway.transport())).toMatchObject({
+    lines: [{ operation: 'POST', calls: 1_501 }],
+    unpriced: 3_001,
+  });
+});

@@ -1,7 +1,7 @@
 import { checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
-import { loadCosts } from './guard.ts';
+import { loadCosts } from './load.ts';
 import type {
   AccountOptions,
   Balance,
@@ -138,17 +138,6 @@ export class Account {
     const given = copyOf('options', options);
     return (await readerOf(this)).settle(question, given);
   }
-}
-
-/** Settles a submission that a ledger knows. */
-export async function settleCall(
-  transport: Transport,
-  callId: string,
-  requestId: string | undefined,
-  signal: AbortSignal | null | undefined,
-): Promise<Settlement> {
-  const { AccountReader } = await loadReader();
-  return AccountReader.of(transport).settleCall(callId, requestId, signal);
 }
 
 async function readerOf({ transport }: Account) {

@@ -1,16 +1,15 @@
 import { parseJSON } from '../answers/objects.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
+import type { LogicalCall } from '../http/call.ts';
 import type { ClientSettings } from '../http/settings.ts';
-import type { Ending, PricedCall } from '../observing/totals.ts';
+import type { CallRecord } from '../observing/calls.ts';
 import type { Budget } from '../options.ts';
-import { costOf, type Work } from './cost.ts';
+import { addUsage, costOf, modelOf, needsRatios, productOf, unitsOf, type Work } from './cost.ts';
 import { BudgetError } from './errors.ts';
+import type { JsonObject } from '../types.ts';
 import type { CostEstimate, Prices } from './types.ts';
-import { needsRatios, productOf, unitsOf } from './units.ts';
 
-type Client = Pick<ClientSettings, 'log' | 'totals'>;
-
-type Call = ReturnType<Client['totals']['describe']>;
+type Log = ClientSettings['log'];
 
 /** How many seconds a video is taken for whose length is told neither by its parameters nor by others. */
 const usualSeconds = 8;
@@ -65,52 +64,52 @@ export class BudgetState {
    * Reserves what a call may cost.
    *
    * @param readPrices - Reads the price list, or uses one that is fresh.
-   * @returns What is to be told how it ended.
+   * @returns What is to be called when it has ended.
    * @throws `BudgetError` when it may not be sent
    */
-  async reserve(
-    call: PricedCall,
-    readPrices: () => Promise<Prices>,
-    client: Client,
-  ): Promise<(ending: Ending) => void> {
+  async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<() => void> {
     const prices = await readPrices().then(
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
     );
     // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
-    const { operation, charge } = call.spec;
-    const asked = client.totals.describe(call, {});
-    const cost = this.#costBefore(prices, asked, charge === 'charged');
-    const name = `${operation}()${asked.model === undefined ? '' : ` with ${asked.model}`}`;
+    const { record, spec, client } = call;
+    const cost = this.#costBefore(prices, call);
+    const model = modelOf(record);
+    const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;
     this.#check(name, cost, prices);
     const amount = cost.amount?.value ?? 0;
     this.reserved += amount;
-    this.#warn(client);
-    return (ending) => {
+    this.#warn(client.log);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
       this.reserved -= amount;
-      const done = client.totals.describe(call, ending);
-      this.spent += this.#costAfter(prices, done, amount, client);
-      this.#warn(client);
+      this.spent += this.#costAfter(prices, record, amount, client.log);
+      this.#warn(client.log);
     };
   }
 
   /** What a call may cost, as far as that is known before it is sent. */
-  #costBefore(prices: PricesRead, call: Call, isCharged: boolean): CostEstimate {
-    const { model = '', operation } = call;
+  #costBefore(prices: PricesRead, { record, params, spec }: LogicalCall): CostEstimate {
+    const model = modelOf(record);
+    const isCharged = spec.charge === 'charged';
     const { perCall = {}, group } = this.#budget;
-    const own = Object.hasOwn(perCall, model) ? perCall[model] : undefined;
-    if (own !== undefined && isCharged) return dollars(own * unitsOf(call));
-    const units = needsRatios(operation) ? this.#videoUnits(call) : unitsOf(call);
-    const known = price(prices, { model: call.model, units }, group);
+    const own = model !== undefined && Object.hasOwn(perCall, model) ? perCall[model] : undefined;
+    if (own !== undefined && isCharged) return dollars(own * unitsOf(record));
+    const isVideo = needsRatios(record.operation);
+    const units = isVideo ? this.#videoUnits(model, params) : unitsOf(record);
+    const known = price(prices, { model, units }, group);
     if (known.amount !== undefined || isCharged) return known;
     // What is paid by the token is counted afterwards, if its price is known at all.
     const usage = { prompt_tokens: 1, completion_tokens: 1 };
-    const later = price(prices, { model: call.model, usage }, group);
+    const later = price(prices, { model, usage }, group);
     return later.amount === undefined ? later : dollars(0);
   }
 
   /** By what the price of a video may be multiplied: as others of its model were, else its seconds. */
-  #videoUnits({ params, model }: Call): number {
+  #videoUnits(model: string | undefined, params: JsonObject): number {
     const asked = Number(params['seconds'] ?? params['duration']);
     const known = this.#videos.get(model);
     if (known === undefined) return asked || usualSeconds;
@@ -143,11 +142,14 @@ export class BudgetState {
   }
 
   /** What a call has cost, or may have cost. */
-  #costAfter(prices: PricesRead, call: Call, reserved: number, { log, totals }: Client): number {
-    const { operation, model, ratios, outcome, usage } = call;
+  #costAfter(prices: PricesRead, call: CallRecord, reserved: number, log: Log): number {
+    const { operation, answer } = call;
+    const { outcome, usage = {} } = call.end ?? {};
+    const ratios = answer?.ratios ?? null;
+    const model = modelOf(call);
     if (outcome === 'not_sent' || outcome === 'rejected') return 0;
     this.#learn(model, ratios);
-    const work = { model, units: unitsOf(call), usage: totals.sum(usage, {}) };
+    const work = { model, units: unitsOf(call), usage: addUsage(usage) };
     const known = price(prices, work, this.#budget.group);
     // A video is multiplied by what only its answer tells; without one it counts as reserved.
     const isTold = ratios !== null || !needsRatios(operation);
@@ -174,7 +176,7 @@ export class BudgetState {
     this.#videos.set(model, { seconds, others: all / (seconds ?? 1) });
   }
 
-  #warn({ log }: Client): void {
+  #warn(log: Log): void {
     const { spent, reserved } = this;
     const { limit } = this.#budget;
     if (this.#hasWarned || spent + reserved < limit * warnFrom) return;

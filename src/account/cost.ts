@@ -1,11 +1,55 @@
-import type { UsageSum } from '../observing/totals.ts';
+import { parseJSON } from '../answers/objects.ts';
+import type { CallRecord } from '../observing/calls.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
+
+/** Token usage that was added up, by the paths of its fields such as `prompt_tokens_details.cached_tokens`. */
+export type UsageSum = Record<string, number>;
+
+/** An answer that is nested without end may not fail a call that is paid for. */
+const longestPath = 100;
+
+/** Adds all numbers of an object to a sum. */
+export function addUsage(more: object, sum: UsageSum = {}, path = ''): UsageSum {
+  const entries: [string, unknown][] = Object.entries(more);
+  for (const [key, value] of entries) {
+    const field = path + key;
+    if (typeof value === 'number') sum[field] = (sum[field] ?? 0) + value;
+    else if (typeof value === 'object' && value !== null && path.length < longestPath) {
+      // Gemini lists tokens by their kind.
+      const { modality = key }: { readonly modality?: string } = value;
+      addUsage(value, sum, `${path}${modality}.`);
+    }
+  }
+  return sum;
+}
+
+/** The product of the ratios that the answer to a submission tells. */
+export function productOf(ratios: string | null | undefined): number {
+  if (!ratios) return 1;
+  const factors = Object.values(Object(parseJSON(ratios)));
+  return factors.reduce<number>((all, factor) => all * (Number(factor) || 1), 1);
+}
+
+/** The model that was asked for, or, where none was named, the one that answered. */
+export function modelOf({ model, end }: CallRecord): string | undefined {
+  const known = model ?? end?.model;
+  return typeof known === 'string' ? known : undefined;
+}
+
+/** By how much the price of a call is multiplied: images by their number, videos as their answer says. */
+export function unitsOf({ operation, count, answer }: CallRecord): number {
+  const isImage = operation.startsWith('images.') && typeof count === 'number';
+  return productOf(answer?.ratios) * ((isImage && count) || 1);
+}
+
+/** Whether a call has to be answered with ratios, for its price to be known. */
+export const needsRatios = (operation: string): boolean => operation.startsWith('videos.');
 
 /** What was done, as far as its price depends on it. */
 export interface Work {
   /** The model that was asked for. */
   readonly model: string | undefined;
-  /** The token usage of answers, in any of the gateway's formats, as `Totals.sum` adds it up. */
+  /** The token usage of answers, in any of the gateway's formats, as `addUsage` adds it up. */
   readonly usage?: UsageSum | undefined;
   /**
    * By how much the price of one call is multiplied: the number of images, and of a video the ratios that

@@ -3,7 +3,8 @@ import { textOf } from '../answers/task-id.ts';
 import { check, checkModel } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { type CallRecord, type Calls, isGatewayId } from '../observing/calls.ts';
+import type { CallRecord, Calls } from '../observing/calls.ts';
+import { isGatewayId, isOpen } from './requests.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
@@ -43,16 +44,17 @@ function ofError(error: GatewayError, calls: Calls): Question {
     taskIds: ofTask.taskIds,
     isWhole: sent.every(({ requestId }) => isGatewayId(requestId)) && sent.length > 0,
     call: callId === undefined ? onlyOf([]) : callOf(callId, calls),
-    heardAt: heardAtOf(calls.records.filter((call) => call.callId === callId)),
+    heardAt: heardAtOf(calls.records.filter(({ end }) => end?.callId === callId)),
   };
 }
 
-const heardAtOf = (calls: readonly CallRecord[]): number =>
-  Math.max(0, ...calls.map(({ heardAt }) => heardAt));
+/** When something was last heard of calls: books that were read before cannot tell. */
+export const heardAtOf = (calls: readonly CallRecord[]): number =>
+  Math.max(0, ...calls.map(({ end }) => end?.at ?? 0));
 
 /** The call of an id. Callers may give several calls one id. */
 export function callOf(callId: string, { records }: Calls): CallRecord | string {
-  return onlyOf(records.filter((call) => call.callId === callId && call.isOpen));
+  return onlyOf(records.filter((call) => call.end?.callId === callId && isOpen(call)));
 }
 
 function ofRef(ref: unknown): Pick<Question, 'requestIds' | 'taskIds'> {
@@ -81,8 +83,10 @@ export function readQuestion(given: unknown, baseURL: string, calls: Calls): Que
     const since = timeOf('since', given['since']);
     checkModel(given['model']);
     const found = calls.records.filter(
-      ({ isOpen, sentAt, model }) =>
-        isOpen && sentAt >= since && (model ?? given['model']) === given['model'],
+      (call) =>
+        isOpen(call) &&
+        (call.sentAt ?? 0) >= since &&
+        (call.model ?? given['model']) === given['model'],
     );
     const call = onlyOf(found);
     return { requestIds: [], taskIds: [], isWhole: false, call, heardAt: heardAtOf(found) };

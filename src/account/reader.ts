@@ -1,10 +1,13 @@
 import { checkDuration, checkModel, checkSignal, checkText } from '../check.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Caller } from '../http/call.ts';
+import type { ClientSettings } from '../http/settings.ts';
+import type { Calls } from '../observing/calls.ts';
 import { readBalance } from './balance.ts';
 import { type Books, readBooks } from './books.ts';
 import { readPrices } from './prices.ts';
-import { callOf, readQuestion, timeOf } from './questions.ts';
+import { callOf, heardAtOf, readQuestion, timeOf } from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
+import { isOpen, requestIdsOf } from './requests.ts';
 import { type Question, settleBy } from './settle.ts';
 import type {
   AccountOptions,
@@ -18,7 +21,11 @@ import type {
 /** How old a reading may be that is used again. */
 const freshFor = { books: 5_000, prices: 600_000 } as const;
 
-const readers = new WeakMap<Transport, AccountReader>();
+/** Another key, or another gateway, has other books. */
+const readers = new WeakMap<ClientSettings, AccountReader>();
+
+/** The price lists that were read last, by the calls that they are for. */
+const priceLists = new WeakMap<Calls, Prices>();
 
 /** Answers questions to the account of one client. A page that asks none does not load it. */
 export class AccountReader {
@@ -26,20 +33,19 @@ export class AccountReader {
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
   readonly #prices: Shared<Omit<Prices, 'asOf'>>;
 
-  readonly #transport: Transport;
+  readonly #caller: Caller;
 
-  private constructor(transport: Transport) {
-    this.#transport = transport;
-    const routes = new Routes(transport);
-    this.#books = new Shared(transport, () => readBooks(routes));
-    this.#balance = new Shared(transport, () => readBalance(routes));
-    this.#prices = new Shared(transport, () => readPrices(routes));
+  private constructor(caller: Caller) {
+    this.#caller = caller.snapshot();
+    const routes = new Routes(this.#caller);
+    this.#books = new Shared(() => readBooks(routes));
+    this.#balance = new Shared(() => readBalance(routes));
+    this.#prices = new Shared(() => readPrices(routes));
   }
 
-  /** The one of a client: a copy of the client, or a proxy, reads the same books. */
-  static of(transport: Transport): AccountReader {
-    const reader = readers.get(transport) ?? new AccountReader(transport);
-    readers.set(transport, reader);
+  static of(caller: Caller): AccountReader {
+    const reader = readers.get(caller.client) ?? new AccountReader(caller);
+    readers.set(caller.client, reader);
     return reader;
   }
 
@@ -68,18 +74,19 @@ export class AccountReader {
 
   async prices(options: AccountOptions): Promise<Prices> {
     const { value, asOf } = await read(this.#prices, options, freshFor.prices);
-    return { ...value, asOf };
+    const prices = { ...value, asOf };
+    priceLists.set(this.#caller.calls, prices);
+    return prices;
   }
 
   /** The price list as it was read last, if it was. */
   get knownPrices(): Prices | undefined {
-    const { known } = this.#prices;
-    return known && { ...known.value, asOf: known.asOf };
+    return priceLists.get(this.#caller.calls);
   }
 
   async settle(given: unknown, options: AccountOptions): Promise<Settlement> {
-    const { baseURL, client } = this.#transport;
-    const question = readQuestion(given, baseURL, client.calls);
+    const { baseURL, calls } = this.#caller;
+    const question = readQuestion(given, baseURL, calls);
     if (typeof question !== 'string') return this.#settle(question, options);
     return { verdict: 'unknowable', asOf: Date.now(), why: question };
   }
@@ -90,23 +97,23 @@ export class AccountReader {
     requestId: string | undefined,
     signal: AbortSignal | null | undefined,
   ): Promise<Settlement> {
-    const { calls } = this.#transport.client;
-    const own = calls.records.filter((call) => call.callId === callId);
+    const { calls } = this.#caller;
+    const own = calls.records.filter(({ end }) => end?.callId === callId);
     // Requests of this process: the ledger may be one that does not keep them.
-    const [only, ...others] = own.length === 1 ? (own[0]?.requestIds ?? []) : [];
+    const [only, ...others] = own.length === 1 ? new Set(own.flatMap(requestIdsOf)) : [];
     const named = requestId ?? (others.length === 0 ? only : undefined);
     const question: Question = {
       requestIds: named === undefined ? [] : [named],
       taskIds: [],
-      isWhole: named !== undefined && own.every(({ isOpen }) => !isOpen),
+      isWhole: named !== undefined && !own.some(isOpen),
       call: callOf(callId, calls),
-      heardAt: Math.max(0, ...own.map(({ heardAt }) => heardAt)),
+      heardAt: heardAtOf(own),
     };
     return this.#settle(question, { signal });
   }
 
   async #settle(question: Question, { maxAge, signal }: AccountOptions): Promise<Settlement> {
-    const { calls } = this.#transport.client;
+    const { calls } = this.#caller;
     const { value, asOf } = await read(
       this.#books,
       { maxAge, signal },

@@ -10,7 +10,7 @@ import type { WithResponse } from '../http/promise.ts';
 import { routeSpec } from '../http/request.ts';
 import { valueAnswer } from '../http/response.ts';
 import { retryAfterFrom } from '../http/retry.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Caller } from '../http/call.ts';
 import type { JsonObject } from '../types.ts';
 import { BooksLimitError, UnsupportedByGatewayError } from './errors.ts';
 
@@ -26,16 +26,10 @@ export interface Reading<T> {
 
 /** A reading that many wait for at once, and that is used again while it is fresh. */
 export class Shared<T> {
-  readonly #transport: Transport;
   readonly #read: () => Promise<T>;
-  #last:
-    | { readonly client: unknown; readonly asOf: number; readonly value: Promise<T> }
-    | undefined;
-  /** The last that succeeded, however old it is. */
-  known: Reading<T> | undefined;
+  #last: { readonly asOf: number; readonly value: Promise<T> } | undefined;
 
-  constructor(transport: Transport, read: () => Promise<T>) {
-    this.#transport = transport;
+  constructor(read: () => Promise<T>) {
     this.#read = read;
   }
 
@@ -45,11 +39,9 @@ export class Shared<T> {
    * @param notBefore - When it may have begun at the earliest, in milliseconds since 1970.
    */
   async get(notBefore: number, signal?: AbortSignal | null): Promise<Reading<T>> {
-    // Another key, or another gateway, has other books.
-    const { client } = this.#transport;
     let reading = this.#last;
-    if (reading === undefined || reading.client !== client || reading.asOf < notBefore) {
-      reading = { client, asOf: Date.now(), value: this.#read() };
+    if (reading === undefined || reading.asOf < notBefore) {
+      reading = { asOf: Date.now(), value: this.#read() };
       this.#last = reading;
       const failed = reading;
       reading.value.catch(() => {
@@ -57,9 +49,7 @@ export class Shared<T> {
       });
     }
     try {
-      const value = await untilAborted(reading.value, signal);
-      this.known = { value, asOf: reading.asOf };
-      return this.known;
+      return { value: await untilAborted(reading.value, signal), asOf: reading.asOf };
     } catch (cause) {
       if (signal?.aborted !== true || cause !== signal.reason) throw cause;
       throw new APIUserAbortError('The reading of the account was aborted.', {
@@ -73,12 +63,12 @@ export class Shared<T> {
 
 /** Reads the routes of the gateway that tell of an account. */
 export class Routes {
-  readonly #transport: Transport;
+  readonly #caller: Caller;
   /** When this client was answered on a route whose reads are counted. */
   #reads: readonly number[] = [];
 
-  constructor(transport: Transport) {
-    this.#transport = transport;
+  constructor(caller: Caller) {
+    this.#caller = caller;
   }
 
   /**
@@ -93,7 +83,7 @@ export class Routes {
     isCounted: boolean,
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
     const ask = (maxRetries?: number) =>
-      this.#transport
+      this.#caller
         .raw(() => routeSpec('GET', path, '', { maxRetries }, undefined), valueAnswer)
         .withResponse();
     const begun = Date.now();

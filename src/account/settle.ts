@@ -1,5 +1,6 @@
 import type { CallRecord, Calls } from '../observing/calls.ts';
 import type { BookLine, Books } from './books.ts';
+import { isOpen, isPending, requestIdsOf } from './requests.ts';
 import type { Amount, Settlement } from './types.ts';
 
 /** What is to be settled, as far as it has names. */
@@ -153,14 +154,14 @@ function mayBeRefunded(charge: BookLine, lines: readonly BookLine[]): boolean {
 
 /** Whether a line may be about a call, as far as model, kind and time tell. */
 function fits(line: BookLine, call: CallRecord, { clockAhead }: Books): boolean {
-  const { model, operation, sentAt, heardAt, isWhole } = call;
+  const { model, operation, sentAt = 0, end } = call;
   if (line.model !== undefined && model !== undefined && line.model !== model) return false;
   // Of other routes nobody knows what they do.
   const isKnown = line.type === 'consume' && !/^[A-Z]/.test(operation);
   if (isKnown && line.isTask !== operation.startsWith('videos.')) return false;
   if (clockAhead === undefined) return true;
   // A charge may be written down long after the client has gone, and never before it came.
-  const latest = isWhole ? heardAt + writingTime : Infinity;
+  const latest = end?.isWhole === true ? end.at + writingTime : Infinity;
   const at = line.at - clockAhead;
   return at + slack >= sentAt && at <= latest;
 }
@@ -168,14 +169,16 @@ function fits(line: BookLine, call: CallRecord, { clockAhead }: Books): boolean 
 /** Concludes from model and time, when one line and one call of this client fit each other alone. */
 function settleByFit(call: CallRecord, books: Books, calls: Calls): Finding {
   const byTime = 'By model and time nothing can be concluded';
-  if (call.isPending) return unknowable(`${byTime}: the call is still under way.`);
-  if (!call.isOpen) return unknowable(absent);
-  if (calls.isForgetful) return unknowable(`${byTime}: too many calls of this client are open.`);
+  if (isPending(call)) return unknowable(`${byTime}: the call is still under way.`);
+  if (!isOpen(call)) return unknowable(absent);
+  if (calls.isForgetful === true || calls.lost > 0)
+    return unknowable(`${byTime}: too many calls of this client are open.`);
   const { records } = calls;
-  const known = new Set(records.flatMap(({ requestIds }) => requestIds));
+  const known = new Set(records.flatMap(requestIdsOf));
   // A call that was never told its request id, or has none yet, may own any of the lines that are left.
-  const open = records.filter(({ isOpen }) => isOpen);
-  const begun = Math.min(...records.map(({ sentAt }) => sentAt)) + (books.clockAhead ?? -Infinity);
+  const open = records.filter(isOpen);
+  const begun =
+    Math.min(...records.map(({ sentAt = 0 }) => sentAt)) + (books.clockAhead ?? -Infinity);
   const left = books.lines.filter(
     ({ type, requestId, at }) =>
       (type === 'consume' || type === 'error') &&

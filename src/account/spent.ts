@@ -1,9 +1,17 @@
-import type { CallTotal, Totals, UsageSum } from '../observing/totals.ts';
+import type { CallRecord, Calls } from '../observing/calls.ts';
 import type { Budget } from '../options.ts';
 import { BudgetState } from './budget.ts';
-import { costOf, tokensIn } from './cost.ts';
+import {
+  addUsage,
+  costOf,
+  modelOf,
+  needsRatios,
+  tokensIn,
+  unitsOf,
+  type UsageSum,
+} from './cost.ts';
+import { isOpen } from './requests.ts';
 import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
-import { needsRatios, unitsOf } from './units.ts';
 
 const unread = 'the price list was not read yet; call account.prices() once';
 
@@ -21,23 +29,25 @@ class Sum {
   #unknownUnits = 0;
   readonly #usage: UsageSum = {};
 
-  constructor({ operation, model }: CallTotal) {
+  constructor(operation: string, model: string | undefined) {
     this.operation = operation;
     this.model = model;
   }
 
-  add(total: CallTotal, totals: Totals): void {
-    const { operation, ratios, outcome, calls, isTold, usage } = total;
-    const units = calls * unitsOf(total);
-    totals.sum(usage, this.#usage);
+  add(call: CallRecord): void {
+    const { operation, answer } = call;
+    const { outcome, usage = {} } = call.end ?? {};
+    addUsage(usage, this.#usage);
     if (outcome === undefined) {
-      this.#calls += calls;
-      this.#units += units;
-      const isPriced = needsRatios(operation) ? ratios !== null : isTold;
-      if (!isPriced) this.#silent += calls;
+      this.#calls += 1;
+      this.#units += unitsOf(call);
+      // Gateways fill usage with zeros where they do not know.
+      const isTold = Object.values(usage).some(Boolean);
+      const isPriced = needsRatios(operation) ? answer?.ratios : isTold;
+      if (!isPriced) this.#silent += 1;
     } else {
-      this.#unknown += calls;
-      this.#unknownUnits += units;
+      this.#unknown += 1;
+      this.#unknownUnits += unitsOf(call);
     }
   }
 
@@ -67,6 +77,44 @@ class Sum {
   }
 }
 
+/** What the calls of a client have come to, by operation and model. */
+type Sums = Map<string, Sum>;
+
+const known = new WeakMap<Calls, Sums>();
+
+/** What the calls of a client have come to so far. From now on each is counted when it ends. */
+function sumsOf(calls: Calls): Sums {
+  const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
+  if (calls.onEnd) return sums;
+  known.set(calls, sums);
+  calls.onEnd = (call) => {
+    const { end, sentAt } = call;
+    if (!end || !sentAt || end.outcome === 'not_sent' || end.outcome === 'rejected') return;
+    // A route that is not documented counts by its method: it may hold ids, and there would be no end.
+    const [operation = ''] = call.operation.split(' ', 1);
+    const model = modelOf(call);
+    const key = `${operation} ${model}`;
+    const sum = sums.get(key) ?? new Sum(operation, model);
+    sums.set(key, sum);
+    sum.add(call);
+    end.usage = undefined;
+  };
+  calls.records.forEach(calls.onEnd);
+  return sums;
+}
+
+/** Books hold some 1,000 lines, so nothing is gained by remembering many more calls. */
+const most = 1_500;
+
+/** Adds up what calls have come to, and forgets those that are of no more use. */
+export function fold(calls: Calls): void {
+  sumsOf(calls);
+  let tooMany = calls.records.length - most;
+  const kept = calls.records.filter((call) => isOpen(call) || tooMany-- <= 0);
+  if (kept.length > most) calls.isForgetful = true;
+  calls.records = kept.slice(-most);
+}
+
 const sumOf = (costs: readonly CostEstimate[]): Amount => ({
   value: costs.reduce((sum, { amount }) => sum + (amount?.value ?? 0), 0),
   unit: 'USD',
@@ -74,28 +122,19 @@ const sumOf = (costs: readonly CostEstimate[]): Amount => ({
 
 /** What the calls of a client have come to. */
 export function spentOf(
-  totals: Totals,
+  calls: Calls,
   prices: Prices | undefined,
   budget: Budget | null | undefined,
   group: string | undefined = budget?.group,
 ): Spent {
-  const sums = new Map<string, Sum>();
-  for (const total of totals.lines.values()) {
-    const { operation, model, outcome } = total;
-    if (outcome === 'not_sent' || outcome === 'rejected') continue;
-    const key = JSON.stringify([operation, model]);
-    const sum = sums.get(key) ?? new Sum(total);
-    sums.set(key, sum);
-    sum.add(total, totals);
-  }
-  const all = [...sums.values()].map((sum) => sum.price(prices, group));
+  const all = [...sumsOf(calls).values()].map((sum) => sum.price(prices, group));
   const lines = all.map(({ line }) => line);
   const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
   return {
     lines,
     estimate: sumOf(lines.map(({ estimate }) => estimate)),
     possible: sumOf(lines.map(({ possible }) => possible)),
-    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, 0),
+    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, calls.lost),
     budget: budget ? { limit: budget.limit, spent, reserved } : undefined,
   };
 }

@@ -1,16 +1,17 @@
 import { readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
+import { isObject } from '../answers/objects.ts';
 import { checkRequestOptions } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
 import { checkIdempotencyKey } from './auth.ts';
-import type { CallRecord } from '../observing/calls.ts';
+import type { CallRecord, Calls, Ending } from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
 import type { Watch } from '../observing/observe.ts';
 import { isObserved, observing } from '../observing/load.ts';
-import type { OpenAnswer } from './promise.ts';
+import type { GatewayPromise, OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import { isRedirect, resolveRedirect } from './redirects.ts';
 import {
@@ -37,8 +38,45 @@ import {
   type LogDetails,
   mergeCallSettings,
 } from './settings.ts';
-import type { CallGuard, Ending } from '../observing/totals.ts';
+import type { JsonObject } from '../types.ts';
 import { buildQuery, buildURL, displayURL } from './url.ts';
+
+/** What the account does for calls, in a part that is loaded when it is needed. */
+export interface AccountPart {
+  /**
+   * Asks the budget of the client for a call that may cost something.
+   *
+   * @returns What is to be called when it has ended.
+   * @throws what the caller gets thrown, when the call may not be sent
+   */
+  keepWithin(call: LogicalCall, caller: Caller): Promise<() => void>;
+  /** Adds up what calls have come to, and forgets those that are of no more use. */
+  fold(calls: Calls): void;
+  /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
+  settleCall(
+    caller: Caller,
+    callId: string,
+    requestId: string | undefined,
+    signal: AbortSignal | null | undefined,
+  ): Promise<{
+    readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+    readonly taskId?: string | undefined;
+    readonly why: string;
+  }>;
+}
+
+/** Whose call it is. */
+export interface Caller {
+  readonly client: ClientSettings;
+  readonly calls: Calls;
+  readonly account: () => Promise<AccountPart>;
+  readonly baseURL: string;
+  snapshot(): Caller;
+  raw<T>(
+    makeSpec: (client: ClientSettings) => CallSpec,
+    format: AnswerFormat<T>,
+  ): GatewayPromise<T>;
+}
 
 /** How a success answer becomes what the caller gets. */
 export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
@@ -103,19 +141,18 @@ export class LogicalCall {
   #failedBefore: FailedAttempt | undefined;
   /** Tells the observers, if there are any. */
   watch: Watch | undefined;
-  /** What the gateway said its price is multiplied by. */
-  ratios: string | null = null;
-  /** Gives what tells a budget how the call has ended. */
-  #settle: ReturnType<CallGuard> | undefined;
-  #isCounted = false;
-  /** What is remembered of a call that may be charged. */
-  #note: CallRecord | undefined;
+  readonly #caller: Caller;
+  #record: CallRecord | undefined;
+  /** Gives what tells a budget that the call has ended. */
+  #budget: ReturnType<AccountPart['keepWithin']> | undefined;
 
-  constructor(spec: CallSpec, client: ClientSettings) {
+  constructor(spec: CallSpec, caller: Caller) {
+    const { client } = caller;
     const { options, download } = spec;
     this.#id = options?.callId;
     this.spec = spec;
     this.client = client;
+    this.#caller = caller;
     checkRequestOptions(options);
     this.settings = mergeCallSettings(client.call, options);
     if (options) checkIdempotencyKey(options, this.settings.idempotency);
@@ -129,6 +166,22 @@ export class LogicalCall {
   get id(): string {
     this.#id ??= newCallId();
     return this.#id;
+  }
+
+  /** All that it is asked for, by name: what stands in its path and in its body. */
+  get params(): Readonly<JsonObject> {
+    const { params, form, json, options } = this.spec;
+    const fields = form?.fields && Object.fromEntries(form.fields);
+    return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
+  }
+
+  /** What is remembered of it. */
+  get record(): CallRecord {
+    if (this.#record === undefined) {
+      const { model, n: count } = this.params;
+      this.#record = { operation: this.spec.operation, model, count, attempts: this.attempts };
+    }
+    return this.#record;
   }
 
   /** How answers are compared with what is expected, and who is told of differences. */
@@ -157,10 +210,10 @@ export class LogicalCall {
     try {
       const body = (call.#body ??= await call.#prepareBody());
       if (format.load !== undefined) await call.#beforeSending(format.load());
-      const { guard } = call.client;
-      if (guard && call.spec.charge !== 'free') {
-        call.#settle ??= guard(call);
-        await call.#beforeSending(call.#settle);
+      if (call.client.given().budget && call.spec.charge !== 'free') {
+        const caller = call.#caller;
+        call.#budget ??= caller.account().then((part) => part.keepWithin(call, caller));
+        await call.#beforeSending(call.#budget);
       }
       for (;;) {
         const rules = call.#rules;
@@ -177,8 +230,10 @@ export class LogicalCall {
           continue;
         }
         call.watch?.answered(answer);
-        call.ratios = answer.response.headers.get('x-new-api-other-ratios');
-        call.#note?.heard(answer.requestId, true);
+        if (call.#record) {
+          const ratios = answer.response.headers.get('x-new-api-other-ratios');
+          call.#record.answer = { requestId: answer.requestId, ratios };
+        }
         call.client.budget.give();
         rules?.passed();
         call.#log('debug', 'Answered', () => ({
@@ -261,10 +316,7 @@ export class LogicalCall {
         isSent: false,
       };
       this.watch?.attempt(headers, body);
-      if (spec.charge !== 'free') {
-        this.#note ??= client.calls.add(spec);
-        this.#note.isPending = true;
-      }
+      if (spec.charge !== 'free') this.#remember();
       const first = await send(request);
       const response = isRedirect(first)
         ? await resolveRedirect(spec.operation, first, request)
@@ -285,6 +337,21 @@ export class LogicalCall {
       const foreignURL = client.fetch === globalFetch ? undefined : this.url;
       return this.explain(classifyThrown(error, foreignURL));
     }
+  }
+
+  /** Takes note that a request is sent which may be charged. */
+  #remember(): void {
+    const { record } = this;
+    record.answer = undefined;
+    if (record.sentAt) return;
+    record.sentAt = Date.now();
+    const { calls, account } = this.#caller;
+    // So many that the older half can be forgotten.
+    if (calls.records.push(record) % 3_000 > 0) return;
+    account().then(
+      (part) => part.fold(calls),
+      () => (calls.lost += calls.records.splice(0, 1_500).length),
+    );
   }
 
   /** Adds what else a request carries to the headers with its key. */
@@ -347,12 +414,11 @@ export class LogicalCall {
     const before = this.#failedBefore;
     const failed = this.redaction.attempt(failure);
     this.watch?.answered(failed);
-    this.#note?.heard(failed.requestId, outcomeOf(failed) !== 'not_sent');
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
       throw this.#failed({ ...before, cause: failure.cause });
     }
-    this.#record(failed);
+    this.#addAttempt(failed);
     const { kind, status } = failed;
     const logRetry = (delayMs: number): void =>
       this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
@@ -407,11 +473,11 @@ export class LogicalCall {
   /** The error for a failure that ends the call while its body is read. */
   toError(failure: FailedAttempt): Error {
     const failed = this.redaction.attempt(failure);
-    this.#record(failed);
+    this.#addAttempt(failed);
     return this.#makeError(failed);
   }
 
-  #record(failed: FailedAttempt): void {
+  #addAttempt(failed: FailedAttempt): void {
     const { kind, phase, code, status, requestId, body, problem } = failed;
     // One that never left the caller is none.
     if (phase === 'local') return;
@@ -449,12 +515,28 @@ export class LogicalCall {
   release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
+    this.#end(ending);
     this.watch?.end(ending);
-    this.#note?.end(this.#id, ending.isWhole);
-    if (this.#isCounted) return;
-    this.#isCounted = true;
-    this.client.totals.add(this, ending);
-    this.#settle?.then((settle) => settle(ending)).catch(() => {});
+    this.#budget?.then((tell) => tell()).catch(() => {});
+  }
+
+  /** Takes note of what has become of it. */
+  #end({ error, answer, progress, isWhole }: Ending): void {
+    const record = this.#record;
+    if (!record || record.end) return;
+    const said: JsonObject = Object(answer);
+    const thrown: { readonly outcome?: Outcome } = Object(error);
+    const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];
+    record.end = {
+      at: Date.now(),
+      callId: this.#id,
+      isWhole,
+      outcome: error ? (thrown.outcome ?? 'unknown') : undefined,
+      // A copy, as callers add up in what they were answered.
+      usage: isObject(usage) ? { ...usage } : undefined,
+      model: said['model'],
+    };
+    this.#caller.calls.onEnd?.(record);
   }
 
   /** Ends a call whose answer was a stream. */

@@ -12,11 +12,9 @@ import {
 } from '../check.ts';
 import type { GatewayOptions, LogLevel, Logger, Observer, SharedOptions } from '../options.ts';
 import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
-import { Calls } from '../observing/calls.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
-import { type CallGuard, Totals } from '../observing/totals.ts';
 import { type BaseURL, buildQuery, parseBaseURL } from './url.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
@@ -247,12 +245,8 @@ function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
   return observers;
 }
 
-/**
- * Checks the options of a client and fills in what is missing.
- *
- * @param guard - Of a client that has a budget.
- */
-export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
+/** Checks the options of a client and fills in what is missing. */
+export function resolveSettings(options: GatewayOptions) {
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
   const given = { ...options };
@@ -284,9 +278,6 @@ export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
     onRequest: options.onRequest,
     onResponse: options.onResponse,
     budget: new RetryBudget(),
-    totals: new Totals(),
-    guard,
-    calls: new Calls(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),
     /** What all this was made from. A function, so that nothing shows the key that is in it. */
@@ -296,10 +287,10 @@ export function resolveSettings(options: GatewayOptions, guard?: CallGuard) {
 
 /** The settings of a client some of whose options have changed; what it has learned of its gateway stays. */
 export function changeSettings(
-  { log, drift, budget, calls, totals, guard, given }: ClientSettings,
+  { log, drift, budget, given }: ClientSettings,
   options: GatewayOptions,
 ): ClientSettings {
-  const changed = resolveSettings({ ...given(), ...options }, guard);
+  const changed = resolveSettings({ ...given(), ...options });
   log.level = changed.log.level;
-  return { ...changed, log, drift, budget, calls, totals };
+  return { ...changed, log, drift, budget };
 }

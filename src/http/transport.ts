@@ -1,41 +1,34 @@
 import { checkRequestOptions } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import { type AnswerFormat, LogicalCall } from './call.ts';
+import { type AnswerFormat, type Caller, LogicalCall } from './call.ts';
+import type { Calls } from '../observing/calls.ts';
 import { GatewayPromise, type OpenAnswer } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
 import { baseOf, type ClientSettings, mergeCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
 
-/** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
-type Settle = (
-  callId: string,
-  requestId: string | undefined,
-  signal: AbortSignal | null | undefined,
-) => Promise<{
-  readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-  readonly taskId?: string | undefined;
-  readonly why: string;
-}>;
-
 /** All that a resource knows of HTTP. */
-export class Transport {
+export class Transport implements Caller {
   /** What the next call goes by. A call that is under way keeps what it began with. */
   client: ClientSettings;
-  /** What transports have in common whose downloads wait in one line. */
-  queue: object;
-  /** Set by the client, whose account it is. */
-  settle: Settle | undefined;
+  readonly account: Caller['account'];
+  /** Transports that have it in common also wait in one line for downloads. */
+  calls: Calls;
 
-  constructor(client: ClientSettings, queue: object = {}, settle?: Settle) {
+  constructor(
+    client: ClientSettings,
+    account: Caller['account'],
+    calls: Calls = { records: [], lost: 0 },
+  ) {
     this.client = client;
-    this.queue = queue;
-    this.settle = settle;
+    this.account = account;
+    this.calls = calls;
   }
 
   /** The same as it is now, for work of several calls that must all go to one gateway. */
   snapshot(): Transport {
-    return new Transport(this.client, this.queue, this.settle);
+    return new Transport(this.client, this.account, this.calls);
   }
 
   /** The root of the gateway, or `""` while it is missing. */
@@ -76,10 +69,9 @@ export class Transport {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    const client = this.client;
     return new GatewayPromise(
       LogicalCall.run(
-        () => new LogicalCall(specOf(operation, request, format.kind, options), client),
+        () => new LogicalCall(specOf(operation, request, format.kind, options), this),
         format,
       ),
     );
@@ -92,9 +84,8 @@ export class Transport {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
   ): Promise<OpenAnswer<T>> {
-    const client = this.client;
     return LogicalCall.run(
-      () => new LogicalCall(specOf(operation, request, format.kind, options), client),
+      () => new LogicalCall(specOf(operation, request, format.kind, options), this),
       format,
     );
   }
@@ -104,9 +95,8 @@ export class Transport {
     makeSpec: (client: ClientSettings) => CallSpec,
     format: AnswerFormat<T>,
   ): GatewayPromise<T> {
-    const client = this.client;
     return new GatewayPromise(
-      LogicalCall.run(() => new LogicalCall(makeSpec(client), client), format),
+      LogicalCall.run(() => new LogicalCall(makeSpec(this.client), this), format),
     );
   }
 }

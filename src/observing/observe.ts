@@ -6,13 +6,14 @@ import type {
   ObservedResponse,
   Observer,
 } from '../options.ts';
+import type { JsonObject } from '../types.ts';
 import type { CallScope } from '../http/abort.ts';
 import type { Redaction } from '../http/redaction.ts';
 import type { CallSpec, PreparedBody } from '../http/request.ts';
 import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { CallSettings, ClientSettings } from '../http/settings.ts';
-import type { Ending } from './totals.ts';
+import type { CallRecord, Ending } from './calls.ts';
 
 // It imports no code: bundlers would cut what others use too into small files, which compress badly.
 
@@ -20,6 +21,8 @@ import type { Ending } from './totals.ts';
 interface WatchedCall {
   readonly id: string;
   readonly spec: CallSpec;
+  readonly params: JsonObject;
+  readonly record: CallRecord;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
@@ -106,7 +109,7 @@ function channelObserver(channel: TracingChannel): Observer {
  * by running the work of a call twice or never, which would charge twice or lose it.
  */
 export function watchCall(call: WatchedCall, stream: boolean, channel: TracingChannel | undefined) {
-  const { id: callId, client, spec, redaction, scope, settings } = call;
+  const { id: callId, client, spec, record, redaction, scope, settings } = call;
   const { origin, pathname } = new URL(call.url);
   const fail = (error: unknown): void =>
     client.log.write('error', 'An observer failed', { callId, error: String(error) });
@@ -133,7 +136,7 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
   const end = (ending: Ending): void => {
     clearTimeout(unread);
     if (watching.length === 0) return;
-    const told = describeEnd(ending, requestId);
+    const told = describeEnd(ending, record, requestId);
     each((one) => one.end?.(told));
     // Nothing follows.
     watching = [];
@@ -229,16 +232,12 @@ function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
   });
 }
 
-function describeCall({ id: callId, spec, client }: WatchedCall, stream: boolean): ObservedCall {
-  const { operation, charge: chargeClass, params: path, form, json, options, trace } = spec;
-  const fields: Iterable<readonly [string, unknown, ...unknown[]]> = [
-    ...Object.entries(path ?? {}),
-    ...(form?.fields ?? []),
-    ...Object.entries({ ...objectOf(json), ...options?.extraBody }),
-  ];
+function describeCall(call: WatchedCall, stream: boolean): ObservedCall {
+  const { id: callId, spec, client, record } = call;
+  const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
-  for (const [name, value] of fields) if (isPlain(value)) params[name] = value;
-  const model = textOf(params['model']);
+  for (const [name, value] of Object.entries(call.params)) if (isPlain(value)) params[name] = value;
+  const model = textOf(record.model);
   const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }
@@ -271,12 +270,15 @@ function withoutCookies(headers: Headers): Record<string, string> {
   return shown;
 }
 
-function describeEnd(ending: Ending, received: string | undefined): ObservedEnd {
+function describeEnd(
+  ending: Ending,
+  { end }: CallRecord,
+  received: string | undefined,
+): ObservedEnd {
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
   const said = objectOf(answer);
   const choices = said['choices'] ?? said['candidates'];
-  const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
   const { outcome = 'unknown' } = thrown;
@@ -284,7 +286,7 @@ function describeEnd(ending: Ending, received: string | undefined): ObservedEnd 
     outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
     error,
     answer,
-    usage: typeof usage === 'object' && usage !== null ? { ...usage } : undefined,
+    usage: end?.usage && { ...end.usage },
     finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
       const { finish_reason: inChat, finishReason } = objectOf(choice);
       return textOf(inChat ?? finishReason) ?? [];

@@ -92,8 +92,8 @@ export function download(
   options: VideoDownloadOptions | null | undefined,
   more: RequestOptions | undefined,
 ): GatewayPromise<Response> {
-  const line = lines.get(transport.queue) ?? new DownloadLine();
-  lines.set(transport.queue, line);
+  const line = lines.get(transport.calls) ?? new DownloadLine();
+  lines.set(transport.calls, line);
   const { variant, ...own } = options ?? {};
   const { baseURL } = transport;
   return transport.call(

@@ -330,8 +330,9 @@ async function settleCall(
   requestId: string | undefined,
 ): Promise<Settled> {
   try {
-    const settled = await transport.settle?.(callId, requestId, signal);
-    const { verdict = 'unknowable', why = '', taskId } = settled ?? {};
+    const account = await transport.account();
+    const settled = await account.settleCall(transport, callId, requestId, signal);
+    const { verdict, why, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
     const { model, remixOf } = read();
     const { baseURL } = transport;

@@ -1,13 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../src/account/cost.ts';
+import { addUsage, costOf, type UsageSum } from '../../src/account/cost.ts';
 import type { ModelPrice, Prices } from '../../src/account/types.ts';
-import { Totals, type UsageSum } from '../../src/observing/totals.ts';
 import type { JsonObject } from '../../src/types.ts';
 
 const model = 'm';
-const totals = new Totals();
-const addUsage = (usage: object, sum: UsageSum = {}): UsageSum => totals.sum(usage, sum);
 /** What a US dollar is in the unit of the books. */
 const perDollar = 500_000;
 

@@ -152,6 +152,34 @@ describe('account.spent()', () => {
     ]);
   });
 
+  test('counts all of many calls and remembers few, and one that ends late', async () => {
+    const { client } = scripted([() => Response.json({ ok: true })]);
+    const send = () => client.post('/v1/things', { body: {} });
+    const late = await send().asResponse();
+    await send();
+    for (let times = 0; times < 3_200; times += 1) await send();
+
+    const before = await client.account.spent();
+    await late.text();
+    const { lines, unpriced } = await client.account.spent();
+
+    expect(client.transport().calls.records.length).toBeLessThan(2_000);
+    expect(before.lines).toMatchObject([{ operation: 'POST', calls: 3_201 }]);
+    expect(lines).toMatchObject([{ operation: 'POST', calls: 3_202 }]);
+    expect(unpriced).toBe(3_202);
+  });
+
+  test('counts what was answered, whatever callers add up in it', async () => {
+    const { client } = emulated();
+    const first = await client.chat.completions.create(chat);
+    const { usage } = await client.chat.completions.create(chat);
+    if (first.usage && usage) first.usage.prompt_tokens += usage.prompt_tokens;
+
+    const { lines } = await client.account.spent();
+
+    expect(lines[0]?.tokens.input).toBe((usage?.prompt_tokens ?? 0) * 2);
+  });
+
   test('does not grow with routes that hold ids', async () => {
     const { client } = scripted([() => Response.json({ ok: true })]);
     for (let id = 0; id < 1_010; id += 1) await client.post(`/v1/things/${id}`, { body: {} });
