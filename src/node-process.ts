@@ -4,5 +4,7 @@
  *
  * Next's edge runtime has a `process` too, whose functions throw; only its `versions` are missing.
  */
-export const nodeProcess: NodeJS.Process | undefined =
-  globalThis.process?.versions === undefined ? undefined : globalThis.process;
+export function nodeProcess(): NodeJS.Process | undefined {
+  const { process } = globalThis;
+  return typeof process?.versions === 'object' ? process : undefined;
+}

@@ -1,4 +1,5 @@
 import type { KyInstance } from 'ky';
+import { nodeProcess } from '../node-process.ts';
 import type { Fetch, FetchOptions } from '../options.ts';
 import type { CallScope } from './abort.ts';
 import type { PreparedBody } from './request.ts';
@@ -18,12 +19,10 @@ export interface OutgoingRequest {
   isSent: boolean;
 }
 
-const runtimeVersions: unknown = Reflect.get(globalThis, 'process')?.versions;
-const hasVersions = typeof runtimeVersions === 'object' && runtimeVersions !== null;
-const isDeno = hasVersions && 'deno' in runtimeVersions;
+const versions = nodeProcess()?.versions ?? {};
+const isDeno = 'deno' in versions;
 /** Whether this is Node itself, and no other runtime that calls itself so for its modules. */
-export const isNode =
-  hasVersions && 'node' in runtimeVersions && !('bun' in runtimeVersions) && !isDeno;
+export const isNode = 'node' in versions && !('bun' in versions) && !isDeno;
 
 /** `fetch` must not be called as a method of anything but the global object: workers refuse that. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);

@@ -7,7 +7,7 @@ const load = later('observers', () => import('./observe.ts'));
 
 type Part = Awaited<ReturnType<typeof load>>;
 
-const diagnostics = nodeProcess?.getBuiltinModule?.('node:diagnostics_channel');
+const diagnostics = nodeProcess()?.getBuiltinModule?.('node:diagnostics_channel');
 
 /** The part that tells observers of calls. Only who has one loads it. */
 export const observing: {

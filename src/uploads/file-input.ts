@@ -208,7 +208,7 @@ export async function openFile(value: Uploadable, signal?: AbortSignal): Promise
  */
 function sizeOfFileStream(stream: object): number | undefined {
   // The core runs without Node too, so its modules are looked up where they are, never imported.
-  const fs = nodeProcess?.getBuiltinModule?.('node:fs');
+  const fs = nodeProcess()?.getBuiltinModule?.('node:fs');
   if (fs === undefined || !(stream instanceof fs.ReadStream) || !stream.path) return undefined;
   const stats = fs.statSync(stream.path, { throwIfNoEntry: false });
   // Files such as those of `/proc` say that they are empty, and are not.

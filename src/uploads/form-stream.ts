@@ -32,7 +32,7 @@ export async function streamForm(
   parts: readonly (TextPart | FilePart)[],
   controller: AbortController,
 ): Promise<Pick<EncodedForm, 'body' | 'headers' | 'sourceError'> | undefined> {
-  const nodeStream = nodeProcess?.getBuiltinModule?.('node:stream');
+  const nodeStream = nodeProcess()?.getBuiltinModule?.('node:stream');
   if (nodeStream === undefined) return undefined;
   // An edge runtime may have some of Node, but not all that the library loads. In bundles for browsers
   // the library is empty, or only another name for the global `FormData`.

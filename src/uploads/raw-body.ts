@@ -95,7 +95,7 @@ async function fileBody(
       return ready(content, mime);
     }
     // Browsers cannot stream an upload, or only over HTTP/2; some would send the name of the class.
-    const canStream = nodeProcess?.getBuiltinModule !== undefined;
+    const canStream = nodeProcess()?.getBuiltinModule !== undefined;
     const sent = canStream
       ? streamOf(content, controller)
       : { body: await untilAborted(blobOf({ content }), controller.signal) };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { nodeProcess } from '../../node-process.ts';
 import { piecesOf, ConnectionLoss } from './byte-stream.ts';
 import { holdRequest } from './fetch.ts';
 import { wait } from './waiting.ts';
@@ -139,7 +140,7 @@ interface Listening {
 /** Serves requests on a port; 0 takes a free one. */
 export async function listen(handle: Handle, port: number, host: string): Promise<Listening> {
   // Not an import: bundlers for browsers would stumble over it.
-  const http = globalThis.process?.getBuiltinModule?.('node:http');
+  const http = nodeProcess()?.getBuiltinModule?.('node:http');
   if (http === undefined)
     throw new TypeError('listen() needs Node, Bun or Deno; use fetch instead');
   const named = host.includes(':') ? `[${host}]` : host;
