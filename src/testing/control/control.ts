@@ -4,7 +4,8 @@ import type { EmulatorClock } from './clock.ts';
 import { preflightResponse, withCommonHeaders } from '../server/cors.ts';
 import { Refusal } from '../server/errors.ts';
 import type { Fault, FaultRule } from '../faults/faults.ts';
-import { isRecord, number, record, text } from './json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { number, record, text } from './json.ts';
 import type { Charge } from './ledger.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
@@ -36,7 +37,7 @@ function summary({ body, ...request }: ReceivedRequest): unknown {
 }
 
 function isFault(value: unknown): value is Fault {
-  return isRecord(value) && typeof value['type'] === 'string';
+  return isObject(value) && typeof value['type'] === 'string';
 }
 
 function readRule(value: JsonObject): FaultRule | undefined {

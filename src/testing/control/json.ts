@@ -1,13 +1,9 @@
+import { isObject } from '../../answers/objects.ts';
 import type { JsonObject } from '../../types.ts';
-
-/** Whether a value is an object with fields (not `null`, not a list). */
-export function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The value when it is an object with fields, otherwise an empty one. */
 export function record(value: unknown): JsonObject {
-  return isRecord(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** The value when it is a list, otherwise an empty one. */

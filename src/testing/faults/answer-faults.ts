@@ -10,7 +10,7 @@ import {
 } from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
 import { gatewayUsage } from '../routes/usage.ts';
-import { wait, waitForever } from '../server/waiting.ts';
+import { delay, untilAborted } from '../../http/abort.ts';
 
 const page = (title: string): string =>
   `<!doctype html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
@@ -157,9 +157,9 @@ export async function answerWithFault(
       throw ConnectionLoss.beforeAnswer();
     case 'hang':
       if (fault.charged === true) await work();
-      return waitForever(request.signal);
+      return untilAborted(new Promise<never>(() => {}), request.signal);
     case 'slow':
-      await wait(fault.milliseconds, request.signal);
+      await delay(fault.milliseconds, request.signal);
       return work();
     case 'error':
     case 'html':

@@ -1,7 +1,7 @@
 import { byteStream, piecesOf, resized, ConnectionLoss } from '../server/byte-stream.ts';
 import type { Bytes } from '../media/bytes.ts';
 import type { BodyFault } from './faults.ts';
-import { wait, waitForever } from '../server/waiting.ts';
+import { delay, untilAborted } from '../../http/abort.ts';
 
 type ByteFault = Exclude<BodyFault, { type: 'empty' }>;
 
@@ -27,11 +27,11 @@ async function* faulty(
       break;
     case 'stall':
       yield* firstBytes(pieces, fault.bytes);
-      await waitForever(signal);
+      await untilAborted(new Promise<never>(() => {}), signal);
       break;
     case 'drip':
       for await (const piece of resized(pieces, fault.bytes ?? 1024)) {
-        await wait(fault.milliseconds, signal);
+        await delay(fault.milliseconds, signal);
         yield piece;
       }
   }

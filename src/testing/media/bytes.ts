@@ -1,3 +1,5 @@
+import { decodeBase64 } from '../../answers/base64.ts';
+
 /** Bytes that a `Response` takes as its body. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -28,19 +30,10 @@ export function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes of base64 text, or nothing when it is not base64. */
-export function fromBase64(value: string): Bytes | undefined {
-  try {
-    return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
-
 /** The bytes of a base64 data URL, or nothing when the text is something else. */
 export function readDataURL(url: string): Bytes | undefined {
   const content = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
-  return content === undefined ? undefined : fromBase64(content);
+  return content === undefined ? undefined : decodeBase64(content);
 }
 
 /** A data URL with some bytes. */

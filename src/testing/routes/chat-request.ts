@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../types.ts';
 import { type Question, checkWords } from './prompts.ts';
-import { fromBase64, readDataURL } from '../media/bytes.ts';
+import { decodeBase64 } from '../../answers/base64.ts';
+import { readDataURL } from '../media/bytes.ts';
 import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
 import { describePicture } from '../media/image-size.ts';
-import { isRecord, list, record, text } from '../control/json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { list, record, text } from '../control/json.ts';
 import { countTokens } from './usage.ts';
 
 /** A tool that the model may call. */
@@ -48,7 +50,7 @@ function describeMedia(part: JsonObject): string[] {
       return [describePicture(readDataURL(url))];
     }
     case 'input_audio': {
-      const bytes = fromBase64(text(record(part['input_audio'])['data']) ?? '');
+      const bytes = decodeBase64(text(record(part['input_audio'])['data']) ?? '');
       return [`a sound of ${bytes?.length ?? 0} bytes`];
     }
     case 'file':
@@ -92,7 +94,7 @@ function readMessages(call: Call, messages: readonly unknown[] | undefined): Jso
     throw invalid(call, 'field messages is required');
   }
   return messages.map((message, index) => {
-    if (!isRecord(message) || typeof message['role'] !== 'string') {
+    if (!isObject(message) || typeof message['role'] !== 'string') {
       throw invalid(call, `invalid type for field "messages[${index}].role": expected string`);
     }
     const { content } = message;
@@ -152,7 +154,7 @@ export function readChat(call: Call): ChatRequest {
     maxTokens: fields.integer('max_completion_tokens') ?? fields.integer('max_tokens') ?? Infinity,
     stop: typeof stop === 'string' ? [stop] : list(stop).flatMap((word) => text(word) ?? []),
     tools: readTools(fields.list('tools'), choice),
-    mustCall: choice === 'required' || isRecord(choice),
+    mustCall: choice === 'required' || isObject(choice),
     parallel: fields.boolean('parallel_tool_calls') ?? true,
     schema: readSchema(fields.object('response_format')),
     logprobs: fields.boolean('logprobs') ?? false,

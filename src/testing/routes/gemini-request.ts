@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../types.ts';
 import { type Question, checkWords } from './prompts.ts';
-import { fromBase64 } from '../media/bytes.ts';
+import { decodeBase64 } from '../../answers/base64.ts';
 import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
 import type { Tool } from './chat-request.ts';
 import { describePicture } from '../media/image-size.ts';
-import { isRecord, list, number, record, text } from '../control/json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { list, number, record, text } from '../control/json.ts';
 import { countTokens } from './usage.ts';
 
 /** A generateContent request, checked. */
@@ -23,7 +24,7 @@ export interface GenerateRequest {
 function readContents(call: Call, contents: readonly unknown[] | undefined): JsonObject[] {
   if (contents === undefined || contents.length === 0) throw invalid(call, 'contents is required');
   return contents.map((content, index) => {
-    if (!isRecord(content) || !Array.isArray(content['parts'])) {
+    if (!isObject(content) || !Array.isArray(content['parts'])) {
       throw invalid(call, `invalid type for field "contents[${index}].parts": expected array`);
     }
     return content;
@@ -43,15 +44,15 @@ function describeParts(content: JsonObject | undefined): string[] {
     const inline = record(part['inlineData'] ?? part['inline_data']);
     const type = text(inline['mimeType'] ?? inline['mime_type']);
     if (type?.startsWith('image/') === true) {
-      return [describePicture(fromBase64(text(inline['data']) ?? ''))];
+      return [describePicture(decodeBase64(text(inline['data']) ?? ''))];
     }
     if (type !== undefined) return [`a file of type ${type}`];
-    return isRecord(part['fileData']) ? ['a file'] : [];
+    return isObject(part['fileData']) ? ['a file'] : [];
   });
 }
 
 const hasResult = (content: JsonObject): boolean =>
-  parts(content).some((part) => isRecord(part['functionResponse']));
+  parts(content).some((part) => isObject(part['functionResponse']));
 
 function readQuestion(model: string, contents: readonly JsonObject[]): Question {
   const last = contents.findLastIndex(
@@ -64,7 +65,7 @@ function readQuestion(model: string, contents: readonly JsonObject[]): Question 
     media: describeParts(contents[last]),
     toolResults: results.flatMap((part) => {
       const result = part['functionResponse'];
-      if (!isRecord(result)) return [];
+      if (!isObject(result)) return [];
       const name = text(result['name']) ?? 'The tool';
       return [{ name, result: JSON.stringify(result['response'] ?? null) }];
     }),

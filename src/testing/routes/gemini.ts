@@ -5,7 +5,8 @@ import { charge, checkVendor, type Call, type Handler } from '../server/call.ts'
 import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
-import { isRecord, present } from '../control/json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { present } from '../control/json.ts';
 import { vendorOf } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
@@ -55,7 +56,7 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
 
 function inSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => inSnakeCase(item));
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([name, field]) => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     // The arguments of a function have the names that its schema gives them.

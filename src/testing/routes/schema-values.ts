@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../types.ts';
-import { isRecord, list, number, record, text } from '../control/json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { list, number, record, text } from '../control/json.ts';
 
 const formats: Readonly<Record<string, string>> = {
   date: '2026-01-02',
@@ -42,7 +43,7 @@ export class SchemaValues {
     if (Array.isArray(schema['enum'])) return this.#choice(list(schema['enum']));
     if ('default' in schema) return schema['default'];
     const parts = [...list(schema['anyOf']), ...list(schema['oneOf'])].filter((part) =>
-      isRecord(part),
+      isObject(part),
     );
     const [first] = parts.filter((part) => part['type'] !== 'null');
     if (first !== undefined) return this.#value(first);
@@ -50,7 +51,7 @@ export class SchemaValues {
   }
 
   #typed(schema: JsonObject, type: string | undefined): unknown {
-    if (type === 'object' || isRecord(schema['properties'])) return this.#object(schema);
+    if (type === 'object' || isObject(schema['properties'])) return this.#object(schema);
     switch (type?.toLowerCase()) {
       case 'object':
         return this.#object(schema);

@@ -1,15 +1,15 @@
-import { answerWithFault } from '../faults/answer-faults.ts';
+import { answerWithFault, consolePage } from '../faults/answer-faults.ts';
 import { authenticate } from './auth.ts';
 import { watched, ConnectionLoss } from './byte-stream.ts';
 import { noteError, type Call, type World } from './call.ts';
 import type { CannedAnswers } from '../control/canned.ts';
+import { geminiModels } from '../control/models.ts';
 import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
 import { preflightResponse, withCommonHeaders } from './cors.ts';
 import { Refusal } from './errors.ts';
 import type { FaultRules } from '../faults/fault-rules.ts';
 import { handlers } from './handlers.ts';
 import { answerAccountRoute } from '../routes/account.ts';
-import { answerOtherRoute, isApiPath, notFound } from '../routes/other-routes.ts';
 import { readBody } from './request-body.ts';
 import { LoggedRequest, type RequestLog } from '../control/request-log.ts';
 import { findRoute, type Route } from './router.ts';
@@ -84,6 +84,38 @@ async function answerFile({ world }: Gateway, request: Request, path: string): P
   const bytes = await file.bytes();
   const headers = { 'content-type': file.type, 'content-length': String(bytes.length) };
   return new Response(bytes, { headers });
+}
+
+const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
+const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
+const apiPaths = /^\/(v1|v1beta|api|assets)(\/|$)/;
+
+/** Whether an unknown path is answered by the API. */
+function isApiPath(path: string): boolean {
+  return apiPaths.test(path);
+}
+
+/** Answers a path of the API that is not documented. */
+function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
+  const { pathname } = new URL(request.url);
+  if (routed.test(pathname)) authenticate(request, apiKey);
+  if (request.method === 'GET' && pathname === '/v1beta/models') {
+    return Response.json(geminiModels(world.models));
+  }
+  if (absent.test(pathname)) {
+    const error = { message: 'API not implemented', type: 'new_api_error', param: '' };
+    return Response.json({ error: { ...error, code: 'api_not_implemented' } }, { status: 501 });
+  }
+  return notFound(request);
+}
+
+/** The answer to a path that is not there: JSON below the API's prefixes, the console's page elsewhere. */
+function notFound(request: Request): Response {
+  const { pathname } = new URL(request.url);
+  if (!isApiPath(pathname)) return consolePage();
+  const message = `Invalid URL (${request.method} ${pathname})`;
+  const error = { message, type: 'invalid_request_error', param: '', code: '' };
+  return Response.json({ error }, { status: 404 });
 }
 
 async function answer(

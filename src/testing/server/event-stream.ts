@@ -3,7 +3,7 @@ import { utf8, type Bytes } from '../media/bytes.ts';
 import type { Call } from './call.ts';
 import type { StreamQuirks } from '../faults/quirks.ts';
 import { withStreamFault, type Step, type StreamEvent } from '../faults/stream-faults.ts';
-import { wait, waitForever } from './waiting.ts';
+import { delay, untilAborted } from '../../http/abort.ts';
 
 const lineEnds = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
@@ -21,7 +21,7 @@ async function* written(
   const heartbeat = `${quirks.heartbeatText}\n\n`;
   let events = 0;
   for (const step of steps) {
-    if (quirks.eventDelay > 0) await wait(quirks.eventDelay, signal);
+    if (quirks.eventDelay > 0) await delay(quirks.eventDelay, signal);
     switch (step.do) {
       case 'write':
         if (quirks.heartbeatEvery > 0 && events % quirks.heartbeatEvery === 0) {
@@ -36,10 +36,10 @@ async function* written(
       case 'heartbeats':
         for (;;) {
           yield bytes(heartbeat);
-          await wait(step.every, signal);
+          await delay(step.every, signal);
         }
       case 'nothing':
-        await waitForever(signal);
+        await untilAborted(new Promise<never>(() => {}), signal);
         break;
       case 'reset':
         throw ConnectionLoss.inBody('reset');

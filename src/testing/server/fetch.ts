@@ -1,3 +1,4 @@
+import { untilAborted } from '../../http/abort.ts';
 import type { Fetch } from '../../options.ts';
 import { watched } from './byte-stream.ts';
 
@@ -30,13 +31,6 @@ function networkError(message: string, fields: object = {}): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
-
 /** One exchange, with a connection of its own that is dropped when the client leaves. */
 async function exchange(target: FetchTarget, request: Request): Promise<Response> {
   const { signal } = request;
@@ -52,8 +46,8 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
   signal.addEventListener('abort', drop, { once: true });
   const sent = new Request(request, { signal: connection.signal });
   const letGo = [holdRequest(request), holdRequest(sent)];
-  const response = await Promise.race([target.handle(sent), aborted(connection.signal)]).finally(
-    () => letGo.forEach((release) => release()),
+  const response = await untilAborted(target.handle(sent), connection.signal).finally(() =>
+    letGo.forEach((release) => release()),
   );
   // From here on the body holds the request.
   const end = (): void => request.signal.removeEventListener('abort', drop);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../types.ts';
-import { isRecord, jsonType } from '../control/json.ts';
+import { isObject } from '../../answers/objects.ts';
+import { jsonType } from '../control/json.ts';
 import type { RequestBody, UploadedFile } from './request-body.ts';
 
 type Refuse = (message: string) => Error;
@@ -20,7 +21,7 @@ export class Fields {
     this.#refuse = refuse;
     this.files = body.kind === 'multipart' ? body.files : [];
     if (body.kind === 'multipart') this.#values = body.fields;
-    else this.#values = body.kind === 'json' && isRecord(body.value) ? body.value : {};
+    else this.#values = body.kind === 'json' && isObject(body.value) ? body.value : {};
   }
 
   /** The value as it came; `null` counts as missing. */
@@ -60,7 +61,7 @@ export class Fields {
 
   object(name: string): JsonObject | undefined {
     const value = this.raw(name);
-    if (value === undefined || isRecord(value)) return value;
+    if (value === undefined || isObject(value)) return value;
     throw this.#mistyped(name, 'object', value);
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { nodeProcess } from '../../node-process.ts';
 import { piecesOf, ConnectionLoss } from './byte-stream.ts';
 import { holdRequest } from './fetch.ts';
-import { wait } from './waiting.ts';
+import { delay } from '../../http/abort.ts';
 
 /** A running server of the emulator. */
 export interface EmulatorServer extends AsyncDisposable {
@@ -88,7 +88,7 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
 }
 
 async function cut(response: ServerResponse, how: 'reset' | 'end'): Promise<void> {
-  await wait(flushMilliseconds, new AbortController().signal);
+  await delay(flushMilliseconds);
   if (how === 'reset') response.socket?.resetAndDestroy();
   else response.socket?.destroy();
 }
