@@ -400,7 +400,10 @@ describe('videos', () => {
   });
 
   test('a task that failed ends with 1', async () => {
-    const { code, stderr } = await machine.run(['video', 'create', '-m', 'm-video', '[fail] boat']);
+    const words = ['video', 'create', '-m', 'm-video', '--no-wait', '[fail] boat'];
+    const { id } = JSON.parse((await machine.run(words)).stdout);
+
+    const { code, stderr } = await machine.run(['video', 'wait', id]);
 
     expect(code).toBe(1);
     expect(stderr).toContain('model-gateway:');

@@ -62,7 +62,7 @@ test('a second run beside the first is told that the call is being made', async 
 });
 
 test('the line that goes on has the options of the first run, as a shell takes them', async () => {
-  const words = [...create, '-o', "it's $5.mp4", '--force', '--base-url', server.url];
+  const words = [...create, '--no-wait', '-o', "it's $5.mp4", '--force', '--base-url', server.url];
 
   const { stderr } = await machine.run(words);
 

@@ -143,12 +143,19 @@ describe('a person sees words and paths, and no JSON', () => {
     ['video download', ['video', 'download', 'TASK', '-o', 'd.mp4'], /d\.mp4\r\n$/],
     ['video list', ['video', 'list'], /^task_\S+ .* m-video {2}completed\r\n$/],
   ])('%s', async (_, words, expected) => {
-    await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
-    await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'hello.mp3']);
-    const made = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
-    const { id } = JSON.parse(made.stdout);
-    emulator.clock.advance(60_000);
-    const run = machine.open(words.map((word) => word.replace('TASK', id)));
+    if (words.includes('a.png')) {
+      await machine.run(['image', '-m', 'm-image', 'A boat', '-o', 'a.png']);
+    }
+    if (words.includes('hello.mp3')) {
+      await machine.run(['speak', '-m', 'm-speech', 'hello there', '-o', 'hello.mp3']);
+    }
+    let task = '';
+    if (words.includes('video')) {
+      const made = await machine.run(['video', 'create', '-m', 'm-video', '--no-wait', 'A boat']);
+      task = JSON.parse(made.stdout).id;
+      emulator.clock.advance(60_000);
+    }
+    const run = machine.open(words.map((word) => word.replace('TASK', task)));
 
     expect(await run.end()).toBe(0);
     // Lines of progress are written over.

@@ -99,7 +99,8 @@ test('a page that goes away and comes back finds what was paid for', async () =>
 });
 
 test('each piece of a stream reaches every page once', async () => {
-  const playground = await open();
+  const { options } = await gateway({ quirks: { eventDelay: 1 } });
+  const playground = await open({ gateway: options });
   const input = {
     kind: 'chat',
     body: { model: 'm-reasoning', messages: [{ role: 'user', content: '[long]' }] },
