@@ -90,9 +90,3 @@ export class Worker {
 export function isPassing({ outcome, isUnderWay }: JobResult): boolean {
   return outcome === 'killed' || outcome === 'LedgerError' || isUnderWay === true;
 }
-
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
-}

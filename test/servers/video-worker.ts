@@ -4,8 +4,9 @@
  *   node video-worker.ts '{"place": …, "queue": "videos", "gateway": …, "stopAt": 3}'
  */
 import { videoProcessor, videoQueueOptions, type VideoJob } from '../../src/bullmq/index.ts';
-import { Gateway, type SubmitLedger } from '../../src/index.ts';
+import { Gateway } from '../../src/index.ts';
 import { openLedger, openWorker, type Place } from './queues.ts';
+import { Steps } from './steps.ts';
 
 /** What a worker is told. */
 export interface WorkerOrders {
@@ -25,46 +26,15 @@ export interface WorkerOrders {
 const orders: WorkerOrders = JSON.parse(process.argv[2] ?? '{}');
 const { place, queue, gateway, lockDuration, unknownGrace, interval, saveTo } = orders;
 
-let steps = 0;
-
-/** A moment before or after something that others can see. */
-function step(name: string): void {
-  steps += 1;
-  if (steps === orders.stopAt) {
-    process.send?.({ name, steps });
-    process.kill(process.pid, orders.how ?? 'SIGKILL');
-  }
-}
-
-/** The same object with a step before and after each of these methods. */
-function between<Owner extends object>(owner: Owner, names: readonly string[]): Owner {
-  return new Proxy(owner, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      if (!names.includes(String(name))) return value.bind(target);
-      return async (...parameters: unknown[]) => {
-        step(`before ${String(name)}`);
-        const result: unknown = await Reflect.apply(value, target, parameters);
-        step(`after ${String(name)}`);
-        return result;
-      };
-    },
-  });
-}
-
-const client = new Gateway({
-  ...gateway,
-  logLevel: 'off',
-  async fetch(input, init) {
-    step('before fetch');
-    const response = await fetch(input, init);
-    step('after fetch');
-    return response;
-  },
+const steps = new Steps((name, count) => {
+  if (count !== orders.stopAt) return;
+  process.send?.({ name, steps: count });
+  process.kill(process.pid, orders.how ?? 'SIGKILL');
 });
+
+const client = new Gateway({ ...gateway, logLevel: 'off', fetch: steps.fetch });
 const opened = openLedger(place);
-const ledger: SubmitLedger = between(opened.ledger, ['claim', 'accept', 'finish', 'entry']);
+const ledger = steps.around(opened.ledger, ['claim', 'accept', 'finish', 'entry']);
 const processor = videoProcessor(client, {
   ledger,
   lockDuration,
@@ -81,8 +51,8 @@ const worker = openWorker(
   place,
   queue,
   async (job: VideoJob, token?: string, signal?: AbortSignal) => {
-    const result = await processor(between(job, watched), token, signal);
-    process.send?.({ name: 'completed', steps });
+    const result = await processor(steps.around(job, watched), token, signal);
+    process.send?.({ name: 'completed', steps: steps.count });
     return result;
   },
   { ...options, stalledInterval: 250 },
