@@ -148,8 +148,8 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
   maxRetries: ({ call }) => call.maxRetries,
   timeout: ({ call }) => call.timeout,
   logLevel: ({ log }) => log.level,
-  organization: ({ account }) => account['openai-organization'],
-  project: ({ account }) => account['openai-project'],
+  organization: ({ account }) => account['openai-organization'] ?? null,
+  project: ({ account }) => account['openai-project'] ?? null,
 };
 
 /**

@@ -152,7 +152,6 @@ function wordless(
   return { envelope, message: said, code: none, type: none, param: none, requestId, error };
 }
 
-/** Reads a parsed JSON error body of any known shape. */
 export function readErrorValue(value: unknown): ErrorBody {
   const body: unknown = Array.isArray(value) ? value[0] : value;
   if (!isObject(body)) return wordless('other', textOf(value), value);

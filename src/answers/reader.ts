@@ -50,12 +50,9 @@ export type FieldsOf<T> = {
   readonly [Key in keyof T as Exclude<Key & string, '_request_id'>]-?: KindOf<NonNullable<T[Key]>>;
 };
 
-/** Takes one difference. */
 type ReportIssue = (issue: ResponseIssue) => void;
 
-/** How an answer becomes a `T`. */
 export interface ResponseSchema<T> {
-  /** What is compared. */
   readonly fields: Fields & Partial<FieldsOf<T>>;
   /** Compares what no table of fields can describe. */
   readonly compare?: ((value: JsonObject, report: ReportIssue) => void) | undefined;

@@ -4,7 +4,6 @@ import { firstOf, isObject } from './objects.ts';
 /** A gateway may wrap the task of another gateway, which wraps the body of its vendor. */
 const deepestLevel = 4;
 
-/** The first object: of a list, its first item. */
 export function objectOf(value: unknown): JsonObject | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return isObject(first) ? first : undefined;

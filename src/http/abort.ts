@@ -19,18 +19,7 @@ export function onAbort(signal: AbortSignal | null | undefined, listener: () => 
 export function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal | null): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = onAbort(signal, () => reject(signal?.reason));
-    // Two handlers, not `finally`, which makes three promises more for every wait of every call.
-    promise.then(
-      // oxlint-disable-next-line promise/always-return -- the promise of `then` is not used
-      (value) => {
-        stop();
-        resolve(value);
-      },
-      (error: unknown) => {
-        stop();
-        reject(error);
-      },
-    );
+    promise.then(resolve, reject).finally(stop);
   });
 }
 
@@ -94,7 +83,6 @@ export function keepAlive(
   else timer.unref();
 }
 
-/** Why an attempt was stopped from our side. */
 type StopReason = 'signal' | 'timeout' | 'total';
 
 /**
@@ -111,7 +99,6 @@ export class CallScope {
   readonly #totalTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #deadline: number = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
-  /** Rejects what is waited for. */
   #stopWaiting: ((reason: unknown) => void) | undefined;
   /** Is told when somebody reads the answer, and when it waits for that. */
   onReading: ((isRead: boolean) => void) | undefined;
@@ -145,7 +132,6 @@ export class CallScope {
     return this.#deadline - performance.now();
   }
 
-  /** Begins an attempt with its own time limit. */
   startAttempt(timeout: number): void {
     this.#fresh();
     this.#attemptTimer = setTimeout(() => this.#stop('timeout'), timeout);

@@ -56,7 +56,6 @@ const token = /^[!#$%&'*+.^`|~\w-]+$/;
 /** Headers that have another meaning, which a key would destroy. */
 const taken = /^(authorization|accept|content-.*|host|cookie)$/i;
 
-/** Checks the option `idempotency`. */
 export function checkIdempotency(field: string, value: unknown): Idempotency | null {
   checkObject(field, value);
   if (!isObject(value)) return null;
@@ -69,7 +68,6 @@ export function checkIdempotency(field: string, value: unknown): Idempotency | n
   return { header };
 }
 
-/** Checks the option `idempotencyKey` of a call. */
 export function checkIdempotencyKey(
   { idempotencyKey }: RequestOptions,
   idempotency: Idempotency | null,

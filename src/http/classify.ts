@@ -105,7 +105,6 @@ function tellsId({ error, message }: ErrorBody): boolean {
   return isId || /\btask_\w*\d|\b(?:task|video)[ _]?id["']? ?[:=] ?["']?\w/i.test(message ?? '');
 }
 
-/** A field of an error as text. */
 const shown = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 

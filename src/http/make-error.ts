@@ -27,7 +27,6 @@ import { notAResponse } from './send.ts';
 import { isBrowser } from './settings.ts';
 import { displayURL } from './url.ts';
 
-/** What an error needs to know of its call. */
 interface FailedCall {
   readonly id: string;
   readonly spec: CallSpec;

@@ -12,13 +12,11 @@ const queries = /[?&](?:[^\s"<>\\]|\\+[/u])*/g;
 
 const accessNames = /signature|^sig$|token|key|secret|credential|passw|^x-amz-|^x-goog-/i;
 
-/** Whether a parameter gives access, by its name. */
 function givesAccess(parameter: string): boolean {
   const end = parameter.indexOf('=');
   return end > 0 && accessNames.test(parameter.slice(0, end));
 }
 
-/** The URL without what stands before the `@` of its host. */
 const withoutUser = (url: string): string => url.replace(/^(:[/\\]*\/)[^/\\]*@/, '$1[user]@');
 
 /**
@@ -200,7 +198,6 @@ export class Redaction {
     return [...new Set(keys)].toSorted((one, other) => other.length - one.length);
   }
 
-  /** Text without keys. */
   withoutKeys(text: string): string {
     const forms = this.#keys.flatMap(formsOf);
     return forms.reduce((clean, form) => clean.replaceAll(form, '[key]'), text);
@@ -246,7 +243,6 @@ export class Redaction {
     };
   }
 
-  /** What a runtime threw. */
   cause(cause: unknown): unknown {
     return safeCause(cause, this.#clean);
   }

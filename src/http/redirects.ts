@@ -23,7 +23,6 @@ export function resolveRedirect(
   return redirectFailure(first, kind);
 }
 
-/** The failure that a redirect is which is not followed. */
 function redirectFailure(
   { body, status, headers }: Response,
   kind: 'redirected' | 'redirected_after_work',

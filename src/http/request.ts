@@ -15,7 +15,6 @@ import type { HeaderValues, QueryValues, RequestOptions } from '../options.ts';
 import type { FailedAttempt } from './retry.ts';
 import { type BaseURL, fillPath, resolvePath } from './url.ts';
 
-/** A body that is ready to be sent. */
 export interface PreparedBody {
   readonly body: string | Blob | FormData | ReadableStream<Uint8Array> | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -108,7 +107,6 @@ type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never
 
 /** Rules of a download's own for when it is sent, and sent again. */
 export interface SendingRules {
-  /** Waits until it may be sent. */
   begin(signal: AbortSignal): Promise<void>;
   /** It was answered with its content. */
   passed(): void;
@@ -163,7 +161,6 @@ function taskRoleOf(operation: string, charge: ChargeClass): TaskRole {
   return charge === 'charged' ? 'creates' : 'reads';
 }
 
-/** Makes the call of a documented operation. */
 export function specOf<Name extends Operation>(
   operation: Name,
   source: RequestSource<Name>,
@@ -248,7 +245,6 @@ function isMadeOf(template: string, path: string): boolean {
   );
 }
 
-/** The documented operation that a path belongs to, if it does. */
 function operationAt(method: string, path: string): readonly [name: string, charge: ChargeClass] {
   for (const [name, endpoint] of Object.entries(endpoints)) {
     if (endpoint.method === method && isMadeOf(endpoint.path, path)) return [name, endpoint.charge];
@@ -304,6 +300,7 @@ export function applyHeaders(
   values: HeaderValues | null | undefined,
   field: string,
 ): void {
+  if (!values) return;
   for (const pair of pairsOf(values)) {
     const isPair = Array.isArray(pair) && pair.length === 2;
     check(isPair, field, 'must be an object, Headers, or a list of pairs.');

@@ -95,12 +95,10 @@ function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
   return isCut ? new TextDecoder().decode(whole, { stream: true }) : decoder.decode(whole);
 }
 
-/** What was read of a body. */
 interface BodyText {
   readonly text: string;
   /** Whether that is all of it, or there is more than the limit, or it broke off. */
   readonly end: 'whole' | 'limit' | 'broken';
-  /** What it broke off with. */
   readonly cause?: unknown;
 }
 
@@ -206,7 +204,6 @@ export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   };
 }
 
-/** What a body that is handed out needs of its call. */
 interface BodyOwner {
   readonly scope: CallScope;
   readonly settings: { readonly idleTimeout: number | null };

@@ -96,7 +96,6 @@ export interface CallInfo {
   readonly headers: Headers;
 }
 
-/** How the JSON answer of an operation becomes a value. */
 interface JSONAnswer<T> {
   readonly schema: ResponseSchema<T>;
   /** Puts an event stream together that came although a whole answer was asked for. */

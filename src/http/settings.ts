@@ -19,7 +19,6 @@ import { type BaseURL, buildQuery, parseBaseURL } from './url.ts';
 
 const levels: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
-/** Checks a log level that may come from the environment. */
 function parseLogLevel(value: unknown, field: string): LogLevel {
   return checkWord(field, typeof value === 'string' ? value.trim().toLowerCase() : value, levels);
 }
@@ -27,7 +26,6 @@ function parseLogLevel(value: unknown, field: string): LogLevel {
 /** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Writes log lines at or above the chosen level. */
 class Log {
   readonly #logger: Logger;
   level: LogLevel;
@@ -84,7 +82,6 @@ const defaults: CallSettings = {
 const bytesUpTo = (largest: number) => (field: string, value: unknown) =>
   checkInteger(field, value, 1_024, largest);
 
-/** Checks an option that is given. */
 const checks: {
   readonly [Name in keyof CallSettings]: (field: string, value: unknown) => CallSettings[Name];
 } = {
@@ -133,7 +130,6 @@ function readEnvironment(name: string): string | undefined {
   }
 }
 
-/** Whether this is a page. */
 export function isBrowser(): boolean {
   return (
     typeof window !== 'undefined' &&
@@ -221,10 +217,10 @@ function checkHeaders(options: GatewayOptions, log: Log): void {
   }
 }
 
-/** An id that OpenAI gives to whom it bills, or `null`. */
-function accountOf(options: GatewayOptions, field: 'organization' | 'project'): string | null {
-  const value: unknown = options[field] || null;
-  check(value === null || typeof value === 'string', field, 'must be an id, as text.');
+/** An id that OpenAI gives to whom it bills. */
+function accountOf(options: GatewayOptions, field: 'organization' | 'project'): string | undefined {
+  const value: unknown = options[field] || undefined;
+  check(value === undefined || typeof value === 'string', field, 'must be an id, as text.');
   applyHeaders(new Headers(), { [`openai-${field}`]: value }, field);
   return value;
 }
@@ -237,7 +233,6 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   }
 }
 
-/** Who is told of the calls of a client. */
 function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
   const observers = [observer].flat();
   const fits = observers.every((one) => typeof one?.start === 'function');

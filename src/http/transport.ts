@@ -90,7 +90,6 @@ export class Transport implements Caller {
     );
   }
 
-  /** Calls a route by its path. */
   raw<T>(
     makeSpec: (client: ClientSettings) => CallSpec,
     format: AnswerFormat<T>,

@@ -2,7 +2,6 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { QueryValues } from '../options.ts';
 import { check } from '../check.ts';
 
-/** A base URL, taken apart. */
 export interface BaseURL {
   /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */
   readonly root: string;
@@ -146,7 +145,6 @@ export function buildURL(baseURL: string, path: string, query: string): string {
   return baseURL + path + (path.includes('?') ? query.replace('?', '&') : query);
 }
 
-/** Whether two absolute URLs have the same scheme, host and port. */
 export function isSameOrigin(first: string, second: string): boolean {
   return new URL(first).origin === new URL(second).origin;
 }

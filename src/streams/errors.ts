@@ -92,7 +92,6 @@ export class SentError extends Error {
   }
 }
 
-/** What every error of a stream carries. */
 export interface StreamErrorBase {
   /** The operation, for messages, for example `chat.completions.create`. */
   readonly operation: string;
@@ -105,7 +104,6 @@ export interface StreamErrorBase {
   readonly redaction?: Pick<Redaction, 'said' | 'cause' | 'headers'> | undefined;
 }
 
-/** What had been received when a stream failed. */
 interface Received {
   readonly partial: unknown;
   readonly usage: unknown;
@@ -160,7 +158,6 @@ const endings: Readonly<Record<BadEnding, string>> = {
   truncated: 'broke off',
 };
 
-/** Says how a stream ended that is not complete. */
 export function describeEnding(verdict: BadEnding, { started }: { started: boolean }): string {
   return started ? endings[verdict] : 'ended without any content';
 }
@@ -189,7 +186,6 @@ const silences: Readonly<Record<Exclude<StreamLimit, 'ending'>, string>> = {
   unread: 'was not read by anybody',
 };
 
-/** A time limit was passed. */
 export function timedOut(
   base: StreamErrorBase,
   received: Received,
@@ -203,7 +199,6 @@ export function timedOut(
   );
 }
 
-/** The caller's signal was aborted. */
 export function userAborted(
   base: StreamErrorBase,
   received: Received,

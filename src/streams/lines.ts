@@ -26,7 +26,6 @@ export interface EventReader {
   end(): void;
 }
 
-/** Begins to read a stream: server-sent events, or lines of JSON that are an event each. */
 export type EventFormat = (taker: EventTaker, maxEventBytes?: number) => EventReader;
 
 /** The failure of a stream that sends more than it may. */

@@ -13,7 +13,6 @@ import { toEvents } from './verdict.ts';
 
 const beginningOfField = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 
-/** Server-sent events. */
 export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
   let isEnding = false;
   const refuse = (): never => {
@@ -40,7 +39,6 @@ export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
   }, maxEventBytes);
 };
 
-/** What a gateway sends. */
 const events: StreamForm = {
   format: serverEvents,
   limits: { watch: watchTimeouts, failure: timedOut },
@@ -92,7 +90,6 @@ export async function collectStream<Item>(
   throw truncated(error, { partial, usage, started: false }, 'truncated');
 }
 
-/** An answer that is an event stream. */
 export function eventAnswer<Item>(
   protocol: StreamProtocol<Item>,
 ): AnswerFormat<Stream<Item>, 'events'> {

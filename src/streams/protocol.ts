@@ -47,7 +47,6 @@ export interface PieceOf<Whole, Usage> {
 /** What the items of a stream add up to. */
 export type WholeOf<Item> = Item extends PieceOf<infer Whole, unknown> ? Whole : unknown;
 
-/** How a stream of such items reports its token usage. */
 export type UsageOf<Item> = Item extends PieceOf<unknown, infer Usage> ? Usage : unknown;
 
 /** Follows one stream: puts its pieces together and knows whether they are whole. */
