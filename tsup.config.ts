@@ -47,6 +47,33 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+const turnOff = (name: string): string =>
+  `export ${name === 'default' ? name : `const ${name} =`} () => { throw new Error('turned off'); };`;
+
+/**
+ * The parts of ky that do what src/http/send.ts turns off: repeating, waiting, time limits, telling of
+ * progress. Nothing reaches them, and every page would load them. A name that ky has and this has not
+ * fails the build.
+ */
+const turnedOff: Readonly<Record<string, readonly string[]>> = {
+  'core/retry-timing.js': ['calculateRetryTimingDelay', 'getRetryTimingHeader'],
+  'utils/body.js': ['streamRequest', 'streamResponse'],
+  'utils/delay.js': ['default'],
+  'utils/timeout.js': ['default'],
+};
+
+const kyOnlyAsUsed: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'ky-only-as-used',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]/ }, ({ path }) => {
+      const [, file = ''] = path.replaceAll('\\', '/').split('/ky/distribution/');
+      return file in turnedOff
+        ? { contents: turnedOff[file]?.map(turnOff).join('\n') ?? '' }
+        : undefined;
+    });
+  },
+};
+
 /**
  * Everything in files that load nothing later. Service workers may not use `import()`, and test runners
  * that turn modules into CommonJS do not all turn it. Names are short there, and still classes are called
@@ -153,7 +180,7 @@ export default defineConfig([
       'testing/msw': 'src/testing/msw.ts',
       'cli/main': 'src/cli/main.ts',
     },
-    esbuildPlugins: [kyWithin, formDataWithin],
+    esbuildPlugins: [kyWithin, kyOnlyAsUsed, formDataWithin],
     clean: ['!form-data.js', '!single/**'],
     async onSuccess() {
       await writeLicences();
@@ -179,7 +206,7 @@ export default defineConfig([
       redis: 'src/ledgers/redis.ts',
       stream: 'src/stream.ts',
     },
-    esbuildPlugins: [nothingLater, formDataWithin],
+    esbuildPlugins: [nothingLater, kyOnlyAsUsed, formDataWithin],
     minify: true,
     clean: true,
   },
