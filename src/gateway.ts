@@ -16,6 +16,8 @@ import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
+import { loadRare } from './load-rare.ts';
+import { asGiven, fileAsGiven } from './given.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
   HTTPMethod,
@@ -35,7 +37,6 @@ import { Images } from './images/images.ts';
 import type { ModelsPage } from './models/answers.ts';
 import { Models, type Page, type PageResponse } from './models/models.ts';
 import type { Model } from './models/types.ts';
-import { callRoute } from './routes/routes.ts';
 import { Videos } from './videos/videos.ts';
 import { Unserved } from './unserved.ts';
 import type { AudioResponseFormat } from './audio/types.ts';
@@ -352,10 +353,16 @@ export class Gateway {
   ): GatewayPromise<T>;
   request(
     request: HTTPMethod | RouteRequest,
-    path?: string,
+    path = '',
     options?: RawRequestOptions,
   ): GatewayPromise<unknown> {
-    return callRoute(this.transport(), request, path, options);
+    const whole: RouteRequest =
+      typeof request === 'object' ? request : { ...options, method: request, path };
+    const given = asGiven({ ...whole, body: fileAsGiven(whole?.body) });
+    const { method, path: place, ...own } = given;
+    return this.transport().late(loadRare, own, (rare, transport) =>
+      rare.callRoute(transport, method, place, own),
+    );
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */

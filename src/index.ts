@@ -21,7 +21,7 @@ export {
   UnexpectedResponseError,
 } from './errors/api-errors.ts';
 export { BooksLimitError, BudgetError, UnsupportedByGatewayError } from './account/errors.ts';
-export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/create-many.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
 export {
   GatewayError,
   GatewayError as OpenAIError,
@@ -36,7 +36,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-} from './chat/output-parser.ts';
+} from './chat/errors.ts';
 export {
   StreamError,
   StreamTimeoutError,
@@ -55,8 +55,8 @@ export {
 } from './videos/errors.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
-export { toFile, toStreamingFile } from './uploads/to-file.ts';
-export type { StreamingFileOptions, ToFileInput } from './uploads/to-file.ts';
+export { toStreamingFile, type StreamingFileOptions } from './uploads/streaming-file.ts';
+export { toFile, type ToFileInput } from './uploads/to-file.ts';
 export { GatewayPromise, GatewayPromise as APIPromise, type WithResponse } from './http/promise.ts';
 export type { ManyOptions, ManyProgress } from './many.ts';
 export type {

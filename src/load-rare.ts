@@ -1,4 +1,7 @@
 import { later } from './load.ts';
 
-/** What reads answers of audio, of lists of models and of routes by their path. */
-export const loadRare = later('audio, models and other routes', () => import('./rare.ts'));
+/** All calls but those of chat, generation and videos. */
+export const loadRare = later(
+  'audio, embeddings, images, models, files and other routes',
+  () => import('./rare.ts'),
+);

@@ -1,12 +1,12 @@
 /**
- * What reads the answers of calls that few pages make. It is one part: each alone would cost more to fetch
- * than what is in it.
+ * All calls but those of chat, generation and videos, and what works with files. It is one part: each alone
+ * would cost more to fetch than what is in it.
  */
-export {
-  eventsOfSpeech,
-  eventsOfTranscription,
-  fileOfSpeech,
-  spokenAnswer,
-} from './audio/answers.ts';
-export { modelAnswer, modelsAnswer } from './models/answers.ts';
-export { routeAnswer } from './routes/answers.ts';
+export { speak } from './audio/operations.ts';
+export { transcribe, translate } from './audio/form.ts';
+export { createForEngine, createMany, embed } from './embeddings/operations.ts';
+export { editImages } from './images/edit.ts';
+export { generateImages, generateManyImages } from './images/operations.ts';
+export { listModels, retrieveModel } from './models/answers.ts';
+export { callRoute } from './routes/routes.ts';
+export { readFile } from './uploads/read-file.ts';

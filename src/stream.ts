@@ -15,7 +15,7 @@ export {
   InvalidOutputError,
   LengthFinishReasonError,
   OutputError,
-} from './chat/output-parser.ts';
+} from './chat/errors.ts';
 export {
   StreamError,
   StreamTimeoutError,

@@ -14,8 +14,7 @@ const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines } = await import('../src/streams/lines.ts');
 const { serverEvents } = await import('../src/streams/open-stream.ts');
-const { OutputParser } = await import('../src/chat/output-parser.ts');
-const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
+const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
 
 interface Found {
   readonly file: string;
@@ -197,7 +196,7 @@ const endedCalls = (...indexes: number[]): ChatCompletionChunkChoice => ({
 async function derive(chunks: ChatCompletionChunkChoice[][]): Promise<number[]> {
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const ended: number[] = [];
-  const run = new ChatStreamRun<unknown>([], new OutputParser(new Map(), 'stream'));
+  const run = new ChatStreamRun<unknown>([]);
   run.on('tool_calls.function.arguments.done', ({ index }) => ended.push(index), false);
   await run.read(
     Promise.resolve({

@@ -1,6 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIConnectionError } from '../src/errors/api-errors.ts';
 import { later } from '../src/load.ts';
+import type { Fetch } from '../src/options.ts';
 
 /** What browsers say of a chunk that they cannot get. */
 const offline = new TypeError('Failed to fetch dynamically imported module: /assets/part.js');
@@ -44,9 +47,9 @@ describe('a part that is loaded later', () => {
 async function cutOff() {
   const parts = [
     '../src/videos/operations.ts',
-    '../src/images/answers.ts',
+    '../src/chat/operations.ts',
     '../src/generate/operations.ts',
-    '../src/embeddings/create-many.ts',
+    '../src/rare.ts',
   ];
   for (const part of parts) {
     vi.doMock(part, () => {
@@ -89,6 +92,7 @@ describe('a call whose part does not come', () => {
 
   type Cut = Awaited<ReturnType<typeof cutOff>>['gateway'];
   const order = { model: 'm', prompt: 'A paper boat' };
+  const question = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
   const calls: Record<string, (gateway: Cut) => PromiseLike<unknown>> = {
     'videos.create': ({ videos }) => videos.create(order),
@@ -108,9 +112,25 @@ describe('a call whose part does not come', () => {
       generate.contentStream({ model: 'm', contents: 'Hi' }),
     'generate.runTools': ({ generate }) =>
       generate.runTools({ model: 'm', contents: 'Hi', functions: [] }),
+    'chat.completions.parse': ({ chat }) => chat.completions.parse(question),
+    'chat.completions.stream, with a format': ({ chat }) =>
+      chat.completions.stream({ ...question, response_format: { type: 'json_object' } }).done(),
+    'chat.completions.runTools': ({ chat }) =>
+      chat.completions.runTools({ ...question, tools: [] }).done(),
     'embeddings.create': ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' }),
+    'embeddings.createForEngine': ({ embeddings }) =>
+      embeddings.createForEngine({ model: 'm', input: 'Hi' }),
     'embeddings.createMany': ({ embeddings }) =>
       embeddings.createMany({ model: 'm', input: ['Hi'] }),
+    'audio.speech.create': ({ audio }) =>
+      audio.speech.create({ model: 'm', voice: 'alloy', input: 'Hi' }),
+    'audio.transcriptions.create': ({ audio }) =>
+      audio.transcriptions.create({ model: 'm', file: new File(['ID3'], 'a.mp3') }),
+    'audio.translations.create': ({ audio }) =>
+      audio.translations.create({ model: 'm', file: new File(['ID3'], 'a.mp3') }),
+    'models.list': ({ models }) => models.list(),
+    'models.retrieve': ({ models }) => models.retrieve('m'),
+    post: (gateway) => gateway.post('/v1/responses', { body: { model: 'm' } }),
   };
 
   test.each(Object.entries(calls))('%s sends nothing', async (_, call) => {
@@ -121,14 +141,92 @@ describe('a call whose part does not come', () => {
     expect(error).toMatchObject({ name: 'APIConnectionError', outcome: 'not_sent' });
     expect(fetch).not.toHaveBeenCalled();
   });
+});
 
-  test('bad input is still what is complained of', async () => {
-    const { gateway } = await cutOff();
+/** A client whose part with images and files comes when it is let go, and the bodies that were sent. */
+async function slow() {
+  vi.resetModules();
+  const waiting: (() => void)[] = [];
+  const gate = new Promise<void>((resolve) => waiting.push(resolve));
+  vi.doMock('../src/rare.ts', async (importOriginal) => {
+    await gate;
+    return importOriginal();
+  });
+  const { Gateway } = await import('../src/gateway.ts');
+  const bodies: unknown[] = [];
+  const fetch: Fetch = async (input, init) => {
+    bodies.push(await new Request(input, init).text());
+    return Response.json({ created: 1, data: [{ url: 'https://example.com/a.png' }] });
+  };
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test', fetch });
+  return { gateway, bodies, come: () => waiting.forEach((go) => go()) };
+}
 
-    await expect(gateway.images.generate({ prompt: '' })).rejects.toMatchObject({
-      name: 'InvalidInputError',
-      field: 'prompt',
+describe('a call whose part takes a while to come', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('sends what was given, also when that is used for another call', async () => {
+    const { gateway, bodies, come } = await slow();
+    const params = { model: 'm', prompt: 'one' };
+    const first = gateway.images.generate(params);
+    params.prompt = 'two';
+    const second = gateway.images.generate(params);
+    const body = { input: ['one'] };
+    const third = gateway.post('/v1/responses', { body });
+    body.input[0] = 'three';
+    come();
+
+    await Promise.all([first, second, third]);
+
+    expect(bodies.map((text) => JSON.parse(String(text)))).toEqual([
+      { model: 'm', prompt: 'one' },
+      { model: 'm', prompt: 'two' },
+      { input: ['one'] },
+    ]);
+  });
+
+  test('hears of a stream that fails meanwhile', async () => {
+    const { gateway, bodies, come } = await slow();
+    const image = new Readable({ read: () => {} });
+    const call = gateway.images.edit({ model: 'm', prompt: 'A hat', image });
+    image.destroy(new Error('the disk is gone'));
+    await finished(image).catch(() => {});
+    come();
+
+    await expect(call).rejects.toMatchObject({ name: 'InvalidInputError', field: 'image' });
+    expect(bodies).toEqual([]);
+  });
+
+  test('ends at once when it is aborted', async () => {
+    const { gateway, bodies } = await slow();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const call = gateway.images.generate({ model: 'm', prompt: 'A boat' }, { signal });
+    controller.abort(new Error('enough'));
+
+    await expect(call).rejects.toMatchObject({
+      name: 'APIUserAbortError',
+      outcome: 'not_sent',
+      cause: new Error('enough'),
     });
+    expect(bodies).toEqual([]);
+  });
+
+  test('ends when its time is over', async () => {
+    vi.useFakeTimers();
+    const { gateway, bodies } = await slow();
+    const call = gateway.images.generate({ model: 'm', prompt: 'A boat' }, { totalTimeout: 5_000 });
+    const error = call.catch((caught: unknown) => caught);
+    await vi.advanceTimersByTimeAsync(5_000);
+
+    expect(await error).toMatchObject({
+      name: 'APIConnectionTimeoutError',
+      outcome: 'not_sent',
+      message: expect.stringContaining('5000 ms'),
+    });
+    expect(bodies).toEqual([]);
   });
 });
 

@@ -48,7 +48,8 @@ export const audioFormats: readonly FileFormat[] = [
   { types: { aac: 'audio/aac' }, signature: /^\xff[\xf0\xf1\xf8\xf9]/, isGuess: true },
 ];
 
-const formats = [...imageFormats, ...audioFormats];
+/** Made when it is asked for: a page that sends no files then leaves the tables out. */
+const formats = (): readonly FileFormat[] => [...imageFormats, ...audioFormats];
 
 /** How many bytes of a file are enough to recognise it. */
 export const sniffLength = 64;
@@ -56,17 +57,17 @@ export const sniffLength = 64;
 /** The format that the first {@link sniffLength} bytes of a file speak for, or `undefined`. */
 export function formatOfBytes(head: Uint8Array): FileFormat | undefined {
   const text = String.fromCharCode(...head.subarray(0, sniffLength));
-  return formats.find(({ signature }) => signature.test(text));
+  return formats().find(({ signature }) => signature.test(text));
 }
 
 /** The format that has an extension, given without its dot in lower case, or `undefined`. */
 export function formatOfExtension(extension: string): FileFormat | undefined {
-  return formats.find(({ types }) => Object.hasOwn(types, extension));
+  return formats().find(({ types }) => Object.hasOwn(types, extension));
 }
 
 /** The format that has a MIME type, given without parameters in lower case, or `undefined`. */
 export function formatOfType(type: string): FileFormat | undefined {
-  return formats.find((format) => extensionOfType(format, type) !== undefined);
+  return formats().find((format) => extensionOfType(format, type) !== undefined);
 }
 
 /** The extension that a MIME type asks for within a format, or `undefined` when it is not of it. */

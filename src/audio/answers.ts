@@ -1,11 +1,12 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../http/call.ts';
-import { fileAnswer, textAnswer } from '../http/response.ts';
+import { textAnswer } from '../http/response.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
 import { speechEventSchema, spokenSchema, transcriptEventSchema } from './schema.ts';
 import type { TranscriptionCreateResponse } from './transcription-types.ts';
+import { fileAnswer } from '../uploads/file-answer.ts';
 
 /** Mistral's models answer with JSON. */
 function soundIn(value: unknown): string | undefined {

@@ -1,10 +1,19 @@
 import { checkModel, checkNumber, checkParams } from '../check.ts';
-import { lateAnswer } from '../http/call.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import type { BodyEncoding } from '../http/request.ts';
-import { loadRare } from '../load-rare.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import type { Stream } from '../streams/stream.ts';
 import { checkFile } from '../uploads/file-input.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
+import { eventsOfTranscription, spokenAnswer } from './answers.ts';
+import type {
+  TranscriptionCreateParams,
+  TranscriptionCreateResponse,
+  TranscriptionStreamEvent,
+} from './transcription-types.ts';
+import type { TranslationCreateParams, TranslationCreateResponse } from './types.ts';
 
 /** What is sent of speech that is to be written down. */
 interface AudioParams {
@@ -14,7 +23,7 @@ interface AudioParams {
 }
 
 /** The form of a call that gives text for sound. */
-export function audioForm(resource: string, params: AudioParams): BodyEncoding {
+function audioForm(resource: string, params: AudioParams): BodyEncoding {
   checkParams(`audio.${resource}.create`, params);
   checkModel(params.model);
   checkNumber('temperature', params.temperature ?? 0);
@@ -23,6 +32,24 @@ export function audioForm(resource: string, params: AudioParams): BodyEncoding {
   return formBody([...formFields(others), ['file', file, 'audio']]);
 }
 
-/** How text for sound is read. */
-export const spokenText = (format: string | undefined) =>
-  lateAnswer('text', loadRare, ({ spokenAnswer }) => spokenAnswer(format));
+export function transcribe(
+  transport: Transport,
+  params: TranscriptionCreateParams,
+  options: RequestOptions | undefined,
+): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
+  const operation = 'audio.transcriptions.create';
+  const request = () => ({ form: audioForm('transcriptions', params) });
+  return params?.stream === true
+    ? transport.call(operation, request, eventsOfTranscription, options)
+    : transport.call(operation, request, spokenAnswer(params?.response_format), options);
+}
+
+export function translate(
+  transport: Transport,
+  params: TranslationCreateParams,
+  options: RequestOptions | undefined,
+): GatewayPromise<TranslationCreateResponse | string> {
+  const request = () => ({ form: audioForm('translations', params) });
+  const format = spokenAnswer(params?.response_format);
+  return transport.call('audio.translations.create', request, format, options);
+}

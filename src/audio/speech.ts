@@ -1,9 +1,9 @@
-import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import { loadRare } from '../load-rare.ts';
+import { asGiven } from '../given.ts';
 import type { SpeechModel } from '../types.ts';
 import type {
   SpeechCreateParams,
@@ -12,10 +12,6 @@ import type {
   SpeechCreateParamsStreaming,
   SpeechStreamEvent,
 } from './types.ts';
-import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
-
-const speechFile = lateAnswer('binary', loadRare, ({ fileOfSpeech }) => fileOfSpeech);
-const speechEvents = lateAnswer('events', loadRare, ({ eventsOfSpeech }) => eventsOfSpeech);
 
 /** Turns text into speech. */
 export class Speech {
@@ -65,27 +61,12 @@ export class Speech {
   create(
     params: SpeechCreateParamsBase,
     options?: RequestOptions,
-  ): GatewayPromise<Response> | GatewayPromise<Stream<SpeechStreamEvent>> {
-    const request = () => ({ json: speechBody(params) });
-    return params?.stream_format === 'sse'
-      ? this.transport().call('audio.speech.create', request, speechEvents, options)
-      : this.transport().call('audio.speech.create', request, speechFile, options);
-  }
-}
-
-function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
-  checkParams('audio.speech.create', params);
-  checkModel(params.model);
-  checkText('input', params.input, 'the text to speak');
-  checkNumber('speed', params.speed ?? 1);
-  if (params.voice !== undefined) {
-    checkText(
-      'voice',
-      params.voice,
-      'the name of a voice or leave it out; { id } is not understood',
+  ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
+    const given = asGiven(params);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.speak(transport, given, options),
     );
   }
-  return params;
 }
 
 /** The types of `OpenAI.Audio.Speech`. */

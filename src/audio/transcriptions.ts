@@ -1,10 +1,9 @@
-import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { audioForm, spokenText } from './form.ts';
 import { loadRare } from '../load-rare.ts';
+import { asGiven, fileAsGiven } from '../given.ts';
 import type {
   Transcription,
   TranscriptionCreateParams,
@@ -25,8 +24,6 @@ import type {
 import type { TranscriptionSegment } from './types.ts';
 
 type AnyTranscription = TranscriptionCreateResponse | string;
-
-const events = lateAnswer('events', loadRare, ({ eventsOfTranscription }) => eventsOfTranscription);
 
 /** Writes down what is spoken, in its own language. */
 export class Transcriptions {
@@ -92,12 +89,11 @@ export class Transcriptions {
   create(
     params: TranscriptionCreateParams,
     options?: RequestOptions,
-  ): GatewayPromise<AnyTranscription> | GatewayPromise<Stream<TranscriptionStreamEvent>> {
-    const operation = 'audio.transcriptions.create';
-    const request = () => ({ form: audioForm('transcriptions', params) });
-    if (params?.stream === true) return this.transport().call(operation, request, events, options);
-    const format = spokenText(params?.response_format);
-    return this.transport().call(operation, request, format, options);
+  ): GatewayPromise<AnyTranscription | Stream<TranscriptionStreamEvent>> {
+    const given = asGiven(params, fileAsGiven);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.transcribe(transport, given, options),
+    );
   }
 }
 

@@ -1,7 +1,8 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { audioForm, spokenText } from './form.ts';
+import { loadRare } from '../load-rare.ts';
+import { asGiven, fileAsGiven } from '../given.ts';
 import type {
   Translation,
   TranslationCreateParams,
@@ -61,11 +62,9 @@ export class Translations {
     params: TranslationCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
-    return this.transport().call(
-      'audio.translations.create',
-      () => ({ form: audioForm('translations', params) }),
-      spokenText(params?.response_format),
-      options,
+    const given = asGiven(params, fileAsGiven);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.translate(transport, given, options),
     );
   }
 }

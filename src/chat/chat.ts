@@ -1,5 +1,6 @@
-import { chatBody } from './body.ts';
-import { chatCompletionSchema, chatProtocolFor } from './schema.ts';
+import { asGiven } from '../given.ts';
+import { later } from '../load.ts';
+import { askStream, askWhole } from './calls.ts';
 import type {
   ChatCompletionAllowedToolChoice,
   ChatCompletionAllowedTools,
@@ -38,15 +39,16 @@ import type {
   ChatCompletionUserMessageParam,
 } from './params.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import type { ChatCompletionStream, ChatCompletionStreamingRunner } from './stream-helper.ts';
+import {
+  ChatStreamRun,
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from './stream-helper.ts';
 import { hasNoChoices, saysNothing } from './accumulator.ts';
-import type { ChatCompletionRunner } from './runner.ts';
-import { collectAs, eventAnswer } from '../streams/open-stream.ts';
+import { ChatCompletionRunner, ChatRun } from './runner.ts';
 import type { Stream } from '../streams/stream.ts';
-import { outputParser } from './output-parser.ts';
 import type {
   ChatCompletion,
   ChatCompletionAudio,
@@ -64,14 +66,16 @@ import type {
 } from './types.ts';
 import type { ChatCompletionFunctionTool } from '../structured/types.ts';
 import type { ChatModel } from '../types.ts';
-import {
-  type ChatCalls,
-  startStream,
-  startToolRun,
-  type ChatCompletionStreamingToolRunnerParams,
-  type ChatCompletionToolRunnerParams,
-  type RunnerOptions,
+import type {
+  ChatCalls,
+  ChatCompletionStreamingToolRunnerParams,
+  ChatCompletionToolRunnerParams,
+  ChatParams,
+  RunnerOptions,
 } from './run-tools.ts';
+
+/** What parses answers and calls tools: a page that does neither does not load it. */
+const loadParsing = later('structured output and tools', () => import('./operations.ts'));
 
 /** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
 export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {
@@ -161,13 +165,10 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    const format = jsonAnswer(wholeAnswer(params), (completion, { callId, requestId, status }) => {
-      const sent = { phase: 'body', status, requestId } as const;
-      const evidence = { ...sent, attempts: [sent] };
-      return outputParser(params, 'parse').apply(completion, { callId, evidence });
-    });
-    const request = () => ({ json: chatBody(params) });
-    return this.transport().call('chat.completions.create', request, format, options);
+    const given = asGiven(params);
+    return this.transport().late(loadParsing, options, (parsing, transport) =>
+      parsing.parse(transport, given, options),
+    );
   }
 
   /**
@@ -266,36 +267,40 @@ function callsOf(transport: () => Transport): ChatCalls {
   };
 }
 
-function askWhole(
-  transport: Transport,
-  params: ChatCompletionCreateParamsBase,
-  options: RequestOptions | undefined,
-): GatewayPromise<ChatCompletion> {
-  const request = () => ({ json: chatBody(params) });
-  const format = jsonAnswer(wholeAnswer(params));
-  return transport.call('chat.completions.create', request, format, options);
-}
-
-function askStream(
-  transport: Transport,
-  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
-  options: RequestOptions | undefined,
-  isHidden?: (chunk: ChatCompletionChunk) => boolean,
-): GatewayPromise<Stream<ChatCompletionChunk>> {
-  return transport.call(
-    'chat.completions.create',
-    () => ({ json: { ...chatBody(params), stream: true } }),
-    eventAnswer(chatProtocolFor(params?.n ?? 1, isHidden)),
-    options,
-  );
-}
-
-/** How an answer in one piece is read. */
-function wholeAnswer(params: ChatCompletionCreateParamsBase) {
-  return {
-    schema: chatCompletionSchema,
-    fromEvents: collectAs(chatProtocolFor(params?.n ?? 1)),
+/** Starts a run of one streamed completion. */
+export function startStream(
+  calls: Pick<ChatCalls, 'stream'>,
+  params: ChatParams,
+  options?: RequestOptions,
+): ChatCompletionStream<unknown> {
+  const run = new ChatStreamRun(params?.messages);
+  const given = asGiven(params);
+  const request = { ...options, signal: run.controller.signal };
+  const work = async () => {
+    // Without either there is nothing to parse.
+    const isParsed = given?.response_format || given?.tools;
+    const parser = isParsed ? (await loadParsing()).outputParser(given, 'stream') : undefined;
+    return run.read(calls.stream(given, request), parser);
   };
+  return new ChatCompletionStream(run, work, options?.signal);
+}
+
+/** Starts a run of completions and tools. */
+function startToolRun(
+  calls: ChatCalls,
+  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+  options?: RunnerOptions,
+): ChatCompletionRunner<unknown> {
+  const given = params && { ...params };
+  const work = async (runner: ChatCompletionRunner<unknown>) => {
+    const { runTools } = await loadParsing();
+    await runTools({ calls, params: given, options, run, runner });
+  };
+  const isStreamed = params?.stream === true;
+  const run = isStreamed ? new ChatStreamRun(params.messages) : new ChatRun(params?.messages);
+  return run instanceof ChatStreamRun
+    ? new ChatCompletionStreamingRunner(run, work, options?.signal)
+    : new ChatCompletionRunner(run, work, options?.signal);
 }
 
 /** Chat in OpenAI's format. */

@@ -1,22 +1,11 @@
-import { check, checkInteger, checkParams } from '../check.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import type { AutoParseableTool } from '../structured/types.ts';
-import {
-  ChatStreamRun,
-  ChatCompletionStream,
-  ChatCompletionStreamingRunner,
-} from './stream-helper.ts';
 import type {
-  ChatCompletionMessageToolCall,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionTool,
 } from './params.ts';
-import { type OutputParser, outputParser } from './output-parser.ts';
-import { ChatCompletionRunner, ChatRun } from './runner.ts';
+import type { ChatCompletionRunner } from './runner.ts';
 import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
 
 /** What `JSON.parse` gives; the compiler lets it be used as anything. */
@@ -139,139 +128,11 @@ export interface RunnerOptions extends RequestOptions {
     | undefined;
 }
 
-type Params = Omit<ChatCompletionCreateParamsBase, 'stream'>;
+/** Parameters of a completion, whole or streamed. */
+export type ChatParams = Omit<ChatCompletionCreateParamsBase, 'stream'>;
 
 /** How a run gets its completions: each is one request. */
 export interface ChatCalls {
-  whole(params: Params, options: RequestOptions): PromiseLike<ChatCompletion>;
-  stream(params: Params, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
-}
-
-/** Starts a run of one streamed completion. */
-export function startStream(
-  calls: Pick<ChatCalls, 'stream'>,
-  params: Params,
-  options?: RequestOptions,
-): ChatCompletionStream<unknown> {
-  const run = new ChatStreamRun(params?.messages, outputParser(params, 'stream'));
-  const { signal } = run.controller;
-  const work = () => run.read(calls.stream(params, { ...options, signal }));
-  return new ChatCompletionStream(run, work, options?.signal);
-}
-
-/** Starts a run of completions and tools. */
-export function startToolRun(
-  calls: ChatCalls,
-  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
-  options?: RunnerOptions,
-): ChatCompletionRunner<unknown> {
-  const parser = outputParser(params, 'run');
-  const init = { params, options, parser };
-  if (params?.stream === true) {
-    const run = new ChatStreamRun(params.messages, parser);
-    const request = { ...options, signal: run.controller.signal };
-    const ask = (body: Params) => run.read(calls.stream(body, request));
-    const work = (runner: ChatCompletionRunner<unknown>) => runTools({ ...init, run, runner, ask });
-    return new ChatCompletionStreamingRunner(run, work, options?.signal);
-  }
-  const run = new ChatRun<unknown>(params?.messages);
-  const request = { ...options, signal: run.controller.signal };
-  const ask = async (body: Params) => {
-    const completion = await calls.whole(body, request);
-    run.emit('connect');
-    const parsed = run.add(await parser.apply(completion));
-    const text = parsed.choices[0]?.message.content;
-    if (text) run.emit('content', text, text);
-    return parsed;
-  };
-  const work = (runner: ChatCompletionRunner<unknown>) => runTools({ ...init, run, runner, ask });
-  return new ChatCompletionRunner(run, work, options?.signal);
-}
-
-/** What a run of tools works with. */
-interface ToolRunInit {
-  readonly params: Omit<ChatCompletionToolRunnerParams, 'stream'>;
-  readonly options: RunnerOptions | undefined;
-  readonly parser: OutputParser<unknown>;
-  readonly run: ChatRun<unknown>;
-  readonly runner: ChatCompletionRunner<unknown>;
-  /** Gets one completion, and adds it to the run. */
-  readonly ask: (params: Params) => Promise<ParsedChatCompletion<unknown> | undefined>;
-}
-
-/** A conversation with tools, in the words of chat completions. */
-async function runTools(init: ToolRunInit): Promise<void> {
-  const { params, options, run, runner } = init;
-  const { maxChatCompletions: limit = 10 } = options ?? {};
-  checkParams('chat.completions.runTools', params);
-  const { tools, toolContext: _, ...body } = params;
-  check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
-  checkInteger('maxChatCompletions', limit, 1, 1_000_000);
-  check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
-  const { tool_choice: choice } = params;
-  const wanted =
-    typeof choice === 'object' && choice.type === 'function' ? choice.function.name : undefined;
-  const sent: ChatCompletionTool[] = [];
-  const callable = new Map<string, CallableTool>();
-  for (const tool of tools) {
-    const { name, sentAs, ...called } = prepare(tool, init);
-    sent.push(sentAs);
-    if (wanted === undefined || name === wanted) callable.set(name, called);
-  }
-  await runToolLoop<ParsedChatCompletion<unknown>, ChatCompletionMessageToolCall>({
-    tools: callable,
-    limit,
-    signal: run.controller.signal,
-    isSequential: wanted !== undefined || params.parallel_tool_calls === false,
-    async ask() {
-      // Providers refuse an empty list.
-      const list = sent.length > 0 ? { tools: sent } : {};
-      const completion = await init.ask({ ...body, messages: [...run.messages], ...list });
-      if (completion?.choices[0] !== undefined) return completion;
-      throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
-    },
-    callsIn: ({ choices }) => choices[0]?.message.tool_calls ?? [],
-    read: (call) =>
-      call.type === 'function'
-        ? [call.function.name, call.function.arguments]
-        : [call.custom.name, call.custom.input],
-    add(results) {
-      for (const [call, { error, text }] of results) {
-        if (error !== undefined && call.type === 'function') {
-          run.emit('functionToolCallError', error, call.function);
-        }
-        run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
-      }
-      return wanted !== undefined && results.some(([, { error }]) => error === undefined);
-    },
-    afterEach: (completion) => options?.afterCompletion?.(completion, runner),
-  });
-}
-
-/** How a tool is sent, and how it is called. */
-function prepare(
-  tool: ChatCompletionToolRunnerParams['tools'][number],
-  { params: { toolContext }, parser, runner }: ToolRunInit,
-): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
-  if ('$parseRaw' in tool) {
-    const { name } = tool.function;
-    checkRunnable(name, tool.$callback !== undefined);
-    const call = (args: unknown) => tool.$callback?.(args, runner, toolContext);
-    return { name, sentAs: tool, parse: parser.of(name), call };
-  }
-  const { function: definition } = tool;
-  checkRunnable(definition?.name, typeof definition?.function === 'function');
-  const { name = definition.function.name, description, parameters, strict } = definition;
-  const sent = { name, description, parameters: parameters && { ...parameters }, strict };
-  return {
-    name,
-    sentAs: { type: 'function', function: sent },
-    parse: definition.parse && ((text) => definition.parse?.(text)),
-    call: (args) => definition.function(args, runner, toolContext),
-  };
-}
-
-function checkRunnable(name = '', isRunnable: boolean): void {
-  const problem = `"${name}" has no function to run; give it one, or use create().`;
-  check(isRunnable, 'tools', problem);
+  whole(params: ChatParams, options: RequestOptions): PromiseLike<ChatCompletion>;
+  stream(params: ChatParams, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
 }

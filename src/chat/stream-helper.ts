@@ -3,8 +3,8 @@ import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { StreamTruncatedError, type StreamVerdict } from '../streams/errors.ts';
 import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';
 import { ChatAccumulator, type OpenChoice, saysNothing, chatLines } from './accumulator.ts';
-import type { ChatCompletionMessageParam, ChatCompletionToolMessageParam } from './params.ts';
-import type { CompletionParser } from './output-parser.ts';
+import type { ChatCompletionToolMessageParam } from './params.ts';
+import type { OutputParser } from './output-parser.ts';
 import { ChatRun, ChatCompletionRunner } from './runner.ts';
 import type { OpenCall } from './tool-calls.ts';
 import type {
@@ -30,6 +30,9 @@ function toolMessageIn({
   return { role: 'tool', content: String(content), tool_call_id: String(id) };
 }
 
+/** What a run needs of the parser of its answers. */
+type CompletionParser<Parsed> = Pick<OutputParser<Parsed>, 'of' | 'beginning' | 'apply'>;
+
 /** What is read of a stream. */
 type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;
 
@@ -38,18 +41,13 @@ type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChu
  * each of them adds, and hands the chunks to everybody who reads them.
  */
 export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
-  readonly #parser: CompletionParser<Parsed>;
+  #parser: CompletionParser<Parsed> | undefined;
   /** Who reads; and whether the results of tools are read too. */
   readonly #queues = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
   /** Of the current completion. */
   #accumulator: ChatAccumulator | undefined;
   #stream: Chunks | undefined;
   #lastChunk: ChatCompletionChunk | undefined;
-
-  constructor(messages: readonly ChatCompletionMessageParam[], parser: CompletionParser<Parsed>) {
-    super(messages);
-    this.#parser = parser;
-  }
 
   /** What the chunks of the current completion add up to. */
   get snapshot(): ChatCompletion | undefined {
@@ -78,8 +76,16 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     }
   }
 
-  /** Reads the stream of one completion to its end; the signal of the run ends it too. */
-  async read(opening: PromiseLike<Chunks>): Promise<ParsedChatCompletion<Parsed> | undefined> {
+  /**
+   * Reads the stream of one completion to its end; the signal of the run ends it too.
+   *
+   * @param parser - Left out when nothing is parsed.
+   */
+  async read(
+    opening: PromiseLike<Chunks>,
+    parser?: CompletionParser<Parsed>,
+  ): Promise<ParsedChatCompletion<Parsed> | undefined> {
+    this.#parser = parser;
     this.#stream = await opening;
     this.#accumulator = undefined;
     this.emit('connect');
@@ -117,7 +123,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
       const open = this.#accumulator?.choices.get(index);
       if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
-    return this.add(await this.#parser.apply(snapshot));
+    return this.add((await this.#parser?.apply(snapshot)) ?? unparsed(snapshot));
   }
 
   /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
@@ -144,7 +150,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
     if (delta.content && content !== null) {
       this.emit('content', delta.content, content);
       if (this.has('content.delta')) {
-        const parsed = this.#parser.beginning(open, content);
+        const parsed = this.#parser?.beginning(open, content) ?? null;
         this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
@@ -181,7 +187,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
         name,
         index,
         arguments: text,
-        parsed_arguments: this.#parser.beginning(next, text, name),
+        parsed_arguments: this.#parser?.beginning(next, text, name) ?? null,
         arguments_delta: piece?.arguments ?? '',
       });
     }
@@ -217,7 +223,7 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
 
   /** What a text or arguments are parsed as; `null` when they do not fit, or are not parsed. */
   async #parsed(text: string, tool?: string): Promise<Parsed | null> {
-    const parse = this.#parser.of(tool);
+    const parse = this.#parser?.of(tool);
     return parse ? parse(text).catch(() => null) : null;
   }
 }
@@ -308,23 +314,19 @@ function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreami
   return new ChatCompletionStreamingRunner(...replay(readable));
 }
 
-/** For answers of which nothing is parsed. */
-const noParser: CompletionParser<null> = {
-  of: () => undefined,
-  beginning: () => null,
-  apply(completion) {
-    const choices = completion.choices.map((choice) =>
-      Object.assign(choice, { message: Object.assign(choice.message, { parsed: null }) }),
-    );
-    return Promise.resolve(Object.assign(completion, { choices }));
-  },
-};
+/** An answer of which nothing is parsed. */
+function unparsed(completion: ChatCompletion): ParsedChatCompletion<never> {
+  const choices = completion.choices.map((choice) =>
+    Object.assign(choice, { message: Object.assign(choice.message, { parsed: null }) }),
+  );
+  return Object.assign(completion, { choices });
+}
 
 /** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
 function replay(
   readable: ReadableStream<Uint8Array>,
 ): [run: ChatStreamRun<null>, work: () => Promise<unknown>] {
-  const run = new ChatStreamRun([], noParser);
+  const run = new ChatStreamRun<null>([]);
   const { signal } = run.controller;
   const open = async (): Promise<Stream<ChatCompletionChunk>> =>
     streamOfLines(readable, new AbortController(), chatLines, signal);

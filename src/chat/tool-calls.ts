@@ -1,5 +1,5 @@
 import { copyUnknownFields, growText } from '../streams/protocol.ts';
-import { WholeJSON } from '../structured/json.ts';
+import { WholeJSON } from '../structured/whole-json.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';

@@ -1,7 +1,7 @@
-import { type AnswerFormat, lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { later } from '../load.ts';
+import { asGiven } from '../given.ts';
+import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
   Base64EmbeddingResponse,
@@ -12,15 +12,10 @@ import type {
   ManyEmbeddings,
 } from './types.ts';
 import type { EmbeddingsCreateManyOptions } from './create-many.ts';
-import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { EmbeddingModel } from '../types.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
-
-/** What reads vectors: a page that embeds nothing does not load it. */
-const loadEmbeddings = later('embeddings', () => import('./create-many.ts'));
 
 /** Turns texts into vectors. Billed by use. */
 export class Embeddings {
@@ -59,11 +54,9 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
-    return this.transport().call(
-      'embeddings.create',
-      () => ({ json: embeddingBody('embeddings.create', params) }),
-      answerTo(params, options),
-      options,
+    const given = asGiven(params);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.embed(transport, given, options),
     );
   }
 
@@ -91,14 +84,9 @@ export class Embeddings {
     params: EmbeddingCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
-    return this.transport().call(
-      'embeddings.createForEngine',
-      () => {
-        const json = embeddingBody('embeddings.createForEngine', params);
-        return { params: { model: json.model }, json };
-      },
-      answerTo(params, options),
-      options,
+    const given = asGiven(params);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.createForEngine(transport, given, options),
     );
   }
 
@@ -127,66 +115,10 @@ export class Embeddings {
     params: EmbeddingsCreateManyParams,
     options?: EmbeddingsCreateManyOptions,
   ): Promise<ManyEmbeddings> {
-    // All inputs are looked at before the first is paid for.
-    const body = embeddingBody('embeddings.createMany', params);
-    const { embedMany } = await loadEmbeddings();
-    return embedMany(this.transport(), body, options);
+    const given = asGiven(params);
+    const { createMany } = await loadRare();
+    return createMany(this.transport(), given, options);
   }
-}
-
-/** What was asked for decides what the caller gets; what came decides how it is read. */
-function answerTo(
-  params: EmbeddingCreateParams,
-  options: RequestOptions | undefined,
-): AnswerFormat<AnyResponse, 'json'> {
-  const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
-  const form = { inputs: countInputs(input), dimensions, format: encoding_format ?? 'float' };
-  return lateAnswer('json', loadEmbeddings, ({ vectorsIn }) => vectorsIn(form));
-}
-
-/** The body of a request for embeddings, checked. */
-function embeddingBody<Params extends EmbeddingCreateParams>(
-  method: string,
-  params: Params,
-): Params {
-  checkParams(method, params);
-  checkModel(params.model);
-  checkInteger('dimensions', params.dimensions ?? 1, 1);
-  checkInput(params.input);
-  return params;
-}
-
-/** How many vectors an input asks for: a list of numbers is one text in tokens. */
-function countInputs(input: unknown): number {
-  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
-}
-
-function checkInput(input: unknown): void {
-  if (typeof input === 'string') return;
-  const list: readonly unknown[] | undefined = Array.isArray(input) ? input : undefined;
-  check(list !== undefined, 'input', `must be a text or a list of texts, not ${shown(input)}.`);
-  check(list.length > 0, 'input', 'is empty; give at least one text.');
-  const first = kindOf(list[0]);
-  const at = first === undefined ? 0 : list.findIndex((item) => kindOf(item) !== first);
-  if (at === -1) return;
-  const kind = kindOf(list[at]);
-  throw new InvalidInputError(
-    `input[${at}]`,
-    kind === undefined
-      ? 'must be a text, a token (an integer of at least 0) or a list of tokens that is not empty.'
-      : `is ${kind}, but input[0] is ${first}; send each kind in a request of its own, because some providers skip what they do not expect.`,
-  );
-}
-
-function kindOf(item: unknown): string | undefined {
-  if (typeof item === 'string') return 'a text';
-  if (isToken(item)) return 'a token';
-  const isList = Array.isArray(item) && item.length > 0 && item.every(isToken);
-  return isList ? 'a list of tokens' : undefined;
-}
-
-function isToken(item: unknown): boolean {
-  return Number.isInteger(item) && Number(item) >= 0;
 }
 
 /** The types of `OpenAI.Embeddings`. */

@@ -1,10 +1,9 @@
-import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
+import { asGiven } from '../given.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { generateBody } from './body.ts';
 import type { GenerateContentParams } from './params.ts';
 import type {
   GenerateToolRun,
@@ -13,10 +12,8 @@ import type {
 } from './run-tools.ts';
 import type { GenerateContentResponse } from './types.ts';
 
-/** What reads answers, and runs tools: a page that generates nothing does not load it. */
+/** All but the methods: a page that generates nothing does not load it. */
 const loadGenerate = later('content generation', () => import('./operations.ts'));
-const generateAnswer = lateAnswer('json', loadGenerate, ({ wholeAnswer }) => wholeAnswer);
-const generateEvents = lateAnswer('events', loadGenerate, ({ streamedAnswer }) => streamedAnswer);
 
 /** Content generation in Gemini's format: `POST /v1beta/models/{model}:generateContent`. */
 export class Generate {
@@ -46,11 +43,9 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    return this.transport().call(
-      'generate.content',
-      () => ({ json: generateBody(params, 'generate.content'), params: { model: params.model } }),
-      generateAnswer,
-      options,
+    const given = asGiven(params);
+    return this.transport().late(loadGenerate, options, (generate, transport) =>
+      generate.content(transport, given, options),
     );
   }
 
@@ -73,14 +68,9 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
-    return this.transport().call(
-      'generate.contentStream',
-      () => ({
-        json: generateBody(params, 'generate.contentStream'),
-        params: { model: params.model },
-      }),
-      generateEvents,
-      options,
+    const given = asGiven(params);
+    return this.transport().late(loadGenerate, options, (generate, transport) =>
+      generate.contentStream(transport, given, options),
     );
   }
 

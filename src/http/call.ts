@@ -81,8 +81,6 @@ export interface Caller {
 /** How a success answer becomes what the caller gets. */
 export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
   readonly kind: Kind;
-  /** Loads what reads the body, before anything is sent. */
-  load?(): Promise<unknown>;
   /**
    * Reads the body.
    *
@@ -90,19 +88,6 @@ export interface AnswerFormat<T, Kind extends ResponseKind = ResponseKind> {
    * @throws `ReadFailure` when it is no answer; a read that costs nothing is then repeated
    */
   read(call: LogicalCall, answer: Answer): Promise<{ readonly value: T; readonly stays?: boolean }>;
-}
-
-/** An answer that is read by a part of this package which is loaded before the request is sent. */
-export function lateAnswer<Part, T, Kind extends ResponseKind>(
-  kind: Kind,
-  load: () => Promise<Part>,
-  formatOf: (part: Part) => AnswerFormat<T, Kind>,
-): AnswerFormat<T, Kind> {
-  return {
-    kind,
-    load,
-    read: async (call, answer) => formatOf(await load()).read(call, answer),
-  };
 }
 
 /** The id of one logical call, over all its attempts. It only has to be unique in logs. */
@@ -209,7 +194,6 @@ export class LogicalCall {
     const { scope } = call;
     try {
       const body = (call.#body ??= await call.#prepareBody());
-      if (format.load !== undefined) await call.#beforeSending(format.load());
       if (call.client.given().budget && call.spec.charge !== 'free') {
         const caller = call.#caller;
         call.#budget ??= caller.account().then((part) => part.keepWithin(call, caller));

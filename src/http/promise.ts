@@ -56,6 +56,18 @@ export class GatewayPromise<T> extends Promise<T> {
     return new GatewayPromise(needed.then((value) => start(value).#answer));
   }
 
+  /**
+   * The same call as a promise of another class.
+   *
+   * @internal
+   */
+  static of<T, Own>(
+    this: new (answer: Promise<OpenAnswer<T>>) => Own,
+    call: GatewayPromise<T>,
+  ): Own {
+    return new this(call.#answer);
+  }
+
   /** `then` must give plain promises: a derived promise has no response of its own. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;

@@ -1,12 +1,39 @@
+import { ownCause } from '../answers/objects.ts';
 import { checkRequestOptions } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
+import { APIConnectionTimeoutError, APIUserAbortError } from '../errors/api-errors.ts';
+import type { Later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
+import { CallScope } from './abort.ts';
 import { type AnswerFormat, type Caller, LogicalCall } from './call.ts';
 import type { Calls } from '../observing/calls.ts';
-import { GatewayPromise, type OpenAnswer } from './promise.ts';
+import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
 import { baseOf, type ClientSettings, mergeCallSettings } from './settings.ts';
 import { buildQuery } from './url.ts';
+
+/** Waits for a part, but no longer than the call that needs it may take. */
+async function untilStopped<Part>(
+  part: Promise<Part>,
+  { call }: ClientSettings,
+  options: RequestOptions | undefined,
+): Promise<Part> {
+  checkRequestOptions(options);
+  const { totalTimeout } = mergeCallSettings(call, options);
+  const scope = new CallScope(options?.signal, totalTimeout);
+  try {
+    return await scope.until(part);
+  } catch (cause) {
+    if (scope.stopped === undefined) throw cause;
+    const advice =
+      'Nothing was sent: the part of model-gateway that makes the call had not come yet.';
+    const init = { outcome: 'not_sent', advice, cause: ownCause(cause) } as const;
+    if (scope.stopped === 'signal') throw new APIUserAbortError('The call was aborted.', init);
+    throw new APIConnectionTimeoutError(`The call took longer than ${totalTimeout} ms.`, init);
+  } finally {
+    scope.release();
+  }
+}
 
 /** All that a resource knows of HTTP. */
 export class Transport implements Caller {
@@ -77,17 +104,19 @@ export class Transport implements Caller {
     );
   }
 
-  /** The same as `call`, for a resource that has a promise class of its own. */
-  send<Name extends OperationReturning<Kind>, Kind extends ResponseKind, T>(
-    operation: Name,
-    request: RequestSource<Name>,
-    format: AnswerFormat<T, Kind>,
+  /**
+   * A call that a part of this package makes, which is loaded first.
+   *
+   * @param start - Makes it, by the client as it was when the caller asked.
+   */
+  late<Part, T>(
+    load: Later<Part>,
     options: RequestOptions | undefined,
-  ): Promise<OpenAnswer<T>> {
-    return LogicalCall.run(
-      () => new LogicalCall(specOf(operation, request, format.kind, options), this),
-      format,
-    );
+    start: (part: Part, transport: Transport) => GatewayPromise<T>,
+  ): GatewayPromise<T> {
+    const transport = this.snapshot();
+    const ready = load.part ? load() : untilStopped(load(), this.client, options);
+    return GatewayPromise.when(ready, (part) => start(part, transport));
   }
 
   raw<T>(

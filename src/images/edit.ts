@@ -1,12 +1,19 @@
 import { check, checkText } from '../check.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import type { OperationRequest } from '../http/request.ts';
+import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { eventAnswer } from '../streams/open-stream.ts';
+import type { Stream } from '../streams/stream.ts';
 import type { OpenString } from '../types.ts';
 import { isUploadable, notFile } from '../uploads/file-input.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
-import type { ImageParamsBase, ImageSVG } from './types.ts';
+import { checkImage } from './body.ts';
+import { wholeAnswer } from './operations.ts';
+import { imageEditProtocol } from './schema.ts';
+import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse, ImageSVG } from './types.ts';
 
 /** An image named in JSON. Which form a model takes is up to its provider; it is sent as it is. */
 export interface ImageReferenceObject {
@@ -62,11 +69,27 @@ export declare namespace ImageEditParams {
   export { type ImageEditParamsNonStreaming, type ImageEditParamsStreaming, type ImageSVG as Svg };
 }
 
+export function editImages(
+  transport: Transport,
+  params: ImageEditParamsBase,
+  options: RequestOptions | undefined,
+): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
+  const request = () => {
+    checkImage('edit', params, 'what to change');
+    return editRequest(params, options);
+  };
+  if (params?.stream !== true) {
+    return transport.call('images.edit', request, wholeAnswer, options);
+  }
+  const events = eventAnswer(imageEditProtocol(params.n ?? 1));
+  return transport.call('images.edit', request, events, options);
+}
+
 /**
  * The body of an edit, whose images are checked. Files make a form. References make JSON that goes
  * through as it is, because providers have many forms for the same thing.
  */
-export function editRequest(
+function editRequest(
   params: ImageEditParamsBase,
   options: RequestOptions | undefined,
 ): OperationRequest<'images.edit'> {

@@ -1,16 +1,14 @@
-import { lateAnswer } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { later } from '../load.ts';
+import { loadRare } from '../load-rare.ts';
+import { asGiven, fileAsGiven } from '../given.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { checkInteger, checkModel, checkNumber, checkParams, checkText, check } from '../check.ts';
-import {
-  editRequest,
-  type ImageEditParamsBase,
-  type ImageEditParamsNonStreaming,
-  type ImageEditParamsStreaming,
-  type ImageEditParams,
+import type {
+  ImageEditParamsBase,
+  ImageEditParamsNonStreaming,
+  ImageEditParamsStreaming,
+  ImageEditParams,
 } from './edit.ts';
 import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './many.ts';
 import type {
@@ -28,10 +26,6 @@ import type {
   ImagesResponse,
 } from './types.ts';
 import type { ImageModel } from '../types.ts';
-
-/** What reads answers: a page that makes no images does not load it. */
-const loadImages = later('images', () => import('./answers.ts'));
-const imagesAnswer = lateAnswer('json', loadImages, ({ wholeAnswer }) => wholeAnswer);
 
 /** Makes and edits images. Consumes credit. */
 export class Images {
@@ -82,20 +76,11 @@ export class Images {
   generate(
     params: ImageGenerateParamsBase,
     options?: RequestOptions,
-  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageGenStreamEvent>> {
-    const request = () => {
-      checkImage('generate', params, 'a description of the image');
-      return { json: params };
-    };
-    const expected = params?.n ?? 1;
-    return params?.stream === true
-      ? this.transport().call(
-          'images.generate',
-          request,
-          lateAnswer('events', loadImages, ({ generateEvents }) => generateEvents(expected)),
-          options,
-        )
-      : this.transport().call('images.generate', request, imagesAnswer, options);
+  ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
+    const given = asGiven(params);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.generateImages(transport, given, options),
+    );
   }
 
   /**
@@ -126,8 +111,8 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    const { generateMany } = await loadImages();
-    yield* generateMany(params, options, checkWhole, (one, own) => this.generate(one, own));
+    const { generateManyImages } = await loadRare();
+    yield* generateManyImages(params, options, (one, own) => this.generate(one, own));
   }
 
   /**
@@ -165,40 +150,12 @@ export class Images {
   edit(
     params: ImageEditParamsBase,
     options?: RequestOptions,
-  ): GatewayPromise<ImagesResponse> | GatewayPromise<Stream<ImageEditStreamEvent>> {
-    const request = () => {
-      checkImage('edit', params, 'what to change');
-      return editRequest(params, options);
-    };
-    const expected = params?.n ?? 1;
-    return params?.stream === true
-      ? this.transport().call(
-          'images.edit',
-          request,
-          lateAnswer('events', loadImages, ({ editEvents }) => editEvents(expected)),
-          options,
-        )
-      : this.transport().call('images.edit', request, imagesAnswer, options);
+  ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
+    const given = asGiven(params, fileAsGiven);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.editImages(transport, given, options),
+    );
   }
-}
-
-/** Checks one of many, which are never streamed. */
-function checkWhole(params: ImageGenerateParamsBase): void {
-  checkImage('generate', params, 'a description of the image');
-  check(params.stream !== true, 'stream', 'cannot be true here; use generate() for a stream.');
-}
-
-/** @param purpose - What the prompt is for. */
-function checkImage(method: string, params: ImageGenerateParamsBase, purpose: string): void {
-  checkParams(`images.${method}`, params);
-  const { model, prompt, n, size, output_compression: compression } = params;
-  if (model !== undefined && model !== null) checkModel(model);
-  checkText('prompt', prompt, purpose);
-  checkInteger('n', n ?? 1, 1);
-  checkNumber('output_compression', compression ?? 0);
-  const written = String(size).replaceAll('×', 'x');
-  const problem = `has a multiplication sign, which the gateway refuses; write "${written}".`;
-  check(!String(size).includes('×'), 'size', problem);
 }
 
 /** The types of `OpenAI.Images`. */

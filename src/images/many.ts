@@ -1,7 +1,12 @@
-import { checkObject } from '../check.ts';
+import { check, checkObject } from '../check.ts';
 import { checkEach, checkMany, eachTold, optionsOf, type ManyOptions } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
-import type { ImageGenerateParamsNonStreaming, ImagesResponse } from './types.ts';
+import { checkNewImage } from './body.ts';
+import type {
+  ImageGenerateParamsBase,
+  ImageGenerateParamsNonStreaming,
+  ImagesResponse,
+} from './types.ts';
 
 /** Options of `images.generateMany()`. Those of a call hold for each of its calls. */
 export interface ImagesGenerateManyOptions
@@ -28,15 +33,16 @@ export type ImagesGenerateManyResult = {
     }
 );
 
-/**
- * Makes images for each of many parameters.
- *
- * @param checkOne - Throws for parameters that cannot work.
- */
-export async function* generateMany(
+/** Checks one of many, which are never streamed. */
+function checkWhole(params: ImageGenerateParamsBase): void {
+  checkNewImage(params);
+  check(params.stream !== true, 'stream', 'cannot be true here; use generate() for a stream.');
+}
+
+/** Makes images for each of many parameters. */
+export async function* generateManyImages(
   params: Iterable<ImageGenerateParamsNonStreaming>,
   options: ImagesGenerateManyOptions,
-  checkOne: (params: ImageGenerateParamsNonStreaming) => void,
   generate: (
     params: ImageGenerateParamsNonStreaming,
     options: RequestOptions,
@@ -46,7 +52,7 @@ export async function* generateMany(
   // Plain JavaScript may give none as `null`.
   const { concurrency: _, onProgress, ...request } = options ?? {};
   const concurrency = checkMany(options ?? {});
-  const list = checkEach(params, checkOne);
+  const list = checkEach(params, checkWhole);
   yield* eachTold(list, { concurrency, onProgress }, async (one, index) => {
     try {
       const images = await generate(one, optionsOf(request, index));

@@ -1,9 +1,13 @@
 import { isEmptyAnswer } from '../answers/error-body.ts';
 import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
+import { checkModel } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { attachRequestId } from '../http/response-body.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
 import type { JsonObject, WithRequestId } from '../types.ts';
 import type { Model, ModelList } from './types.ts';
 
@@ -87,7 +91,7 @@ const modelSchema: ResponseSchema<Model & WithRequestId> = {
 };
 
 /** How one model is read. */
-export const modelAnswer = jsonAnswer({ schema: modelSchema });
+const modelAnswer = jsonAnswer({ schema: modelSchema });
 
 /** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
 function areModels(value: JsonObject): boolean {
@@ -114,8 +118,27 @@ const modelListSchema: ResponseSchema<ModelList> = {
 };
 
 /** How a list of models is read. */
-export const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
+const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
   const page = new ModelsPage(list);
   attachRequestId(page, requestId);
   return page;
 });
+
+export function listModels(
+  transport: Transport,
+  options: RequestOptions | undefined,
+): GatewayPromise<ModelsPage> {
+  return transport.call('models.list', {}, modelsAnswer, options);
+}
+
+export function retrieveModel(
+  transport: Transport,
+  id: string,
+  options: RequestOptions | undefined,
+): GatewayPromise<Model & WithRequestId> {
+  const request = () => {
+    checkModel(id);
+    return { params: { model: id } };
+  };
+  return transport.call('models.retrieve', request, modelAnswer, options);
+}

@@ -1,5 +1,3 @@
-import { checkModel } from '../check.ts';
-import { lateAnswer } from '../http/call.ts';
 import { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import { loadRare } from '../load-rare.ts';
@@ -7,9 +5,6 @@ import type { RequestOptions } from '../options.ts';
 import type { WithRequestId } from '../types.ts';
 import type { ModelsPage } from './answers.ts';
 import type { Model } from './types.ts';
-
-const listAnswer = lateAnswer('json', loadRare, ({ modelsAnswer }) => modelsAnswer);
-const oneAnswer = lateAnswer('json', loadRare, ({ modelAnswer }) => modelAnswer);
 
 /** What `models.list()` returns: a promise for the page that can also be iterated itself. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
@@ -60,7 +55,10 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    return new ModelsPagePromise(this.transport().send('models.list', {}, listAnswer, options));
+    const list = this.transport().late(loadRare, options, (rare, transport) =>
+      rare.listModels(transport, options),
+    );
+    return ModelsPagePromise.of(list);
   }
 
   /**
@@ -73,11 +71,9 @@ export class Models {
    * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
    */
   retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
-    const request = () => {
-      checkModel(id);
-      return { params: { model: id } };
-    };
-    return this.transport().call('models.retrieve', request, oneAnswer, options);
+    return this.transport().late(loadRare, options, (rare, transport) =>
+      rare.retrieveModel(transport, id, options),
+    );
   }
 }
 

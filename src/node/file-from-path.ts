@@ -3,7 +3,8 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { check, checkText } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { toFile, unreadable } from '../uploads/to-file.ts';
+import { unreadable } from '../uploads/file-input.ts';
+import { readFile } from '../uploads/read-file.ts';
 import { codeOf } from './durable.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function fileFromPath(path: string, options: { type?: string } = {}
     const facts = await stat(path);
     check(facts.isFile(), 'path', `"${path}" is no file.`);
     const blob = await openAsBlob(path);
-    const { type } = await toFile(blob, path, given === undefined ? {} : { type: given });
+    const { type } = await readFile(blob, path, given === undefined ? {} : { type: given });
     return new DiskFile(blob, path, facts, type);
   } catch (error) {
     if (InvalidInputError.isInstance(error)) throw error;

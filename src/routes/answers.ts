@@ -1,9 +1,10 @@
 import type { AnswerFormat } from '../http/call.ts';
 import type { RawRequestOptions } from '../http/request.ts';
-import { fileAnswer, kindOfText, typeOf, valueAnswer } from '../http/response.ts';
+import { kindOfText, typeOf, valueAnswer } from '../http/response.ts';
 import { handOut, peek } from '../http/response-body.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { routeProtocol } from './events.ts';
+import { fileAnswer } from '../uploads/file-answer.ts';
 
 const files = /^(audio|video|image|font)\//;
 const texts = /^$|^text\/|json|xml|script|yaml|urlencoded/;

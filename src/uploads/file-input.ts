@@ -1,8 +1,10 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
+import { bytesOf, isBinary } from '../given.ts';
 import { nodeProcess } from '../node-process.ts';
-import { baseName, nameOf } from './file-name.ts';
+import { nameOf } from './file-name.ts';
+import { baseName } from './streaming-file.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -11,6 +13,12 @@ import {
   type UploadData,
   type Uploadable,
 } from './types.ts';
+
+/** What to say of a file that cannot be read. */
+export function unreadable(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `cannot be read: ${reason.replace(/\.$/, '')}.`;
+}
 
 /** Whether a value is an object with such a property. */
 export function has(value: unknown, name: PropertyKey, type = 'function'): value is object {
@@ -21,13 +29,6 @@ export function has(value: unknown, name: PropertyKey, type = 'function'): value
 function isBlob(value: unknown): value is Blob {
   const isDescribed = has(value, 'size', 'number') && has(value, 'type', 'string');
   return isDescribed && has(value, 'arrayBuffer') && has(value, 'slice');
-}
-
-/** Whether a value is bytes in memory, also of another realm, such as a test runner's. */
-export function isBinary(value: unknown): value is ArrayBuffer | ArrayBufferView {
-  return (
-    ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
-  );
 }
 
 /** Whether a value is a `Response`, or shaped like one. */
@@ -76,14 +77,6 @@ export function notFile(field: string, value: unknown): InvalidInputError {
 /** @throws `InvalidInputError` naming the field when the value is no file. */
 export function checkFile(field: string, value: unknown): asserts value is Uploadable {
   if (!isUploadable(value)) throw notFile(field, value);
-}
-
-/** The same memory as bytes, or a copy of it where it is shared, which neither blobs nor requests take. */
-export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
-  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
-  return buffer instanceof ArrayBuffer
-    ? new Uint8Array(buffer, byteOffset, byteLength)
-    : new Uint8Array(buffer, byteOffset, byteLength).slice();
 }
 
 async function chunkBytes(chunk: unknown): Promise<Uint8Array<ArrayBuffer>> {

@@ -8,6 +8,7 @@ import {
   mainExtension,
 } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { baseName } from './streaming-file.ts';
 
 /** What a file is for. It decides which formats its name may stand for. */
 export type FilePurpose = 'image' | 'audio' | 'any';
@@ -23,7 +24,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 /** The extensions by which the gateway recognises audio. Lower case only. */
-export const audioExtensions = [
+export const audioExtensions = (): readonly string[] => [
   ...new Set(audioFormats.flatMap(({ types }) => Object.keys(types))),
 ];
 
@@ -90,7 +91,7 @@ export function describeFile({ field, purpose, head, ...given }: FileFacts): {
       field,
       'is not recognised as audio: the gateway goes by the extension of the file name, ' +
         `${subject}, and its first bytes are of no audio format that could be told. Name it with one ` +
-        `of .${audioExtensions.join(' .')}, for example toFile(data, "speech.mp3").`,
+        `of .${audioExtensions().join(' .')}, for example toFile(data, "speech.mp3").`,
     );
   }
 
@@ -102,12 +103,6 @@ export function describeFile({ field, purpose, head, ...given }: FileFacts): {
   if (isKnown || byName !== undefined) return { name: `${stem}.${wanted}`, type };
   // What follows the last dot of `talk.2026-01-31` is no extension, so nothing is cut off.
   return { name: isAny && extension !== '' ? name : `${name}.${wanted}`, type };
-}
-
-/** The last segment of a path, whichever slash it uses; `undefined` when there is none. */
-export function baseName(path: string): string | undefined {
-  const name = path.split(/[\\/]/).pop();
-  return name === '' ? undefined : name;
 }
 
 /** The extension without its dot, as written, or `''`. A name such as `.env` has none. */

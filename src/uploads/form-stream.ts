@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { PreparedBody } from '../http/request.ts';
+import { bytesOf, isBinary } from '../given.ts';
 import { nodeProcess } from '../node-process.ts';
-import { bytesOf, isBinary, openStream, type OpenFile } from './file-input.ts';
+import { openStream, type OpenFile } from './file-input.ts';
 
 /** A form, ready to be the body of a request. */
 export type EncodedForm = Required<PreparedBody> & {

@@ -3,10 +3,17 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
-import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
-import { blobOf, headOf, isUploadable, notFile, openFile, type OpenFile } from './file-input.ts';
+import {
+  blobOf,
+  headOf,
+  isUploadable,
+  notFile,
+  openFile,
+  type OpenFile,
+  unreadable,
+} from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
 import {
   streamForm,
@@ -15,10 +22,8 @@ import {
   type FilePart,
   type TextPart,
 } from './form-stream.ts';
-import { unreadable } from './to-file.ts';
+import { toldOf } from './progress.ts';
 import type { Uploadable } from './types.ts';
-
-const loadProgress = later('the progress of uploads', () => import('./progress.ts'));
 
 /**
  * One field of a form.
@@ -116,8 +121,7 @@ export async function encodeMultipart(
   try {
     const opening = Promise.all(toParts(fields, controller.signal).map(async (open) => open()));
     const opened = await untilAborted(opening, controller.signal);
-    const parts =
-      onProgress === undefined ? opened : (await loadProgress()).toldOf(opened, onProgress);
+    const parts = onProgress === undefined ? opened : toldOf(opened, onProgress);
     const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
     const form = isStreamed ? await streamForm(parts, controller) : undefined;
     if (form !== undefined) return { ...form, replayable: false, release };

@@ -7,10 +7,17 @@ import {
   type PreparedBody,
   type RawRequestOptions,
 } from '../http/request.ts';
-import { blobOf, has, isUploadable, isUploadData, type OpenFile, openFile } from './file-input.ts';
 import { nodeProcess } from '../node-process.ts';
+import {
+  blobOf,
+  has,
+  isUploadable,
+  isUploadData,
+  type OpenFile,
+  openFile,
+  unreadable,
+} from './file-input.ts';
 import { formBlob } from './multipart.ts';
-import { unreadable } from './to-file.ts';
 import type { Uploadable, UploadChunk } from './types.ts';
 
 /** What a value calls itself: also true of another realm's, or another library's. */

@@ -1,18 +1,7 @@
-import { typeOfBytes } from '../answers/file-type.ts';
-import { check, checkInteger } from '../check.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
-import { blobOf, checkFile, headOf, openFile } from './file-input.ts';
-import { baseName, typeOfName } from './file-name.ts';
-import {
-  streamingFileMark,
-  type ResponseLike,
-  type StreamingFile,
-  type StreamingFileInput,
-  type UploadData,
-} from './types.ts';
-
-/** What `new File()` takes. Node's types and those of browsers have different names for it. */
-type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
+import { fileAsGiven } from '../given.ts';
+import { loadRare } from '../load-rare.ts';
+import type { FileOptions } from './read-file.ts';
+import type { ResponseLike, StreamingFileInput, UploadData } from './types.ts';
 
 /** What `toFile` reads. Text is not among it, because it would hide a path: use `{ data, filename }`. */
 export type ToFileInput =
@@ -48,66 +37,7 @@ export async function toFile(
   name?: string | null,
   options?: FileOptions,
 ): Promise<File> {
-  const given: unknown = await value;
-  checkFile('value', given);
-  const own = given instanceof File ? given : undefined;
-  const { type, lastModified = own?.lastModified ?? Date.now() } = { ...options };
-  const isRenamed = (name ?? own?.name) !== own?.name;
-  const isUnchanged = (type ?? own?.type) === own?.type && lastModified === own?.lastModified;
-  if (own !== undefined && isUnchanged && !isRenamed) return own;
-  try {
-    const file = await openFile(given);
-    const blob = await blobOf(file);
-    const fileName = name ?? file.name ?? 'unknown_file';
-    const found = file.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(blob)) ?? '');
-    return new File([blob], fileName, { ...options, type: type ?? found, lastModified });
-  } catch (error) {
-    throw new InvalidInputError('value', unreadable(error), { cause: error });
-  }
-}
-
-/** What to say of a file that cannot be read. */
-export function unreadable(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  return `cannot be read: ${reason.replace(/\.$/, '')}.`;
-}
-
-/** What `toStreamingFile` may be told besides the name. */
-export interface StreamingFileOptions {
-  /** The MIME type. Concluded from the name and the first bytes when left out. */
-  type?: string | undefined;
-  /**
-   * Length in bytes. With it the upload says how long it is, which some servers want; the upload
-   * fails when the stream turns out longer or shorter. Integer, at least 1.
-   */
-  size?: number | undefined;
-}
-
-/**
- * Names a stream, so that it can be uploaded without being read into memory.
- *
- * A request with a stream is sent once and never repeated, because the stream cannot be read again.
- * Browsers and most edge workers cannot stream an upload; there it is read into memory first.
- *
- * @param data - The content: a web stream, a Node stream or any async iterable of bytes or text.
- * @param name - The file name, with its extension; folders are dropped.
- * @param options - The MIME type and the length, where they are known.
- * @throws `InvalidInputError` when `name` is empty, or `size` is not a positive integer.
- *
- * @example
- * ```ts
- * const file = toStreamingFile(recording, 'talk.mp3');
- * await client.audio.translations.create({ model, file });
- * ```
- */
-export function toStreamingFile(
-  data: StreamingFileInput,
-  name: string,
-  options: StreamingFileOptions = {},
-): StreamingFile {
-  const fileName = baseName(name);
-  check(fileName !== undefined, 'name', 'must be a file name, for example "talk.mp3".');
-  const { type, size } = options;
-  if (size !== undefined) checkInteger('size', size, 1);
-  return { [streamingFileMark]: true, data, name: fileName, type, size };
+  const given = fileAsGiven(await value);
+  const { readFile } = await loadRare();
+  return readFile(given, name, options);
 }

@@ -1,7 +1,6 @@
 import { checkObject, checkText } from '../check.ts';
 import { ContentNotReadyError } from '../errors/api-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { fileAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { Download, DownloadLine } from './downloads.ts';
@@ -26,6 +25,7 @@ import type {
   VideoVendorParams,
 } from './types.ts';
 import type { VideoDownloadOptions, VideoSubmitOptions } from './wait-options.ts';
+import { fileAnswer } from '../uploads/file-answer.ts';
 
 export { stepTask, submitAndWait, waitFor, watch } from './loops.ts';
 export { creation } from './submit.ts';

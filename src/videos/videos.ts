@@ -1,6 +1,6 @@
-import { isObject } from '../answers/objects.ts';
-import { GatewayPromise } from '../http/promise.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
+import { asGiven, fileAsGiven } from '../given.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
@@ -36,16 +36,6 @@ const loadVideos = later('videos', () => import('./operations.ts'));
 
 type Operations = Awaited<ReturnType<typeof loadVideos>>;
 
-/** What the caller gave, as it was at the call. */
-function copyOf<Given extends object | null | undefined>(given: Given): Given {
-  if (!isObject(given)) return given;
-  const copy = { ...given };
-  for (const [name, value] of Object.entries(copy)) {
-    if (Array.isArray(value)) Reflect.set(copy, name, [...value]);
-  }
-  return copy;
-}
-
 /**
  * Video tasks: submit, wait, download, remix.
  *
@@ -79,8 +69,10 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    const [given, own] = [copyOf(params), copyOf(options)];
-    return whenReady(this.transport(), (videos, transport) => videos.create(transport, given, own));
+    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
+    return this.transport().late(loadVideos, own, (videos, transport) =>
+      videos.create(transport, given, own),
+    );
   }
 
   /**
@@ -91,7 +83,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return whenReady(this.transport(), (videos, transport) =>
+    return this.transport().late(loadVideos, options, (videos, transport) =>
       videos.retrieve(transport, task, options),
     );
   }
@@ -111,7 +103,7 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return whenReady(this.transport(), (videos, transport) =>
+    return this.transport().late(loadVideos, options, (videos, transport) =>
       videos.retrieveFromVendor(transport, params, options),
     );
   }
@@ -145,7 +137,7 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    return whenReady(this.transport(), (videos, transport) =>
+    return this.transport().late(loadVideos, more ?? options ?? undefined, (videos, transport) =>
       videos.download(transport, task, options, more),
     );
   }
@@ -166,8 +158,8 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    const [given, own] = [copyOf(params), copyOf(options)];
-    return whenReady(this.transport(), (videos, transport) =>
+    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
+    return this.transport().late(loadVideos, own, (videos, transport) =>
       videos.remix(transport, task, given, own),
     );
   }
@@ -294,7 +286,7 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [copyOf(params), copyOf(options)];
+    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
     const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.creation(given), own);
@@ -336,18 +328,11 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [copyOf(params), copyOf(options)];
+    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
     const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.remixing(transport, task, given), own);
   }
-}
-
-function whenReady<T>(
-  transport: Transport,
-  start: (videos: Operations, transport: Transport) => GatewayPromise<T>,
-): GatewayPromise<T> {
-  return GatewayPromise.when(loadVideos(), (videos) => start(videos, transport));
 }
 
 /** A generator of what is loaded at its first event. */

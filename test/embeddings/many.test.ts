@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PartialEmbeddingsError } from '../../src/embeddings/create-many.ts';
+import { PartialEmbeddingsError } from '../../src/embeddings/errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError, APIUserAbortError } from '../../src/errors/api-errors.ts';
 import type { EmbeddingsCreateManyParams, ManyEmbeddings } from '../../src/embeddings/types.ts';

@@ -10,7 +10,8 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EncodedForm } from '../../src/uploads/form-stream.ts';
 import { encodeMultipart, type FormFields } from '../../src/uploads/multipart.ts';
-import { toFile, toStreamingFile } from '../../src/uploads/to-file.ts';
+import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
 

@@ -1,0 +1,58 @@
+import { isObject } from './answers/objects.ts';
+
+/** Whether a value is bytes in memory, also of another realm, such as a test runner's. */
+export function isBinary(value: unknown): value is ArrayBuffer | ArrayBufferView {
+  return (
+    ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+  );
+}
+
+/** The same memory as bytes, or a copy of it where it is shared, which neither blobs nor requests take. */
+export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
+  return buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(buffer, byteOffset, byteLength).slice();
+}
+
+/** A file as it is now: a copy of bytes. A Node stream that fails unheard would end the process. */
+export function fileAsGiven(value: unknown): unknown {
+  if (isBinary(value)) return new Blob([bytesOf(value)]);
+  const on: unknown = isObject(value) ? value['on'] : undefined;
+  if (typeof on === 'function') Reflect.apply(on, value, ['error', () => {}]);
+  return value;
+}
+
+/** Whether a value is data and nothing else, in any realm; objects that do something are not copied. */
+function isData(value: unknown): value is object {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isPlain && !Object.values(value).some((item) => typeof item === 'function');
+}
+
+type Copy = (value: unknown) => unknown;
+
+const same: Copy = (value) => value;
+
+/**
+ * What a caller gave, as it is now: the part that reads it may take a while to come, and objects are used
+ * again for the next call meanwhile.
+ *
+ * @param other - Copies what is neither a list nor plain data.
+ */
+export function asGiven<Given>(given: Given, other: Copy = same): Given {
+  if (!isObject(given)) return given;
+  const copies = new Map<unknown, unknown>();
+  const fill = <Target extends object>(value: unknown, target: Target): Target => {
+    copies.set(value, target);
+    for (const [name, item] of Object.entries(target)) Reflect.set(target, name, copyOf(item));
+    return target;
+  };
+  const copyOf: Copy = (value) => {
+    if (copies.has(value)) return copies.get(value);
+    if (Array.isArray(value)) return fill(value, [...value]);
+    return isData(value) ? fill(value, { ...value }) : other(value);
+  };
+  return fill(given, { ...given });
+}
