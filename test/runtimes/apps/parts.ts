@@ -41,14 +41,16 @@ async function serve(folder: string) {
   };
 }
 
+const rare = 'audio, embeddings, images, models, files and other routes';
+
 /** Calls whose part is loaded when they are first made, and what it is for. */
 const late = [
-  ['draw', 'images'],
-  ['edit', 'images'],
+  ['draw', rare],
+  ['edit', rare],
   ['video', 'videos'],
-  ['speak', 'audio, models and other routes'],
+  ['speak', rare],
   ['generate', 'content generation'],
-  ['embed', 'embeddings'],
+  ['embed', rare],
 ] as const;
 
 function assertNothingSent(told: Told, part: string): void {
@@ -82,7 +84,7 @@ export async function checkParts(checks: Checks, browser: Browser, folder: strin
     // As the message says, not every browser asks for a file again that did not come.
     const again = await visit.call('draw');
     if (again.error !== undefined) {
-      assertNothingSent(again, 'images');
+      assertNothingSent(again, rare);
       await visit.load();
       await visit.use(emulator.apiKey, gateway.url);
       assert.ok(Number((await visit.call('draw')).value) > 0);
