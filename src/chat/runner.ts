@@ -53,7 +53,7 @@ class EventEmitter<Events extends EventMap<Events>> {
   ): void {
     const registrations = this.#registrations[event] ?? [];
     const position = registrations.findIndex((registration) => registration.listener === listener);
-    if (position !== -1) this.#registrations[event] = registrations.toSpliced(position, 1);
+    this.#registrations[event] = registrations.filter((_, index) => index !== position);
   }
 
   /** Removes every listener: events that come late reach nobody. */
@@ -68,8 +68,7 @@ class EventEmitter<Events extends EventMap<Events>> {
 
   /** Calls the listeners of an event in the order in which they were added. */
   emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
-    const registrations = this.#registrations[event];
-    if (registrations === undefined) return;
+    const registrations = this.#registrations[event] ?? [];
     if (registrations.some(({ isOnce }) => isOnce)) {
       this.#registrations[event] = registrations.filter(({ isOnce }) => !isOnce);
     }

@@ -123,7 +123,9 @@ export class ChatStreamRun<Parsed> extends ChatRun<Parsed> {
       const open = this.#accumulator?.choices.get(index);
       if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
-    return this.add((await this.#parser?.apply(snapshot)) ?? unparsed(snapshot));
+    if (this.#parser) return this.add(await this.#parser.apply(snapshot));
+    leaveUnparsed(snapshot);
+    return this.add(snapshot);
   }
 
   /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
@@ -314,12 +316,11 @@ function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreami
   return new ChatCompletionStreamingRunner(...replay(readable));
 }
 
-/** An answer of which nothing is parsed. */
-function unparsed(completion: ChatCompletion): ParsedChatCompletion<never> {
-  const choices = completion.choices.map((choice) =>
-    Object.assign(choice, { message: Object.assign(choice.message, { parsed: null }) }),
-  );
-  return Object.assign(completion, { choices });
+/** Makes a completion one of which nothing is parsed. */
+function leaveUnparsed(
+  completion: ChatCompletion,
+): asserts completion is ParsedChatCompletion<never> {
+  for (const { message } of completion.choices) Object.assign(message, { parsed: null });
 }
 
 /** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
