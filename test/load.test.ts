@@ -165,6 +165,7 @@ async function slow() {
 describe('a call whose part takes a while to come', () => {
   afterEach(() => {
     vi.useRealTimers();
+    vi.doUnmock('../src/rare.ts');
   });
 
   test('sends what was given, also when that is used for another call', async () => {
