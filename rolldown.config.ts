@@ -90,6 +90,7 @@ export default defineConfig({
     index: `${declarations}/index.d.ts`,
     'ai-sdk/index': `${declarations}/ai-sdk/index.d.ts`,
     'bullmq/index': `${declarations}/bullmq/index.d.ts`,
+    'helpers/audio': `${declarations}/node/ffmpeg.d.ts`,
     'helpers/standard-schema': `${declarations}/helpers/standard-schema.d.ts`,
     'helpers/zod': `${declarations}/helpers/zod.d.ts`,
     'node/index': `${declarations}/node/index.d.ts`,

@@ -24,12 +24,16 @@ async function writeLicences(): Promise<void> {
   await writeFile('dist/THIRD-PARTY-LICENSES.md', (await Promise.all(licences)).join('\n'));
 }
 
+/** Node shows the whole line that an uncaught error comes from. */
+const lineLimit = 160;
+
 /** The command line and its playground are imported by nobody and show no stacks: their names may be short. */
 async function shortenProgram(): Promise<void> {
   const files = (await readdir('dist')).filter((name) => /^(program|start)-/.test(name));
   for (const name of files) {
     const source = await readFile(`dist/${name}`, 'utf8');
-    const { code } = await transform(source, { minify: true, format: 'esm', charset: 'utf8' });
+    const options = { minify: true, format: 'esm', charset: 'utf8', lineLimit } as const;
+    const { code } = await transform(source, options);
     await writeFile(`dist/${name}`, code);
   }
 }
@@ -154,6 +158,7 @@ const common = {
   // What is installed is downloaded and scanned everywhere; names stay, for whoever reads a stack.
   esbuildOptions(options) {
     options.minifyWhitespace = true;
+    options.lineLimit = lineLimit;
     options.minifySyntax = true;
     options.charset = 'utf8';
   },
@@ -169,6 +174,7 @@ export default defineConfig([
       gateway: 'src/gateway.ts',
       'ai-sdk/index': 'src/ai-sdk/index.ts',
       'bullmq/index': 'src/bullmq/index.ts',
+      'helpers/audio': 'src/node/ffmpeg.ts',
       'helpers/standard-schema': 'src/helpers/standard-schema.ts',
       'helpers/zod': 'src/helpers/zod.ts',
       'node/index': 'src/node/index.ts',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -48,6 +48,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   './stream': [],
   './testing': [],
   './testing/msw': [/^msw$/],
+  './helpers/audio': [/^node:/, /^#form-data$/],
   './helpers/standard-schema': [],
   './helpers/zod': [/^zod/],
 };
@@ -118,6 +119,18 @@ describe('entry points', () => {
       expect(names.filter((own) => required[String(own)] === undefined)).toEqual([]);
     },
   );
+});
+
+test('an uncaught error shows a line that can be read past', async () => {
+  const folder = join(root, 'dist');
+  const files = await readdir(folder, { recursive: true });
+
+  for (const file of files.filter((name) => /^(single\/)?[\w-]+\.js$/.test(name))) {
+    const text = await readFile(join(folder, file), 'utf8');
+    const longest = Math.max(...text.split('\n').map((line) => line.length));
+    // Texts are not broken; a file used to be a line.
+    expect(longest, file).toBeLessThan(4_000);
+  }
 });
 
 test('the package holds the build, its documents and nothing else', () => {
