@@ -199,8 +199,9 @@ export interface RawRequestOptions extends RequestOptions {
    * `ReadableStream`, a Node `Readable`, any async iterable of bytes or text, a generator), which is
    * never sent twice.
    *
-   * The `content-type` of `headers` holds for bytes, streams, search parameters and text, which is JSON
-   * without one. Left out, it is the type of a `Blob`, else `application/octet-stream`.
+   * The `content-type` of `headers` holds for all of them but a form. Text and objects are JSON without
+   * one, and objects of the type `application/x-www-form-urlencoded` are written as search parameters.
+   * Left out, it is the type of a `Blob`, else `application/octet-stream`.
    */
   body?: unknown;
   /**

@@ -1,3 +1,4 @@
+import { isObject } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
@@ -6,6 +7,7 @@ import {
   type BodyEncoding,
   type PreparedBody,
   type RawRequestOptions,
+  writeJSON,
 } from '../http/request.ts';
 import { nodeProcess } from '../node-process.ts';
 import {
@@ -17,7 +19,7 @@ import {
   openFile,
   unreadable,
 } from './file-input.ts';
-import { formBlob } from './multipart.ts';
+import { formBlob, formFields } from './multipart.ts';
 import type { Uploadable, UploadChunk } from './types.ts';
 
 /** What a value calls itself: also true of another realm's, or another library's. */
@@ -43,37 +45,47 @@ function fileIn(body: unknown): Uploadable | undefined {
   return isUploadable(body) && !isUploadData(body) ? body : undefined;
 }
 
+const searchType = 'application/x-www-form-urlencoded';
+
 const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
   body,
   headers: { 'content-type': type },
   replayable: true,
 });
 
+/** A body that is sent as text, in the form that its type asks for; JSON without one is left to others. */
+function textOf(body: unknown, type: string | null): string | undefined {
+  if (isNamed(body, 'URLSearchParams')) return String(body);
+  const isOld = has(body, 'pipe');
+  check(!isOld, 'body', 'is a stream that cannot be iterated; give a Readable or a FormData.');
+  if (type === null || body === undefined) return undefined;
+  if (typeof body === 'string') return body;
+  if (type.startsWith('application/json')) return undefined;
+  if (!type.startsWith(searchType) || !isObject(body)) return writeJSON('body', body);
+  const fields = formFields(body).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, typeof one === 'string' ? one : writeJSON(name, one)]),
+  );
+  return String(new URLSearchParams(fields));
+}
+
 /**
  * A body that is no JSON and is sent as it is, or `undefined` when there is none.
  *
- * Text is JSON too, unless the call has a content type for it.
+ * Text and objects are JSON too, unless the call has another content type for them.
  */
 export function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefined {
   const { body, headers } = options ?? {};
-  const file = fileIn(body);
-  const isWhole = typeof body === 'string' || isNamed(body, 'URLSearchParams');
-  if (file === undefined && !isWhole && !isForm(body)) {
-    const isOld = has(body, 'pipe');
-    check(!isOld, 'body', 'is a stream that cannot be iterated; give a Readable or a FormData.');
-    return undefined;
-  }
   const given = new Headers();
   applyHeaders(given, headers, 'headers');
   const type = given.get('content-type');
-  if (typeof body === 'string' && type === null) return undefined;
+  const file = fileIn(body);
+  const text = file === undefined && !isForm(body) ? textOf(body, type) : '';
+  if (text === undefined) return undefined;
   return {
     async encode(extra, takesForms, signal) {
       check(extra === undefined, 'extraBody', 'can only be added to a body that is an object.');
       if (file !== undefined) return fileBody(file, type, signal);
-      if (!isForm(body)) {
-        return ready(String(body), type ?? 'application/x-www-form-urlencoded;charset=UTF-8');
-      }
+      if (!isForm(body)) return ready(text, type ?? `${searchType};charset=UTF-8`);
       // The runtime writes the boundary into the type of a form.
       if (takesForms && body instanceof FormData) return { body, headers: {}, replayable: true };
       const blob = formBlob(body);

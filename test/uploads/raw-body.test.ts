@@ -117,6 +117,21 @@ describe('a body of an unknown route', () => {
     expect(await arrived({ body: 'a,b', headers })).toEqual(['text/csv', 'a,b']);
   });
 
+  test('an object is written as its content type asks for', async () => {
+    const body = { a: 1, b: ['x', 'y'], c: { d: true }, e: undefined };
+    const as = (type: string) => arrived({ body, headers: { 'content-type': type } });
+
+    const search = 'application/x-www-form-urlencoded';
+    expect(await as(search)).toEqual([search, 'a=1&b%5B%5D=x&b%5B%5D=y&c%5Bd%5D=true']);
+    const patch = 'application/merge-patch+json';
+    expect(await as(patch)).toEqual([patch, JSON.stringify(body)]);
+    // Gateways read JSON under exactly this name.
+    expect(await as('application/json; charset=utf-8')).toEqual([
+      'application/json',
+      JSON.stringify(body),
+    ]);
+  });
+
   test.each([{ data: 'a', filename: 'b' }, [1, 2], { type: 'x', size: 1 }, null, 0])(
     '%o is JSON',
     async (body) => {
