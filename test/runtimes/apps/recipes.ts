@@ -76,12 +76,20 @@ export async function checkRecipe(
     assert.deepEqual(counted(), { asked: 1, requests: 1, charges: 0 });
   });
 
-  await check('a chat that the gateway cuts is no whole answer in the page', async () => {
-    emulator.fail({ fault: { type: 'cut-events', after: 3 } });
-    const { error } = await visit.call('chat');
-    assert.equal(error, 'StreamTruncatedError');
+  await check('a chat that ends too early is no whole answer in the page', async () => {
+    emulator.fail({ fault: { type: 'no-finish', after: 3, done: false } });
+    assert.equal((await visit.call('chat')).error, 'StreamTruncatedError');
     assert.notEqual(await visit.shown(), '');
     assert.deepEqual(counted(), { asked: 1, requests: 1, charges: 1 });
+  });
+
+  await check('what is cut on its way from the gateway never looks whole', async () => {
+    // More often than it may be asked for: what comes before the cut may be lost with it.
+    emulator.fail({ fault: { type: 'cut-events', after: 3 }, times: 50 });
+    assert.equal((await visit.call('chat')).value, undefined);
+    emulator.reset();
+    emulator.fail({ fault: { type: 'cut', bytes: 600 }, times: 50 });
+    assert.equal((await visit.call('speak', 'Hello')).value, undefined);
   });
 
   await check('a refusal is told in the words of the gateway', async () => {

@@ -58,24 +58,25 @@ export const streamChecks: readonly Check[] = [
     },
   },
   {
-    name: 'a stream that is cut throws, with what had come',
+    // How much of it is read before the connection breaks, the runtime decides.
+    name: 'a stream that is cut throws',
     async run(world) {
       const { client, remote } = await fresh(world);
       await remote.fail({ type: 'cut-events', after: 5 });
       const stream = await open(client);
       const error = await rejects(textOf(stream), StreamTruncatedError);
       equal([error.verdict, error.outcome], ['truncated', 'unknown'], 'verdict and outcome');
-      includes(JSON.stringify(error.partial), '"content"', 'the partial answer');
     },
   },
   {
-    name: 'a stream that ends without a finish reason throws, [DONE] or not',
+    name: 'a stream that ends without a finish reason throws, with what had come, [DONE] or not',
     async run(world) {
       const { client, remote } = await fresh(world);
       for (const done of [true, false]) {
         await remote.fail({ type: 'no-finish', done });
         const error = await rejects(textOf(await open(client)), StreamTruncatedError);
         equal(error.verdict, done ? 'no_finish_reason' : 'no_terminator', 'verdict');
+        includes(JSON.stringify(error.partial), '"content"', 'the partial answer');
       }
     },
   },
