@@ -132,7 +132,7 @@ export const gates: readonly Gate[] = [
     missed:
       figure === 'memory'
         ? {
-            atMost: 1.42,
+            atMost: 1.4,
             why: 'It has fewer types than groq-sdk, in one file, but 256 KB of declarations to read where groq-sdk has 151: every name of openai for what is served, the account, observers. Half of that is comments. openai takes 41 times as much as groq-sdk.',
           }
         : undefined,

@@ -13,7 +13,7 @@ export interface Verdict {
 }
 
 /** How often a figure that varies is measured at most before it counts as missed. */
-const attempts = 3;
+export const attempts = 3;
 
 /** The gates of a part, by their names. */
 export function gatesOf(part: string, gates: readonly Gate[]): Gate[] {

@@ -111,7 +111,7 @@ export const faults: readonly Fault[] = [
     label: 'connection closed after the request',
     answer: ({ request }) => request.socket.end(),
   },
-  { ...lost, id: 'timeout', label: 'no answer, time-out of 300 ms', clientTimeout: true },
+  { ...lost, id: 'timeout', label: 'no answer, time-out of the client', clientTimeout: true },
   {
     ...lost,
     id: '500-json',

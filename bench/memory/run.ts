@@ -4,7 +4,7 @@
  *   npm run memory               2 GiB each way, 10,000 waits; writes results/memory.json
  *   npm run memory -- --check    256 MiB and 2,000 waits, unless they are given; writes nothing
  *
- * Exits non-zero when a limit is passed. Every measurement is a process of its own, and so is the
+ * Exits non-zero when a limit is passed three times in a row. Every measurement is a process of its own, and so is the
  * server. Needs a built client in ../dist.
  */
 import { execFile } from 'node:child_process';
@@ -12,6 +12,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { attempts } from '../judge.ts';
+import type { Figures } from '../lib/child.ts';
 import { environmentOf, saveJSON } from '../lib/results.ts';
 import { formatTable } from '../lib/table.ts';
 import { measureWaits, runProgram, withServer } from './measure.ts';
@@ -44,21 +46,37 @@ async function kindsOf(program: string): Promise<string[]> {
 }
 
 const problems: string[] = [];
+
+/** Measures again while something is over its limit, three times in all: a busy machine holds more. */
+async function measured<T>(
+  measure: () => Promise<T>,
+  overIn: (found: T) => readonly string[],
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await measure();
+    const over = overIn(found);
+    if (over.length === 0) return found;
+    if (attempt === attempts) {
+      problems.push(...over);
+      return found;
+    }
+    console.error(`${over.join('; ')}. Measured again (${attempt + 1} of ${attempts}).`);
+  }
+}
+
 const folder = await mkdtemp(path.join(tmpdir(), 'model-gateway-bench-'));
 
 const transfers: { kind: string; mebibytes: number; growth: number; seconds: number }[] = [];
 for (const kind of await kindsOf('transfer.ts')) {
-  const {
-    growth = Infinity,
-    seconds: taken = 0,
-    isFloor,
-  } = await withServer((url) =>
-    runProgram('transfer.ts', [kind, url, `${mebibytes * (1 << 20)}`, folder]),
+  const { growth = Infinity, seconds: taken = 0 } = await measured(
+    () =>
+      withServer((url) =>
+        runProgram('transfer.ts', [kind, url, `${mebibytes * (1 << 20)}`, folder]),
+      ),
+    ({ growth: grown = Infinity, isFloor }) =>
+      isFloor !== 1 && grown > growthLimit ? [`${kind} grew by ${grown.toFixed(0)} MiB`] : [],
   );
   transfers.push({ kind, mebibytes, growth, seconds: taken });
-  if (isFloor !== 1 && growth > growthLimit) {
-    problems.push(`${kind} grew by ${growth.toFixed(0)} MiB`);
-  }
 }
 await rm(folder, { recursive: true });
 
@@ -86,16 +104,20 @@ interface Waiting {
 
 const waiting: Waiting[] = [];
 for (const kind of await kindsOf('waits.ts')) {
-  const { perWait: bytesAsleep = Infinity } = await measureWaits(kind, 'asleep', waits);
-  const working = await measureWaits(kind, 'working', waits, seconds);
+  const heldBy = (limit: number, when: string) => (figures: Figures) => {
+    const { perWait = Infinity } = figures;
+    return perWait > limit ? [`${kind}: a wait holds ${perWait.toFixed(0)} bytes ${when}`] : [];
+  };
+  const { perWait: bytesAsleep = Infinity } = await measured(
+    () => measureWaits(kind, 'asleep', waits),
+    heldBy(asleepLimit, 'between two polls'),
+  );
+  const working = await measured(
+    () => measureWaits(kind, 'working', waits, seconds),
+    heldBy(pollingLimit, 'while it polls'),
+  );
   const { perWait: bytesWorking = Infinity, perSecond = 0, load = 0, ended = 0 } = working;
   waiting.push({ kind, waits, bytesAsleep, bytesWorking, pollsPerSecond: perSecond, load });
-  if (bytesAsleep > asleepLimit) {
-    problems.push(`${kind}: a wait holds ${bytesAsleep.toFixed(0)} bytes between two polls`);
-  }
-  if (bytesWorking > pollingLimit) {
-    problems.push(`${kind}: a wait holds ${bytesWorking.toFixed(0)} bytes while it polls`);
-  }
   if (ended !== waits) problems.push(`${kind}: ${ended} of ${waits} waits were completed`);
 }
 
