@@ -133,7 +133,7 @@ export const gates: readonly Gate[] = [
       figure === 'memory'
         ? {
             atMost: 1.4,
-            why: 'It has fewer types than groq-sdk, in one file, but 256 KB of declarations to read where groq-sdk has 151: every name of openai for what is served, the account, observers. Half of that is comments. openai takes 41 times as much as groq-sdk.',
+            why: 'It has fewer types than groq-sdk, in one file, but 110 KB of declarations without their comments where groq-sdk has 73: every name of openai for what is served, the account, observers. Nothing of it weighs alone: all comments a twentieth, the namespaces with the names of openai a twelfth, the undefined of optional properties a twentieth. openai takes 41 times as much as groq-sdk.',
           }
         : undefined,
   })),

@@ -1,3 +1,5 @@
+import { openaiCompletion, openaiEvents } from '../lib/answers.ts';
+
 /** What the service answers when nothing goes wrong. */
 export interface Answer {
   readonly contentType: string;
@@ -59,40 +61,8 @@ export const video = json({
   size: '1280x720',
 });
 
-const words = ['Light', ' takes', ' the', ' path', ' of', ' least', ' time', '.'];
-const usage = { prompt_tokens: 9, completion_tokens: words.length, total_tokens: 17 };
-
 /** A chat completion in OpenAI's shape. */
-export const chat = json({
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1_760_000_000,
-  model: 'chat-model',
-  choices: [
-    {
-      index: 0,
-      message: { role: 'assistant', content: words.join('') },
-      finish_reason: 'stop',
-    },
-  ],
-  usage,
-});
-
-function chatChunk(delta: object, finish: string | null): { data: unknown } {
-  return {
-    data: {
-      id: 'chatcmpl-1',
-      object: 'chat.completion.chunk',
-      created: 1_760_000_000,
-      model: 'chat-model',
-      choices: [{ index: 0, delta, finish_reason: finish }],
-    },
-  };
-}
+export const chat = json(openaiCompletion);
 
 /** The same chat completion, streamed. */
-export const chatEvents = events(
-  ...words.map((word) => chatChunk({ role: 'assistant', content: word }, null)),
-  chatChunk({}, 'stop'),
-  { data: '[DONE]' },
-);
+export const chatEvents: Answer = { contentType: 'text/event-stream', body: openaiEvents(8) };
