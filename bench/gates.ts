@@ -36,10 +36,6 @@ export const gates: readonly Gate[] = [
     metric: 'bundle.stream',
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
-    missed: {
-      atMost: 12.05,
-      why: 'By 39 bytes, since errors take the arguments of those of openai.',
-    },
   },
   {
     metric: 'bundle.error',
@@ -51,8 +47,8 @@ export const gates: readonly Gate[] = [
     atMost: 30,
     reason: 'A person waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 49.8,
-      why: 'All but chat is loaded when it is used, structured output and tools too. What is left, minified: telling failures apart, wording them, and repeating what may be repeated 30 KB, sending 27, ky 21, streams 19 with eventsource-parser, chat 20 (8 of it the helper that stream() and runTools() give at once), the rest of the client 16. Failures are handled when the network is down, so none of that is loaded later.',
+      atMost: 49.2,
+      why: 'All but chat is loaded when it is used, structured output and tools too. What is left, minified: telling failures apart, wording them, and repeating what may be repeated 27 KB, sending 29, ky 23, streams 19 with eventsource-parser, chat 20 (8 of it the helper that stream() and runTools() give at once), the rest of the client 19. Failures are handled when the network is down, so none of that is loaded later.',
     },
   },
   {

@@ -38,6 +38,7 @@ import type {
   ChatCompletionToolMessageParam,
   ChatCompletionUserMessageParam,
 } from './params.ts';
+import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -47,7 +48,7 @@ import {
   ChatCompletionStreamingRunner,
 } from './stream-helper.ts';
 import { hasNoChoices, saysNothing } from './accumulator.ts';
-import { ChatCompletionRunner, ChatRun } from './runner.ts';
+import { ChatCompletionRunner, ChatRun, type FollowCaller } from './runner.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
   ChatCompletion,
@@ -267,6 +268,12 @@ function callsOf(transport: () => Transport): ChatCalls {
   };
 }
 
+/** Ends a run when the caller's signal says so. */
+const followCaller =
+  (options: RequestOptions | undefined): FollowCaller =>
+  (controller) =>
+    followSignal(options?.signal, controller);
+
 /** Starts a run of one streamed completion. */
 export function startStream(
   calls: Pick<ChatCalls, 'stream'>,
@@ -282,7 +289,7 @@ export function startStream(
     const parser = isParsed ? (await loadParsing()).outputParser(given, 'stream') : undefined;
     return run.read(calls.stream(given, request), parser);
   };
-  return new ChatCompletionStream(run, work, options?.signal);
+  return new ChatCompletionStream(run, work, followCaller(options));
 }
 
 /** Starts a run of completions and tools. */
@@ -299,8 +306,8 @@ function startToolRun(
   const isStreamed = params?.stream === true;
   const run = isStreamed ? new ChatStreamRun(params.messages) : new ChatRun(params?.messages);
   return run instanceof ChatStreamRun
-    ? new ChatCompletionStreamingRunner(run, work, options?.signal)
-    : new ChatCompletionRunner(run, work, options?.signal);
+    ? new ChatCompletionStreamingRunner(run, work, followCaller(options))
+    : new ChatCompletionRunner(run, work, followCaller(options));
 }
 
 /** Chat in OpenAI's format. */

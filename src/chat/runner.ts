@@ -1,6 +1,6 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { followSignal, withAbortGrace } from '../http/abort.ts';
+import { withAbortGrace } from '../http/abort.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose } from '../streams/stream.ts';
 import { runAborted } from '../streams/errors.ts';
@@ -87,6 +87,9 @@ class EventEmitter<Events extends EventMap<Events>> {
   }
 }
 
+/** Aborts the run when its caller says so, until the function that it returns is called. */
+export type FollowCaller = (controller: AbortController) => () => void;
+
 /** How long work that does not listen to the signal is waited for after an abort. */
 const abortGraceMs = 500;
 
@@ -166,15 +169,15 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** Begins the work. Listeners are added after this, so nothing may happen before it has returned. */
-  start(work: () => Promise<unknown>, signal: AbortSignal | null | undefined): void {
-    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, signal)));
+  start(work: () => Promise<unknown>, follow?: FollowCaller): void {
+    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, follow)));
   }
 
-  async #run(work: () => Promise<unknown>, signal: AbortSignal | null | undefined): Promise<void> {
+  async #run(work: () => Promise<unknown>, follow?: FollowCaller): Promise<void> {
     const own = this.controller.signal;
     let release: (() => void) | undefined;
     try {
-      release = followSignal(signal, this.controller);
+      release = follow?.(this.controller);
       await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
       this.#emitFinal();
       this.end = { failure: undefined };
@@ -246,12 +249,12 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   constructor(
     run: ChatRun<Parsed>,
     work: (runner: ChatCompletionRunner<Parsed>) => Promise<unknown>,
-    signal?: AbortSignal | null,
+    follow?: FollowCaller,
   ) {
     this.#run = run;
     this.controller = run.controller;
     this.messages = run.messages;
-    run.start(() => work(this), signal);
+    run.start(() => work(this), follow);
   }
 
   /** Whether the run is over, for whatever reason. */

@@ -5,7 +5,7 @@ import { type Stream, streamOfLines, writeLines } from '../streams/stream.ts';
 import { ChatAccumulator, type OpenChoice, saysNothing, chatLines } from './accumulator.ts';
 import type { ChatCompletionToolMessageParam } from './params.ts';
 import type { OutputParser } from './output-parser.ts';
-import { ChatRun, ChatCompletionRunner } from './runner.ts';
+import { ChatRun, ChatCompletionRunner, type FollowCaller } from './runner.ts';
 import type { OpenCall } from './tool-calls.ts';
 import type {
   ChatCompletion,
@@ -255,9 +255,9 @@ export class ChatCompletionStream<Parsed = null>
   constructor(
     run: ChatStreamRun<Parsed>,
     work: (runner: ChatCompletionRunner<Parsed>) => Promise<unknown>,
-    signal?: AbortSignal | null,
+    follow?: FollowCaller,
   ) {
-    super(run, work, signal);
+    super(run, work, follow);
     this.#run = run;
   }
 
