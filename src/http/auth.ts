@@ -20,8 +20,6 @@ function checkKey(key: unknown): string {
 
 /** The key of the gateway account. It is kept in a closure, so that nothing prints it. */
 export interface Credential {
-  /** Whether asking again can give another key, so that one 401 is worth a second attempt. */
-  readonly canRefresh: boolean;
   /** Puts the key on a request: at once, unless a function gives it. */
   authorize(headers: Headers): void | Promise<void>;
   /** The key, or the function that gives it, or `null` when none is sent. */
@@ -31,10 +29,10 @@ export interface Credential {
 const put = (headers: Headers, key: string): void => headers.set('authorization', `Bearer ${key}`);
 
 export function credentialOf(apiKey: ApiKey | null): Credential {
-  if (apiKey === null) return { canRefresh: false, authorize: () => {}, reveal: () => null };
+  if (apiKey === null) return { authorize: () => {}, reveal: () => null };
   if (typeof apiKey !== 'function') {
     const key = checkKey(apiKey);
-    return { canRefresh: false, authorize: (headers) => put(headers, key), reveal: () => key };
+    return { authorize: (headers) => put(headers, key), reveal: () => key };
   }
   const authorize = async (headers: Headers): Promise<void> => {
     let key: unknown;
@@ -47,7 +45,7 @@ export function credentialOf(apiKey: ApiKey | null): Credential {
     }
     put(headers, checkKey(key));
   };
-  return { canRefresh: true, authorize, reveal: () => apiKey };
+  return { authorize, reveal: () => apiKey };
 }
 
 /** A header name (RFC 9110, 5.1). */

@@ -417,8 +417,7 @@ export class LogicalCall {
       idempotent: this.idempotencyKey !== undefined,
       maxRetries: turn === undefined ? settings.maxRetries : 0,
       retries: this.#retries,
-      refreshed: this.#isRefreshed,
-      canRefresh: client.credential.canRefresh,
+      canRefresh: !this.#isRefreshed && typeof client.credential.reveal() === 'function',
       replayable: this.#body?.replayable ?? true,
       asked: asksToRetry(failed),
     });

@@ -92,6 +92,7 @@ export const failures = {
   conflict: row('rejected', rules('throw', 'throw', 'throw', 'retry')),
   unauthorized: row('rejected', rules('refresh')),
   too_early: row('rejected', onceIfCharged),
+  /** A 429: nothing was done, and it may be sent again, after the pause that it asks for. */
   rate_limited: row('rejected', always, limited),
   /** A 429 without a body or a hint comes from a proxy in between. */
   bare_rate_limited: row('rejected', onceIfCharged, limited),
@@ -133,8 +134,7 @@ export interface RetryState {
   readonly maxRetries: number;
   /** Retries made so far. */
   readonly retries: number;
-  /** Whether a 401 was already answered with a new key. */
-  readonly refreshed: boolean;
+  /** Whether asking for the key again can give another one, so that a 401 is worth a second attempt. */
   readonly canRefresh: boolean;
   /** Whether the body can be sent again; a stream cannot. */
   readonly replayable: boolean;
@@ -174,7 +174,7 @@ export function decide(
   // Once an answer has begun the work was done and is billed.
   const isBilled = phase === 'body' && (column === 'metered' || column === 'charged');
   if (!state.replayable || isBilled || phase === 'local' || rule === 'throw') return 'throw';
-  if (rule === 'refresh') return state.canRefresh && !state.refreshed ? 'refresh' : 'throw';
+  if (rule === 'refresh') return state.canRefresh ? 'refresh' : 'throw';
   const limit = rule === 'once' ? Math.min(1, state.maxRetries) : state.maxRetries;
   return state.retries < limit ? 'retry' : 'throw';
 }

@@ -40,7 +40,6 @@ describe('credentialOf()', () => {
     const credential = credentialOf(null);
 
     expect(await sentBy(credential)).toBeNull();
-    expect(credential.canRefresh).toBe(false);
     expect(credential.reveal()).toBeNull();
   });
 
@@ -50,11 +49,6 @@ describe('credentialOf()', () => {
 
     expect(await sentBy(credential)).toBe('Bearer sk-1');
     expect(await sentBy(credential)).toBe('Bearer sk-2');
-  });
-
-  test('can be refreshed only when it is a function', () => {
-    expect(credentialOf('sk-test').canRefresh).toBe(false);
-    expect(credentialOf(() => 'sk-test').canRefresh).toBe(true);
   });
 
   test.each([

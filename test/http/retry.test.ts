@@ -41,7 +41,6 @@ function stateOf(state: Partial<RetryState>): RetryState {
     retryUnknownOutcome: undefined,
     maxRetries: 2,
     retries: 0,
-    refreshed: false,
     canRefresh: true,
     replayable: true,
     ...state,
@@ -56,7 +55,6 @@ const anyState = fc.record({
   idempotent: fc.boolean(),
   maxRetries: fc.nat(4),
   retries: fc.nat(4),
-  refreshed: fc.boolean(),
   canRefresh: fc.boolean(),
   replayable: fc.boolean(),
 });
@@ -175,7 +173,7 @@ describe('decide()', () => {
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const action = decide({ kind, phase }, state);
         if (action === 'retry') return state.retries < state.maxRetries;
-        return action !== 'refresh' || (state.canRefresh && !state.refreshed);
+        return action !== 'refresh' || state.canRefresh;
       }),
     );
   });
@@ -185,6 +183,5 @@ describe('decide()', () => {
 
     expect(decide(failure, stateOf({ maxRetries: 0 }))).toBe('refresh');
     expect(decide(failure, stateOf({ canRefresh: false }))).toBe('throw');
-    expect(decide(failure, stateOf({ refreshed: true }))).toBe('throw');
   });
 });

@@ -86,7 +86,6 @@ describe('x-should-retry', () => {
             retryUnknownOutcome: undefined,
             maxRetries: 2,
             retries,
-            refreshed: false,
             canRefresh: true,
             replayable: true,
           } as const;
