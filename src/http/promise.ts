@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { check } from '../check.ts';
 
 /** An answer whose headers have come, and the two ways to read its body. */
 export interface OpenAnswer<T> {
@@ -20,12 +20,6 @@ export interface WithResponse<T> {
   response: Response;
   /** The gateway's request id, or `null` when none could be read. */
   request_id: string | null;
-}
-
-function handedOut(): Promise<never> {
-  const problem =
-    'was handed out by asResponse() and read there, so its body cannot be parsed here as well.';
-  return Promise.reject(new InvalidInputError('response', problem));
 }
 
 /**
@@ -112,8 +106,13 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   #data(): Promise<T> {
-    const isTaken = this.#raw?.bodyUsed === true || this.#raw?.body?.locked === true;
-    this.#parsed ??= isTaken ? handedOut() : this.#answer.then((answer) => answer.parse());
+    this.#parsed ??= this.#answer.then((answer) => {
+      const isTaken = this.#raw?.bodyUsed === true || this.#raw?.body?.locked === true;
+      const problem =
+        'was handed out by asResponse() and read there, so its body cannot be parsed here as well.';
+      check(!isTaken, 'response', problem);
+      return answer.parse();
+    });
     return this.#parsed;
   }
 }

@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../answers/error-body.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { ownCause } from '../answers/objects.ts';
 import type { FailedAttempt } from './retry.ts';
@@ -153,15 +154,6 @@ function formsOf(key: string): string[] {
   ];
 }
 
-/** What a gateway says in an error, in an answer or in a stream. */
-interface Said {
-  readonly message?: string | undefined;
-  readonly code?: string | null | undefined;
-  readonly type?: string | undefined;
-  readonly param?: string | null | undefined;
-  readonly error?: unknown;
-}
-
 /**
  * Takes out of what gateways and runtimes say what may not get into errors, and so into logs: the key
  * of the call, what else of it looks like one, and queries of URLs. Some gateways repeat the key that
@@ -206,10 +198,10 @@ export class Redaction {
   readonly #clean = (text: string): string => withoutQueries(this.withoutKeys(text));
 
   /** What a gateway says, with neither key nor queries. */
-  said<Words extends Said>(words: Words): Words & Said {
-    const { message, code, type, param, error } = words;
+  said(body: ErrorBody): ErrorBody {
+    const { message, code, type, param, error } = body;
     return {
-      ...words,
+      ...body,
       message: message && this.#clean(message),
       code: code && this.#clean(code),
       type: type && this.#clean(type),

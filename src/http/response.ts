@@ -179,17 +179,17 @@ function readChecked<T>(
   }
 }
 
-/** Reads parsed JSON that came as the answer of the operation, and reports what differs. */
-type ReadParsed = <T>(value: unknown, schema: ResponseSchema<T>) => T;
-
-/** How text becomes a value; a string is a complaint. */
-export type FromText<T> = (
-  text: string,
-  read: ReadParsed,
-) => { readonly value: T } | { readonly problem: string };
-
-/** An answer in text, or in JSON where text was asked for. */
-export function textAnswer<T>(fromText: FromText<T>): AnswerFormat<T, 'text'> {
+/**
+ * An answer in text, or in JSON where text was asked for.
+ *
+ * @param fromText - Makes a value of the text, with what reads parsed JSON, or says what is wrong with it.
+ */
+export function textAnswer<T>(
+  fromText: (
+    text: string,
+    read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
+  ) => { readonly value: T } | { readonly problem: string },
+): AnswerFormat<T, 'text'> {
   return {
     kind: 'text',
     async read(call, answer) {

@@ -6,8 +6,8 @@ import { peek, type Answer, brokenOff, readText } from '../http/response-body.ts
 import { notAnswer, notJSON, readJSON, kindOfText, typeOf } from '../http/response.ts';
 import { timedOut, truncated } from './errors.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
-import { readStream, type StreamForm, type StreamReading } from './stream-reader.ts';
-import { Stream } from './stream.ts';
+import { readStream, type StreamForm } from './stream-reader.ts';
+import { type Stream, streamOf } from './stream.ts';
 import { watchTimeouts } from './timeouts.ts';
 import { toEvents } from './verdict.ts';
 
@@ -43,10 +43,6 @@ const events: StreamForm = {
   format: serverEvents,
   limits: { watch: watchTimeouts, failure: timedOut },
 };
-
-function streamOf<Item>(reading: StreamReading<Item>): Stream<Item> {
-  return new Stream(reading, reading);
-}
 
 /** Opens the event stream in the body of a response, which is locked at once. */
 export function createStream<Item>(

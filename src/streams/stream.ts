@@ -166,7 +166,7 @@ export class Stream<Item> implements AsyncIterable<Item>, Disposable, AsyncDispo
 }
 
 /** Outside of the class: bundlers rename classes that name themselves, and `console.log` shows the name. */
-function streamOf<Item>(
+export function streamOf<Item>(
   reading: StreamReading<Item>,
   items: ItemSource<Item> = reading,
 ): Stream<Item> {
