@@ -1,16 +1,11 @@
 // What a server of your own does for its pages: hono.ts, express.ts and next/ hand it what they ask.
-import {
-  APIError,
-  Gateway,
-  InvalidInputError,
-  type ChatCompletionMessageParam,
-} from 'model-gateway';
+import { APIError, Gateway, InvalidInputError } from 'model-gateway';
 
 const gateway = new Gateway();
 
 /** What the clients of pages send. They check it, and so does yours. */
 interface Asked {
-  messages: ChatCompletionMessageParam[];
+  messages: Gateway.ChatCompletionMessageParam[];
   stream?: boolean;
   prompt: string;
   image: File;
@@ -18,11 +13,8 @@ interface Asked {
 }
 
 /** What pages may ask for: models and limits are yours, and nothing else is passed on. */
-function call(
-  path: string,
-  { messages, stream, prompt, image, input }: Asked,
-  signal: AbortSignal,
-) {
+function call(path: string, asked: Asked, signal: AbortSignal) {
+  const { messages, stream, prompt, image, input } = asked;
   switch (path.slice(path.lastIndexOf('/v1/'))) {
     case '/v1/chat/completions': {
       const params = { model: 'gpt-4o-mini', max_tokens: 1_000, messages, stream };

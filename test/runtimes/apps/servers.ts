@@ -68,7 +68,7 @@ export class Copies implements Disposable {
 
   /** Builds the app of Next, without the environment of its server. */
   async buildNext(): Promise<void> {
-    const child = this.#run([next, 'build'], 'next', { NEXT_TELEMETRY_DISABLED: '1' });
+    const child = this.#run([next, 'build'], 'next', {});
     const printed = outputOf(child);
     const [code] = await once(child, 'close');
     const isWarned = printed().includes('Node.js API');
@@ -109,7 +109,8 @@ export class Copies implements Disposable {
 
   #run(args: readonly string[], folder: string, env: Record<string, string>): ChildProcess {
     const cwd = path.join(this.folder, folder);
-    return spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
+    const own = { ...process.env, NEXT_TELEMETRY_DISABLED: '1', ...env };
+    return spawn(process.execPath, args, { cwd, env: own });
   }
 
   [Symbol.dispose](): void {
