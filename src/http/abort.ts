@@ -1,4 +1,4 @@
-import { checkSignal } from '../check.ts';
+import { check } from '../check.ts';
 
 /**
  * Calls the listener when the signal is aborted, at once if it is already, until the function that it
@@ -45,7 +45,9 @@ export function followSignal(
   signal: AbortSignal | null | undefined,
   controller: AbortController,
 ): () => void {
-  checkSignal(signal);
+  // Not `checkSignal()`: who only reads streams would load what tells of values.
+  const isSignal = !signal || typeof signal.addEventListener === 'function';
+  check(isSignal, 'signal', 'must be an AbortSignal.');
   return onAbort(signal, () => controller.abort(signal?.reason));
 }
 

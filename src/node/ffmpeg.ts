@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { pipeline } from 'node:stream/promises';
 import { check, checkDuration, checkObject, checkSignal, checkText } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
+import { followSignal } from '../http/abort.ts';
 
 /** Sound to be played: what `audio.speech.create()` gives, a file, or a stream of bytes. */
 export type PlayableAudio = Response | Blob | AsyncIterable<string | Uint8Array>;
@@ -77,8 +78,8 @@ export async function recordAudio(options: RecordAudioOptions = {}): Promise<Fil
   checkObject('options', options);
   const { signal, timeout, device } = options;
   checkSignal(signal);
-  const ends = signal === undefined ? [] : [signal];
-  if (timeout !== undefined) ends.push(AbortSignal.timeout(checkDuration('timeout', timeout)));
+  const limit =
+    timeout === undefined ? undefined : AbortSignal.timeout(checkDuration('timeout', timeout));
   const [format, microphone] = inputOf(device);
   const output = ['-ar', '24000', '-ac', '1', '-f', 'wav', 'pipe:1'];
   const recorder = spawn('ffmpeg', [...quietly, '-f', format, '-i', microphone, ...output], {
@@ -86,25 +87,27 @@ export async function recordAudio(options: RecordAudioOptions = {}): Promise<Fil
   });
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   recorder.stdout.on('data', (piece: Buffer<ArrayBuffer>) => pieces.push(piece));
-  const stopped = AbortSignal.any(ends);
-  const stop = (): void => void recorder.kill();
-  stopped.addEventListener('abort', stop, { once: true });
-  if (stopped.aborted) stop();
-  await endOf(recorder, 'ffmpeg').catch((error: unknown) => {
+  const stopping = new AbortController();
+  stopping.signal.addEventListener('abort', () => recorder.kill());
+  const unfollow = [signal, limit].map((end) => followSignal(end, stopping));
+  try {
+    await endOf(recorder, 'ffmpeg');
+  } catch (error) {
     // It ends with an error when it is stopped, too.
-    if (!stopped.aborted || pieces.length === 0) throw error;
-  });
+    if (!stopping.signal.aborted || pieces.length === 0) throw error;
+  } finally {
+    for (const leave of unfollow) leave();
+  }
   return new File(pieces, 'audio.wav', { type: 'audio/wav' });
 }
 
+const noSound = 'holds no sound; give a Response, a File or a stream that was not read.';
+
 function bytesOf(input: PlayableAudio): AsyncIterable<string | Uint8Array> {
-  const source = input instanceof Blob ? input.stream() : 'body' in input ? input.body : input;
-  const isReadable = typeof source?.[Symbol.asyncIterator] === 'function';
-  check(
-    isReadable,
-    'input',
-    'holds no sound; give a Response, a File or a stream that was not read.',
-  );
+  check(typeof input === 'object' && input !== null, 'input', noSound);
+  if (Symbol.asyncIterator in input) return input;
+  const source = 'stream' in input ? input.stream() : input.body;
+  check(source !== null && !source.locked, 'input', noSound);
   return source;
 }
 

@@ -87,8 +87,14 @@ describe('playAudio()', () => {
     expect(await sound.text()).toBe('sound');
   });
 
-  test('refuses an answer without a body', async () => {
-    await expect(playAudio(new Response(null))).rejects.toThrow('input: holds no sound');
+  test('refuses what holds no sound, and an answer that was read', async () => {
+    const read = new Response('sound');
+    await read.text();
+
+    for (const input of [new Response(null), read, null, 'song.mp3']) {
+      const failure = playAudio(untyped(input));
+      await expect(failure).rejects.toMatchObject({ field: 'input' });
+    }
   });
 });
 
