@@ -38,8 +38,8 @@ export interface PostgresLedger extends SubmitLedger {
 
 /**
  * A ledger of submissions in PostgreSQL 12 or later, for any number of machines: of all workers that
- * submit under the same `callId`, one does, whatever dies in between. It keeps call ids, digests and
- * handles, no keys and no prompts, as text in one table.
+ * submit under the same `callId`, one does, whatever dies in between. It keeps the ids of calls and
+ * requests, digests and handles, no keys and no prompts, as text in one table.
  *
  * A claim is leased, by the clock of the database, and the lease is renewed while the submission is
  * under way. Who asks after it has run out is told that the outcome is unknown, as the worker may have
@@ -83,15 +83,15 @@ class LedgerInPostgres extends StoredLedger implements PostgresLedger {
 }
 
 const allColumns =
-  'call_id, input_hash, claim_id, status, is_doubtful, lease_until, ref, other_refs, created_at, updated_at';
+  'call_id, input_hash, claim_id, status, is_doubtful, lease_until, ref, other_refs, request, created_at, updated_at';
 
 /** What is read of a call. Booleans too are text: drivers may be set up to read them otherwise. */
 const columns =
-  "c.status, c.input_hash, c.claim_id, coalesce(c.lease_until > now(), false)::text AS is_leased, coalesce(c.ref, '') AS ref, c.other_refs";
+  "c.status, c.input_hash, c.claim_id, coalesce(c.lease_until > now(), false)::text AS is_leased, coalesce(c.ref, '') AS ref, c.other_refs, c.request";
 
 function wordsOf(row: unknown): StoredWords {
-  const { status, input_hash, claim_id, is_leased, ref, other_refs } = Object(row);
-  const words: unknown[] = [status, input_hash, claim_id, is_leased, ref, other_refs];
+  const { status, input_hash, claim_id, is_leased, ref, other_refs, request } = Object(row);
+  const words: unknown[] = [status, input_hash, claim_id, is_leased, ref, other_refs, request];
   return words.map((word) => (typeof word === 'string' ? word : undefined));
 }
 
@@ -129,9 +129,15 @@ class PostgresStore implements CallStore {
           lease_until timestamptz,
           ref text,
           other_refs text NOT NULL DEFAULT '',
+          request text NOT NULL DEFAULT '',
           created_at timestamptz NOT NULL DEFAULT now(),
           updated_at timestamptz NOT NULL DEFAULT now()
         ); END IF;
+        -- The first version had none.
+        IF NOT EXISTS (
+          SELECT FROM pg_attribute
+          WHERE attrelid = to_regclass('${table}') AND attname = 'request' AND NOT attisdropped
+        ) THEN ALTER TABLE ${table} ADD COLUMN request text NOT NULL DEFAULT ''; END IF;
       END $migrate$`);
     // A table that is there may be another one.
     await this.#query(`SELECT ${allColumns} FROM ${table} LIMIT 0`);
@@ -143,7 +149,7 @@ class PostgresStore implements CallStore {
       const claimed = await this.#query(
         `INSERT INTO ${this.#table} AS c
            (${allColumns})
-         VALUES ($1, $2, $3, 'submitting', false, ${this.#lease}, NULL, '', now(), now())
+         VALUES ($1, $2, $3, 'submitting', false, ${this.#lease}, NULL, '', '', now(), now())
          ON CONFLICT (call_id) DO UPDATE SET
            input_hash = excluded.input_hash,
            claim_id = excluded.claim_id,
@@ -209,11 +215,17 @@ class PostgresStore implements CallStore {
     );
   }
 
-  async finish(key: string, end: SubmitEnd, claimId: string | undefined): Promise<void> {
+  async finish(
+    key: string,
+    end: SubmitEnd,
+    claimId: string | undefined,
+    request: string,
+  ): Promise<void> {
     const table = this.#table;
-    const isMeant = 'call_id = $1 AND ($2::text IS NULL OR claim_id = $2)';
+    // Each statement names all values: PostgreSQL refuses one that is of no use.
+    const isMeant = 'call_id = $1 AND ($2::text IS NULL OR claim_id = $2) AND $3::text IS NOT NULL';
     const leave = (condition: string) =>
-      `UPDATE ${table} SET status = 'unknown', lease_until = NULL, updated_at = now()
+      `UPDATE ${table} SET status = 'unknown', lease_until = NULL, request = $3, updated_at = now()
        WHERE ${isMeant} AND ref IS NULL AND ${condition}`;
     const statements: Readonly<Record<SubmitEnd, string>> = {
       completed: `UPDATE ${table} SET status = 'completed', updated_at = now() WHERE ${isMeant} AND ref IS NOT NULL`,
@@ -221,7 +233,7 @@ class PostgresStore implements CallStore {
       unknown: leave('true'),
       not_submitted: `WITH freed AS (DELETE FROM ${table} WHERE ${isMeant} AND ref IS NULL AND NOT is_doubtful) ${leave('is_doubtful')}`,
     };
-    await this.#query(statements[end], [key, claimId ?? null]);
+    await this.#query(statements[end], [key, claimId ?? null, request]);
   }
 
   async read(key: string): Promise<StoredWords | undefined> {

@@ -1,8 +1,8 @@
 /** Reads a call, whose key every script is given. */
 const head = `
 local key = KEYS[1]
-local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'doubt')
-local version, status, hash, claim, lease, ref, refs, doubt = unpack(call)
+local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'doubt', 'request')
+local version, status, hash, claim, lease, ref, refs, doubt, request = unpack(call)
 if version and version ~= '1' then return redis.error_reply('LEDGERVERSION ' .. version) end
 `;
 
@@ -24,7 +24,7 @@ if isFree or (not ref and (isAgain or (replaces ~= '' and claim == replaces))) t
   redis.call('HSET', key, 'v', '1', 'status', 'submitting', 'hash', ARGV[2], 'claim', id, 'lease', now + ARGV[4])
   return {'submitting', ARGV[2], id, 'true'}
 end
-return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
+return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs, request}`,
 
   /** ARGV: claim id, lease in ms. */
   renew: `${head}${clock}
@@ -53,7 +53,7 @@ elseif not isKept then
 end
 return 'ok'`,
 
-  /** ARGV: how it has ended, claim id or "", how long one that is over is kept in ms or "". */
+  /** ARGV: how it has ended, claim id or "", how long one that is over is kept in ms or "", the request of the claim or "". */
   finish: `${head}
 local ended = ARGV[1]
 if not version or (ARGV[2] ~= '' and ARGV[2] ~= claim) then return 'ok' end
@@ -64,13 +64,13 @@ if ended == 'completed' or ended == 'failed' then
   end
 elseif not ref then
   if ended == 'not_submitted' and not doubt then redis.call('DEL', key)
-  else redis.call('HSET', key, 'status', 'unknown') end
+  else redis.call('HSET', key, 'status', 'unknown', 'request', ARGV[4]) end
 end
 return 'ok'`,
 
   read: `${head}${clock}
 if not version then return {} end
-return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs}`,
+return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs, request}`,
 
   /** Which entries Redis may drop when its memory is full; "" where it has no limit, or does not say. */
   eviction: `

@@ -41,8 +41,8 @@ export interface RedisLedgerOptions extends StoredLedgerOptions {
 
 /**
  * A ledger of submissions in Redis 5 or later, for any number of machines: of all workers that submit
- * under the same `callId`, one does, whatever workers die in between. It keeps call ids, digests and
- * handles, no keys and no prompts, as one hash for each call.
+ * under the same `callId`, one does, whatever workers die in between. It keeps the ids of calls and
+ * requests, digests and handles, no keys and no prompts, as one hash for each call.
  *
  * **Its promise is weaker than that of PostgreSQL.** Redis confirms before a replica has the claim, and by
  * default up to a second before the disk has it. When a fail-over or a crash of Redis loses a claim, its
@@ -150,8 +150,13 @@ class RedisStore implements CallStore {
     await this.#run('accept', key, ref, start, claimId ?? '');
   }
 
-  async finish(key: string, end: SubmitEnd, claimId: string | undefined): Promise<void> {
-    await this.#run('finish', key, end, claimId ?? '', this.#keep);
+  async finish(
+    key: string,
+    end: SubmitEnd,
+    claimId: string | undefined,
+    request: string,
+  ): Promise<void> {
+    await this.#run('finish', key, end, claimId ?? '', this.#keep, request);
   }
 
   async read(key: string): Promise<StoredWords | undefined> {

@@ -65,7 +65,8 @@ export interface CallStore {
   /** Goes on with the lease of a claim; `false` when it is no longer the current one. */
   renew(key: string, claimId: string): Promise<boolean>;
   accept(key: string, task: StoredTask, claimId: string | undefined): Promise<void>;
-  finish(key: string, end: SubmitEnd, claimId: string | undefined): Promise<void>;
+  /** @param request - Of a call in doubt: see {@link readCall}. */
+  finish(key: string, end: SubmitEnd, claimId: string | undefined, request: string): Promise<void>;
   read(key: string): Promise<StoredWords | undefined>;
   /** Says in words what an error of the database means. */
   explain(error: unknown): Problem;
@@ -131,14 +132,23 @@ function readRefs(texts: readonly string[]): VideoTaskRef[] {
   return refs.filter(isFirst);
 }
 
+/** The request of a claim as text. It names its claim, as older versions leave it there for the next one. */
+function storedRequest(claimId: string | undefined, requestId: unknown): string {
+  // Ids of gateways are plain; what no database could be trusted with is left out.
+  const isPlain = typeof requestId === 'string' && /^[!-~]{1,200}$/.test(requestId);
+  return claimId !== undefined && isPlain ? `${claimId} ${requestId}` : '';
+}
+
 /**
  * Reads what a database holds of a call.
  *
  * @param words - Its status, input hash and claim id, whether its lease goes on (`"true"`), the handle
- * that all who ask are given, and those of further tasks, one a line.
+ * that all who ask are given, those of further tasks, one a line, and the claim of which a request is
+ * known, with that.
  */
 function readCall(words: StoredWords): SubmitEntry {
-  const [status = '', inputHash = '', claimId = '', isLeased, ref = '', others = ''] = words;
+  const [status = '', inputHash = '', claimId = '', isLeased, ref = '', others = '', request = ''] =
+    words;
   const refs = readRefs([ref, ...others.split('\n')].filter((text) => text !== ''));
   const [first] = refs;
   if (first !== undefined) {
@@ -147,7 +157,10 @@ function readCall(words: StoredWords): SubmitEntry {
   }
   const isUnknown = status !== 'submitting';
   const isAlive = !isUnknown && isLeased === 'true';
-  return { status: isUnknown ? 'unknown' : 'submitting', inputHash, claimId, isAlive, refs };
+  const claim = { inputHash, claimId, isAlive, refs };
+  if (!isUnknown) return { status: 'submitting', ...claim };
+  const [claimOfRequest, requestId] = request.split(' ');
+  return { status: 'unknown', ...claim, ...(claimOfRequest === claimId && { requestId }) };
 }
 
 /** A pause that keeps no process alive that has nothing else to do. */
@@ -226,12 +239,18 @@ export class StoredLedger implements SubmitLedger {
     }
   }
 
-  async finish(callId: string, end: SubmitEnd, claimId?: string): Promise<void> {
+  async finish(
+    callId: string,
+    end: SubmitEnd,
+    claimId?: string,
+    requestId?: string,
+  ): Promise<void> {
     const key = await keyOf(callId);
     checkClaimId(claimId);
     check(ends.includes(end), 'end', `must be one of "${ends.join('", "')}".`);
     this.#rest(claimId);
-    await this.#ask(callId, () => this.#store.finish(key, end, claimId), 'Say it again.');
+    const request = storedRequest(claimId, requestId);
+    await this.#ask(callId, () => this.#store.finish(key, end, claimId, request), 'Say it again.');
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {

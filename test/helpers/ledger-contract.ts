@@ -41,6 +41,24 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       expect(await ledger.claim('job', 'hash')).toMatchObject({ status: 'finished', ref });
     });
 
+    test('keeps the request of a claim in doubt, for that claim alone', async () => {
+      const ledger = await make();
+      const first = await claimIdOf(ledger.claim('job', 'hash'));
+      await ledger.finish('job', 'unknown', first, '20260101-request');
+      const told = [await ledger.claim('job', 'hash'), await ledger.entry('job')];
+
+      const second = await claimIdOf(ledger.claim('job', 'hash', first));
+      await ledger.finish('job', 'unknown', first, '20260101-late');
+      const underWay = await ledger.entry('job');
+      await ledger.finish('job', 'unknown', second);
+
+      const known = { status: 'unknown', claimId: first, requestId: '20260101-request' };
+      expect(told).toMatchObject([known, known]);
+      expect(underWay).not.toHaveProperty('requestId');
+      expect(await ledger.entry('job')).toMatchObject({ status: 'unknown', claimId: second });
+      expect(await ledger.entry('job')).not.toHaveProperty('requestId');
+    });
+
     test('calls do not touch each other', async () => {
       const ledger = await make();
 

@@ -269,6 +269,32 @@ describe('a table', () => {
     },
   );
 
+  test('of the first version is brought up to date, and what is in it stays', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(pool, { table });
+    const claimId = await claimIdOf(ledger.claim('job', 'hash'));
+    await pool.query(`ALTER TABLE ${table} DROP COLUMN request`);
+
+    const refused = await failureOf(ledger.claim('other', 'hash'));
+    await Promise.all(Array.from({ length: 8 }, () => ledger.migrate()));
+    await ledger.finish('job', 'unknown', claimId, '20260101-request');
+
+    expect(String(refused)).toMatch(/of another version \(column "request".*ledger\.migrate\(\)/);
+    expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-request' });
+  });
+
+  test('in which an older version has left the request of another claim tells none', async () => {
+    const table = await migrated();
+    const ledger = postgresLedger(pool, { table });
+    await ledger.finish('job', 'unknown', await claimIdOf(ledger.claim('job', 'hash')), 'request');
+    await pool.query(`UPDATE ${table} SET claim_id = 'later'`);
+
+    const entry = await ledger.entry('job');
+
+    expect(entry).toMatchObject({ status: 'unknown', claimId: 'later' });
+    expect(entry).not.toHaveProperty('requestId');
+  });
+
   test('is made once, however many make it, and what is in it stays', async () => {
     const table = newTable();
     const ledgers = Array.from({ length: 8 }, () => postgresLedger(pool, { table }));
