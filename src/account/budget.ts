@@ -1,5 +1,6 @@
 import { parseJSON } from '../answers/objects.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
+import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { CallRecord } from '../observing/calls.ts';
@@ -25,7 +26,7 @@ const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} US
 /** What a submission of a video was multiplied by. */
 interface VideoRatios {
   readonly seconds: number | undefined;
-  /** All ratios but that of the seconds. */
+  /** All ratios but that of the seconds: the largest product so far. */
   readonly others: number;
 }
 
@@ -38,8 +39,12 @@ export class BudgetState {
   reserved = 0;
   #hasWarned = false;
   readonly #budget: Budget;
-  /** What the videos of a model were last multiplied by. */
+  /** What the videos of a model were multiplied by. */
   readonly #videos = new Map<string | undefined, VideoRatios>();
+  /** The models of which a submission was answered, which tells that if anything does. */
+  readonly #answered = new Set<string | undefined>();
+  /** The end of the first submission of a model. */
+  readonly #firsts = new Map<string | undefined, Promise<void>>();
   /** The dearest call of a model whose cost is known: for those that broke off. */
   readonly #dearest = new Map<string | undefined, number>();
   readonly #told = new Set<string | undefined>();
@@ -72,15 +77,24 @@ export class BudgetState {
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
     );
-    // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
     const { record, spec, client } = call;
-    const cost = this.#costBefore(prices, call);
     const model = modelOf(record);
+    const isVideo = needsRatios(record.operation) && this.#ownPrice(model) === undefined;
+    const ofFirst = () => (isVideo ? this.#firsts.get(model) : undefined);
+    for (let first = ofFirst(); first; first = ofFirst()) await this.#wait(first, model, call);
+    // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
+    const cost = this.#costBefore(prices, call);
     const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;
     this.#check(name, cost, prices);
     const amount = cost.amount?.value ?? 0;
     this.reserved += amount;
     this.#warn(client.log);
+    // The first video of a model goes alone: what the others may cost is known from its answer on.
+    let end: (() => void) | undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    if (isVideo && !this.#answered.has(model)) this.#firsts.set(model, ended);
     let isOver = false;
     return () => {
       if (isOver) return;
@@ -88,15 +102,48 @@ export class BudgetState {
       this.reserved -= amount;
       this.spent += this.#costAfter(prices, record, amount, client.log);
       this.#warn(client.log);
+      this.#pass(model, ended);
+      end?.();
     };
+  }
+
+  /** Waits for the answer to the first video of a model; not for one that nobody reads. */
+  async #wait(
+    first: Promise<void>,
+    model: string | undefined,
+    { settings, scope }: LogicalCall,
+  ): Promise<void> {
+    const { signal } = scope.controller;
+    const waiting = new AbortController();
+    const stop = followSignal(signal, waiting);
+    const late = delay(settings.timeout, waiting.signal).then(
+      () => this.#pass(model, first),
+      () => signal.throwIfAborted(),
+    );
+    try {
+      await Promise.race([first, late]);
+    } finally {
+      stop();
+      waiting.abort();
+    }
+  }
+
+  #pass(model: string | undefined, first: Promise<void>): void {
+    if (this.#firsts.get(model) === first) this.#firsts.delete(model);
+  }
+
+  /** What the caller says that a call of a model costs at most. */
+  #ownPrice(model: string | undefined): number | undefined {
+    const { perCall = {} } = this.#budget;
+    return model !== undefined && Object.hasOwn(perCall, model) ? perCall[model] : undefined;
   }
 
   /** What a call may cost, as far as that is known before it is sent. */
   #costBefore(prices: PricesRead, { record, params, spec }: LogicalCall): CostEstimate {
     const model = modelOf(record);
     const isCharged = spec.charge === 'charged';
-    const { perCall = {}, group } = this.#budget;
-    const own = model !== undefined && Object.hasOwn(perCall, model) ? perCall[model] : undefined;
+    const { group } = this.#budget;
+    const own = this.#ownPrice(model);
     if (own !== undefined && isCharged) return dollars(own * unitsOf(record));
     const isVideo = needsRatios(record.operation);
     const units = isVideo ? this.#videoUnits(model, params) : unitsOf(record);
@@ -148,6 +195,7 @@ export class BudgetState {
     const ratios = answer?.ratios ?? null;
     const model = modelOf(call);
     if (outcome === 'not_sent' || outcome === 'rejected') return 0;
+    if (answer) this.#answered.add(model);
     this.#learn(model, ratios);
     const work = { model, units: unitsOf(call), usage: addUsage(usage) };
     const known = price(prices, work, this.#budget.group);
@@ -172,8 +220,9 @@ export class BudgetState {
     if (ratios === null) return;
     const read: { readonly seconds?: unknown } = Object(parseJSON(ratios));
     const seconds = Number(read.seconds) || undefined;
-    const all = productOf(ratios);
-    this.#videos.set(model, { seconds, others: all / (seconds ?? 1) });
+    const others = productOf(ratios) / (seconds ?? 1);
+    const before = this.#videos.get(model)?.others ?? 0;
+    this.#videos.set(model, { seconds, others: Math.max(others, before) });
   }
 
   #warn(log: Log): void {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { BudgetError, Gateway, InvalidInputError, type Budget } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { collect, emulated, failureOf, scripted } from '../helpers/clients.ts';
@@ -175,6 +175,107 @@ describe('a budget', () => {
 
     expect((await client.account.spent()).budget?.spent).toBeCloseTo(0.3);
     expect(await failureOf(client.videos.create(video))).toMatchObject({ cost: 0.15 });
+  });
+
+  describe('of videos of which nobody knows yet what they are multiplied by', () => {
+    const patience = { timeout: 10_000 };
+    const video = { model: 'wan', prompt: 'A boat', seconds: 5 };
+    const entry = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
+
+    /** Each costs 0.15 where 0.05 could be expected. */
+    function wan(budget: Budget, isTold = true) {
+      const ratios = { 'x-new-api-other-ratios': '{"seconds":5,"resolution-1080P":3}' };
+      const headers = isTold ? ratios : {};
+      const task = (): Response => Response.json({ id: 'task_1', status: 'queued' }, { headers });
+      let answer: (() => void) | undefined;
+      let answered: Promise<void> | undefined;
+      const serve = async (request: Request): Promise<Response> => {
+        await answered;
+        return priced([entry], task)(request);
+      };
+      const { client, requests } = scripted([serve], { budget });
+      return {
+        client,
+        posts: () => requests.filter(({ method }) => method === 'POST').length,
+        hold: () => {
+          answered = new Promise((resolve) => {
+            answer = resolve;
+          });
+        },
+        answer: () => answer?.(),
+      };
+    }
+
+    test('the first may pass the limit, which counts at once: the second is refused', async () => {
+      const { client, posts } = wan({ limit: 0.12 });
+
+      await client.videos.create(video);
+
+      expect(await failureOf(client.videos.create(video))).toMatchObject({ reason: 'limit' });
+      expect((await client.account.spent()).budget).toMatchObject({ spent: 0.15, reserved: 0 });
+      expect(posts()).toBe(1);
+    });
+
+    test('the first goes alone, and those at the same time by its answer', async () => {
+      const { client, posts } = wan({ limit: 0.31 });
+
+      const sent = Array.from({ length: 6 }, () => client.videos.create(video));
+      const results = await Promise.allSettled(sent);
+
+      const failed = results.filter(({ status }) => status === 'rejected');
+      expect(posts()).toBe(2);
+      expect(failed).toHaveLength(4);
+      expect(failed).toMatchObject(failed.map(() => ({ reason: { reason: 'limit' } })));
+    });
+
+    test.each([
+      ['perCall is given', { limit: 1, perCall: { wan: 0.05 } }, 0],
+      ['an answer has told nothing', { limit: 1 }, 1],
+    ])('all go at once when %s', async (_, budget, before) => {
+      const { client, posts, hold, answer } = wan(budget, false);
+      for (let made = 0; made < before; made += 1) await client.videos.create(video);
+      await client.account.prices();
+      hold();
+
+      const sent = [1, 2, 3].map(() => client.videos.create(video));
+      await vi.waitFor(() => expect(posts()).toBe(before + 3), patience);
+      answer();
+
+      expect(await Promise.all(sent)).toHaveLength(3);
+    });
+
+    test('one that waits can be aborted, and holds nobody up', async () => {
+      const { client, posts, hold, answer } = wan({ limit: 1 });
+      const controller = new AbortController();
+      await client.account.prices();
+      hold();
+
+      const first = client.videos.create(video);
+      await vi.waitFor(() => expect(posts()).toBe(1), patience);
+      const aborted = failureOf(client.videos.create(video, { signal: controller.signal }));
+      const last = client.videos.create(video);
+      controller.abort();
+      const error = await aborted;
+      answer();
+      await Promise.all([first, last]);
+
+      expect(error).toMatchObject({ name: 'APIUserAbortError', outcome: 'not_sent' });
+      expect(posts()).toBe(2);
+      expect((await client.account.spent()).budget?.reserved).toBe(0);
+    });
+
+    test('an answer that nobody reads holds nobody up', async () => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const { client, posts } = wan({ limit: 1 });
+
+      await client.videos.create(video).asResponse();
+      const next = client.videos.create(video, { timeout: 5_000 });
+      await vi.advanceTimersByTimeAsync(5_000);
+
+      expect(await next).toMatchObject({ id: 'task_1' });
+      expect(posts()).toBe(2);
+    });
   });
 
   test('counts chat when its usage is known, and refuses it once the limit is reached', async () => {
