@@ -4,7 +4,7 @@ import { formatTable } from '../lib/table.ts';
 import { columnsOf, show, type Column } from './columns.ts';
 import type { Fault } from './faults.ts';
 import type { Cell } from './measure.ts';
-import type { SettledCall } from './settle.ts';
+import { type SettledCall, verdictsOf } from './settle.ts';
 import type { Subject } from './subject.ts';
 
 /** What the two tables are about. */
@@ -62,9 +62,11 @@ export function textTable(
 export function pictureOf(
   faults: readonly Fault[],
   cells: readonly Cell[],
+  settled: readonly SettledCall[],
   { pays, title, finding }: (typeof tables)[number],
   environment: Environment,
 ): string {
+  const isSettled = pays === 'job';
   const columns = columnsOf(cells).filter((column) => column.pays === pays);
   const rows = (
     list: readonly Fault[],
@@ -72,10 +74,13 @@ export function pictureOf(
   ): Grid['sections'][number]['rows'] =>
     list.map((fault) => ({
       label: fault.label,
-      cells: columns.map((column) => {
-        const cell = column.cells.get(fault);
-        return cell && value(cell);
-      }),
+      cells: [
+        ...columns.map((column) => {
+          const cell = column.cells.get(fault);
+          return cell && value(cell);
+        }),
+        ...(isSettled ? [settledCell(fault, settled)] : []),
+      ],
     }));
   const failing = faults.filter((fault) => fault.verdict !== 'answered');
   return gridPicture({
@@ -84,15 +89,18 @@ export function pictureOf(
       `${finding} ` +
       'One call, one fault, every client on its default options unless a column says otherwise. ' +
       'The service counts a charge when it has a whole request, as services do that start to work before they answer.',
-    columns: columns.map((column) => ({
-      heading: column.package,
-      notes: [
-        environment.packages[column.package] ?? '',
-        ...shortCalls(column),
-        ...(isVaried(column, columns) ? ['defaults'] : optionLines(column)),
-      ],
-      own: column.package === 'model-gateway',
-    })),
+    columns: [
+      ...columns.map((column) => ({
+        heading: column.package,
+        notes: [
+          environment.packages[column.package] ?? '',
+          ...shortCalls(column),
+          ...(isVaried(column, columns) ? ['defaults'] : optionLines(column)),
+        ],
+        own: column.package === 'model-gateway',
+      })),
+      ...(isSettled ? [settledColumn] : []),
+    ],
     sections: [
       {
         heading: 'The service did the work, then this happened: number of charges',
@@ -112,8 +120,25 @@ export function pictureOf(
     footnote:
       `Measured on Node ${environment.node} against a local server (bench/duplicates). ` +
       'Clients without an option for a time-out were given an AbortSignal. A refused connection and a 429 prove that nothing was done, so trying again is right; ' +
-      'a connection that is reset when it opens looks to a client like one that is reset after the request.',
+      'a connection that is reset when it opens looks to a client like one that is reset after the request.' +
+      (isSettled
+        ? ' settle() reads the books of the service; that they have no line proves nothing.'
+        : ''),
   });
+}
+
+/** What the books tell of a call afterwards; no other client asks them. */
+const settledColumn = {
+  heading: 'settle()',
+  notes: ['model-gateway', 'asked', 'afterwards'],
+  own: true,
+};
+
+function settledCell(fault: Fault, settled: readonly SettledCall[]): GridCell | undefined {
+  const verdicts = verdictsOf(settled.filter((call) => call.fault === fault));
+  if (verdicts.length === 0) return undefined;
+  const isTold = !verdicts.includes('unknowable');
+  return { value: verdicts.join(', '), tone: isTold ? 'good' : 'plain' };
 }
 
 function toneOf(charges: number): GridCell['tone'] {

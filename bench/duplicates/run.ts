@@ -77,7 +77,7 @@ if (!values.check) {
     `\nWritten: ${await saveJSON('duplicates.json', resultOf(faults, cells, settled, environment))}`,
   );
   for (const table of tables) {
-    const picture = pictureOf(faults, cells, table, environment);
+    const picture = pictureOf(faults, cells, settled, table, environment);
     console.log(`Written: ${await saveResult(table.file, picture)}`);
   }
 }

@@ -89,6 +89,11 @@ export function settleProblems(calls: readonly SettledCall[]): string[] {
   return [...wrong, ...few];
 }
 
+/** The verdicts on some calls, each once. */
+export function verdictsOf(calls: readonly SettledCall[]): Settlement['verdict'][] {
+  return [...new Set(calls.map(({ verdict }) => verdict))];
+}
+
 /** For each fault what `settle` finds, over all charged calls. */
 export function settleTable(calls: readonly SettledCall[]): string {
   const faults = [...new Set(calls.map(({ fault }) => fault))];
@@ -96,8 +101,7 @@ export function settleTable(calls: readonly SettledCall[]): string {
     const own = calls.filter(
       (call) => call.fault === fault && call.namesRequests === namesRequests,
     );
-    const verdicts = [...new Set(own.map(({ verdict }) => verdict))];
-    return verdicts
+    return verdictsOf(own)
       .map((word) => `${word} ${own.filter(({ verdict }) => verdict === word).length}`)
       .join(', ');
   };
