@@ -44,6 +44,8 @@ interface Sizes {
   readonly gzip: number;
   /** What is loaded before anything is called. */
   readonly initialGzip: number;
+  /** What is loaded with the first question to the account; known of our source alone. */
+  readonly accountGzip: number;
   readonly metafile: Metafile;
 }
 
@@ -68,18 +70,22 @@ async function bundle(program: string, splitting = true, plugins: Plugin[] = [])
   const outputs = new Map(
     outputFiles.map(({ path: file, contents }) => [path.relative(bench, file), contents]),
   );
-  const entry = Object.keys(metafile.outputs).find(
-    (file) => metafile.outputs[file]?.entryPoint === '<stdin>',
-  );
-  const initial = new Set<string>();
-  const visit = (file: string): void => {
-    if (initial.has(file)) return;
-    initial.add(file);
-    for (const { path: next, kind } of metafile.outputs[file]?.imports ?? []) {
-      if (kind === 'import-statement') visit(next);
-    }
+  /** What is loaded with a part, besides what is there already. */
+  const loadedWith = (part: string, known: ReadonlySet<string>): Set<string> => {
+    const files = new Set<string>();
+    const visit = (file: string): void => {
+      if (known.has(file) || files.has(file)) return;
+      files.add(file);
+      for (const { path: next, kind } of metafile.outputs[file]?.imports ?? []) {
+        if (kind === 'import-statement') visit(next);
+      }
+    };
+    const entries = Object.keys(metafile.outputs);
+    entries.filter((file) => metafile.outputs[file]?.entryPoint === part).forEach(visit);
+    return files;
   };
-  if (entry !== undefined) visit(entry);
+  const initial = loadedWith('<stdin>', new Set());
+  const account = loadedWith('../src/account/reader.ts', initial);
   const gzipOf = (files: Iterable<string>): number =>
     [...files].reduce(
       (sum, file) => sum + gzipSync(outputs.get(file) ?? '', { level: 9 }).byteLength,
@@ -89,6 +95,7 @@ async function bundle(program: string, splitting = true, plugins: Plugin[] = [])
     minified: outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0),
     gzip: gzipOf(outputs.keys()),
     initialGzip: gzipOf(initial),
+    accountGzip: gzipOf(account),
     metafile,
   };
 }
@@ -106,7 +113,7 @@ async function breakdown(): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(rooms).toSorted(([, a], [, b]) => b - a));
 }
 
-/** What a page pays for what it does not use, before its first call. */
+/** What a page pays for what it does not use, before its first call, and for the account when it asks. */
 async function measureSeams(): Promise<Metric[]> {
   const page = "import { Gateway } from '../src/index.ts'; globalThis.Gateway = Gateway;";
   const whole = await bundle(page);
@@ -114,13 +121,20 @@ async function measureSeams(): Promise<Metric[]> {
     books: '– of it for totals, budget and the memory of calls',
     observer: '– of it for observers',
   };
-  return Promise.all(
+  const account: Metric = {
+    id: 'bundle.account',
+    label: '– loaded with the first question to the account',
+    unit: 'KiB',
+    values: { 'model-gateway': whole.accountGzip / 1024 },
+  };
+  const ofSeams = await Promise.all(
     (['books', 'observer'] as const).map(async (seam): Promise<Metric> => {
       const rest = await bundle(page, true, [without(seams[seam], path.join(root, 'src'))]);
       const values = { 'model-gateway': (whole.initialGzip - rest.initialGzip) / 1024 };
       return { id: `bundle.${seam}`, label: labels[seam], unit: 'KiB', values };
     }),
   );
+  return [...ofSeams, account];
 }
 
 function roomOf(file: string): string {
@@ -131,11 +145,11 @@ function roomOf(file: string): string {
 }
 
 async function measure({ columns }: Effort): Promise<PartResult> {
-  const sizes: Partial<Record<Column, Omit<Sizes, 'metafile'>>> = {};
+  const sizes: Partial<Record<Column, Omit<Sizes, 'metafile' | 'accountGzip'>>> = {};
   const gzip: Partial<Record<Column, number>> = {};
   const initial: Partial<Record<Column, number>> = {};
   for (const column of columns) {
-    const { metafile: _, ...own } = await bundle(programOf(column));
+    const { metafile: _, accountGzip: __, ...own } = await bundle(programOf(column));
     sizes[column] = own;
     gzip[column] = own.gzip / 1024;
     initial[column] = own.initialGzip / 1024;

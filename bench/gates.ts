@@ -33,6 +33,11 @@ export const gates: readonly Gate[] = [
     reason: 'A page should pay next to nothing for what it does not use.',
   })),
   {
+    metric: 'bundle.account',
+    atMost: 6,
+    reason: 'A page that asks what was charged waits for it.',
+  },
+  {
     metric: 'bundle.stream',
     atMost: 12,
     reason: 'A page whose server makes the call should not pay for a client.',
