@@ -194,7 +194,7 @@ export class BudgetState {
     const { outcome, usage = {} } = call.end ?? {};
     const ratios = answer?.ratios ?? null;
     const model = modelOf(call);
-    if (outcome === 'not_sent' || outcome === 'rejected') return 0;
+    if (!call.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
     if (answer) this.#answered.add(model);
     this.#learn(model, ratios);
     const work = { model, units: unitsOf(call), usage: addUsage(usage) };

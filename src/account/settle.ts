@@ -171,8 +171,8 @@ function settleByFit(call: CallRecord, books: Books, calls: Calls): Finding {
   const byTime = 'By model and time nothing can be concluded';
   if (isPending(call)) return unknowable(`${byTime}: the call is still under way.`);
   if (!isOpen(call)) return unknowable(absent);
-  if (calls.isForgetful === true || calls.lost > 0)
-    return unknowable(`${byTime}: too many calls of this client are open.`);
+  const isForgetful = calls.isForgetful === true || calls.lost > 0;
+  if (isForgetful) return unknowable(`${byTime}: too many calls of this client are open.`);
   const { records } = calls;
   const known = new Set(records.flatMap(requestIdsOf));
   // A call that was never told its request id, or has none yet, may own any of the lines that are left.

@@ -134,6 +134,33 @@ describe('a budget', () => {
     expect(paid()).toBe(0);
   });
 
+  test('a call that is aborted while its price is read counts nothing', async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { client, requests } = scripted(
+      [
+        async (request: Request) => {
+          await answered;
+          return priced([], () => Response.json({}))(request);
+        },
+      ],
+      { budget: { limit: 1, perCall: { 'm-image': price } } },
+    );
+    const controller = new AbortController();
+
+    const failed = failureOf(client.images.generate(image, { signal: controller.signal }));
+    await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 10_000 });
+    controller.abort();
+    const error = await failed;
+    answer?.();
+    await client.account.prices();
+
+    expect(error).toMatchObject({ outcome: 'not_sent' });
+    expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 0 });
+  });
+
   test('videos reserve their seconds, and count by what their answer says', async () => {
     const { client, paid } = budgeted({ limit: 12 * price });
     const video = { model: 'm-video', prompt: 'A boat' };
