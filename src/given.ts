@@ -23,12 +23,11 @@ export function fileAsGiven(value: unknown): unknown {
   return value;
 }
 
-/** Whether a value is data and nothing else, in any realm; objects that do something are not copied. */
-function isData(value: unknown): value is object {
+/** Whether a value is an object of no class, in any realm. */
+function isPlain(value: unknown): value is object {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
-  return isPlain && !Object.values(value).some((item) => typeof item === 'function');
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 type Copy = (value: unknown) => unknown;
@@ -42,7 +41,7 @@ const same: Copy = (value) => value;
  * @param other - Copies what is neither a list nor plain data.
  */
 export function asGiven<Given>(given: Given, other: Copy = same): Given {
-  if (!isObject(given)) return given;
+  if (!isPlain(given)) return given;
   const copies = new Map<unknown, unknown>();
   const fill = <Target extends object>(value: unknown, target: Target): Target => {
     copies.set(value, target);
@@ -52,7 +51,10 @@ export function asGiven<Given>(given: Given, other: Copy = same): Given {
   const copyOf: Copy = (value) => {
     if (copies.has(value)) return copies.get(value);
     if (Array.isArray(value)) return fill(value, [...value]);
-    return isData(value) ? fill(value, { ...value }) : other(value);
+    // What has functions may count on being itself.
+    const isData =
+      isPlain(value) && !Object.values(value).some((item) => typeof item === 'function');
+    return isData ? fill(value, { ...value }) : other(value);
   };
   return fill(given, { ...given });
 }

@@ -1,4 +1,4 @@
-import { fileAsGiven } from '../given.ts';
+import { asGiven, fileAsGiven } from '../given.ts';
 import { loadRare } from '../load-rare.ts';
 import type { FileOptions } from './read-file.ts';
 import type { ResponseLike, StreamingFileInput, UploadData } from './types.ts';
@@ -37,7 +37,7 @@ export async function toFile(
   name?: string | null,
   options?: FileOptions,
 ): Promise<File> {
-  const given = fileAsGiven(await value);
+  const { given } = asGiven({ given: await value }, fileAsGiven);
   const { readFile } = await loadRare();
   return readFile(given, name, options);
 }

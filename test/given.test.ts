@@ -1,0 +1,59 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { asGiven, fileAsGiven } from '../src/given.ts';
+
+/** Changes every list and every object in a value. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const inner of Object.values(value)) spoil(inner);
+  for (const name of Object.keys(value)) Reflect.deleteProperty(value, name);
+}
+
+test('what was given stays, whatever becomes of it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const given = structuredClone(value);
+      const copy = asGiven(given);
+      spoil(given);
+      expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+test('an object that holds itself is copied as one', () => {
+  const given: Record<string, unknown> = { model: 'm' };
+  given['self'] = given;
+
+  const copy = asGiven(given);
+
+  expect(copy).not.toBe(given);
+  expect(copy['self']).toBe(copy);
+});
+
+test('what does something is left as it is', () => {
+  class Reader {
+    readonly #secret = 1;
+    get secret(): number {
+      return this.#secret;
+    }
+  }
+  const given = { reader: new Reader(), tool: { run: () => 1 }, file: new File(['x'], 'a.txt') };
+
+  expect(asGiven(given, fileAsGiven)).toEqual(given);
+  expect(asGiven(given).reader).toBe(given.reader);
+  expect(asGiven(given).tool).toBe(given.tool);
+  const reader = new Reader();
+  expect(asGiven(reader)).toBe(reader);
+});
+
+test('bytes are copied where files are sent, also deep inside, and left where they are not', async () => {
+  const bytes = new TextEncoder().encode('hello');
+  const given: { image: unknown[] } = { image: [{ data: bytes.buffer, filename: 'a.txt' }] };
+
+  const { image } = asGiven(given, fileAsGiven);
+  expect(asGiven({ bytes }).bytes).toBe(bytes);
+  bytes.fill(0);
+
+  const data: unknown = Reflect.get(Object(image[0]), 'data');
+  expect(data instanceof Blob && (await data.text())).toBe('hello');
+});
