@@ -140,8 +140,8 @@ export class CallScope {
   }
 
   /**
-   * What `untilAborted` does, for what an attempt waits for: one thing after the other. It needs no
-   * listener, which would cost more than to read a short answer.
+   * Settles as the promise does, or rejects as soon as the attempt is stopped. An attempt waits for one
+   * thing at a time, so this needs no listener, which would cost more than to read a short answer.
    */
   until<T>(promise: Promise<T>): Promise<T> {
     const { aborted, reason }: { aborted: boolean; reason: unknown } = this.#attempt.signal;

@@ -7,6 +7,7 @@ export interface Answer {
   readonly response: Response;
   readonly requestId: string | undefined;
   readonly spec: CallSpec;
+  /** Ends the reading when the call is stopped, by the caller or by a time limit. */
   readonly scope: CallScope;
 }
 
