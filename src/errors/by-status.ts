@@ -38,8 +38,10 @@ const generate: typeof AnyAPIError.generate = (status, answer, message, headers)
 };
 
 /**
- * The class itself, with what knows the classes below it: whoever only tells errors apart, or only reads
- * streams, does not load them all.
+ * A call to the gateway failed: the class of all such errors, with `generate()`.
+ *
+ * That is added here and not in the class, so that a program that only tells errors apart, or only reads
+ * streams, does not load the classes for every status.
  */
 export const APIError: typeof AnyAPIError = /* @__PURE__ */ Object.assign(AnyAPIError, {
   generate,

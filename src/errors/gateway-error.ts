@@ -59,6 +59,8 @@ export class GatewayError extends Error {
   /** The name of the class, kept through minification and across copies of the package. */
   static readonly kind: string = 'GatewayError';
 
+  // The fields of errors are only declared: their constructors set them, and pages load the rest for nothing.
+
   /** Whether the request was `not_sent`, was `rejected`, or has an `unknown` fate. */
   declare readonly outcome: Outcome;
   /** What `outcome` was concluded from. */
