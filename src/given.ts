@@ -51,9 +51,12 @@ export function asGiven<Given>(given: Given, other: Copy = same): Given {
   const copyOf: Copy = (value) => {
     if (copies.has(value)) return copies.get(value);
     if (Array.isArray(value)) return fill(value, [...value]);
-    // What has functions may count on being itself.
+    // What has functions or hidden fields counts on being itself.
     const isData =
-      isPlain(value) && !Object.values(value).some((item) => typeof item === 'function');
+      isPlain(value) &&
+      Object.values(Object.getOwnPropertyDescriptors(value)).every(
+        ({ enumerable, value: item }) => enumerable === true && typeof item !== 'function',
+      );
     return isData ? fill(value, { ...value }) : other(value);
   };
   return fill(given, { ...given });

@@ -44,6 +44,9 @@ test('what does something is left as it is', () => {
   expect(asGiven(given).tool).toBe(given.tool);
   const reader = new Reader();
   expect(asGiven(reader)).toBe(reader);
+  // As the helpers of `openai` hide their parser.
+  const format = Object.defineProperty({ type: 'json_schema' }, '$parseRaw', { value: () => 1 });
+  expect(asGiven({ format }).format).toBe(format);
 });
 
 test('bytes are copied where files are sent, also deep inside, and left where they are not', async () => {
