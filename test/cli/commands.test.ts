@@ -381,7 +381,9 @@ describe('videos', () => {
     const { code } = await machine.run([...create, '--timeout', '1500ms']);
 
     const polls = emulator.requests.filter(({ method }) => method === 'GET');
-    expect({ code, polls: polls.length }).toEqual({ code: 4, polls: 1 });
+    expect(code).toBe(4);
+    // Its time may be over before the first one is on its way.
+    expect(polls.length).toBeLessThanOrEqual(1);
   });
 
   test('status, list and download; a handle works in place of an id', async () => {

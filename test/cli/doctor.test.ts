@@ -66,9 +66,14 @@ function proxy(change: (response: Response, path: string) => Response | Promise<
   });
 }
 
-async function examine(url: string, words: readonly string[] = [], key = emulator.apiKey) {
+/** @param timeout - So long that it is over only where nothing ever comes, however busy the machine is. */
+async function examine(
+  url: string,
+  words: readonly string[] = [],
+  { key = emulator.apiKey, timeout = '30s' } = {},
+) {
   const machine = new Machine({ url, key });
-  const { code, stdout } = await machine.run(['doctor', '--json', '--timeout', '2s', ...words]);
+  const { code, stdout } = await machine.run(['doctor', '--json', '--timeout', timeout, ...words]);
   const findings: Finding[] = JSON.parse(stdout);
   return { code, find: (id: string) => findings.find((finding) => finding.id === id), findings };
 }
@@ -83,7 +88,9 @@ test('a gateway that is well', async () => {
   const { code, findings } = await examine(gateway.url);
 
   expect(code).toBe(0);
-  expect(findings.filter(({ status }) => status !== 'ok' && status !== 'skip')).toEqual([]);
+  // How fast it is says nothing of it on a busy machine.
+  const doubtful = findings.filter(({ id }) => id !== 'latency');
+  expect(doubtful.filter(({ status }) => status !== 'ok' && status !== 'skip')).toEqual([]);
   expect(emulator.charges).toEqual([]);
 });
 
@@ -151,7 +158,7 @@ describe('what is wrong is found, and the fix is told', () => {
       Response.json({ error: { message: 'no' } }, { status: 403 }),
     );
 
-    const wrong = await examine(gateway.url, [], 'sk-other');
+    const wrong = await examine(gateway.url, [], { key: 'sk-other' });
     const refused = await examine(forbidden);
 
     expect(wrong.find('key')).toMatchObject({
@@ -220,10 +227,11 @@ describe('what is wrong is found, and the fix is told', () => {
     open.push(silent);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 
-    const { code, find } = await examine(`http://127.0.0.1:${portOf(silent)}`);
+    const url = `http://127.0.0.1:${portOf(silent)}`;
+    const { code, find } = await examine(url, [], { timeout: '1s' });
 
     expect(code).toBe(1);
-    expect(find('connection')?.detail).toContain('within 2 s');
+    expect(find('connection')?.detail).toContain('within 1 s');
   });
 
   test('plain HTTP on a port that wants TLS', async () => {

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Operation } from '../../src/endpoints.ts';
 import { payByRivalRule } from '../../src/playground/rival.ts';
 import { scenarios } from '../../src/playground/scenarios.ts';
@@ -52,20 +53,23 @@ async function payByPackage({ operation, fault, times, run }: (typeof cases)[num
     apiKey: emulator.apiKey,
     baseURL: `${emulator.baseURL}/v1`,
     fetch: emulator.fetch,
-    ...(fault.type === 'hang' ? { timeout: 500 } : {}),
+    // As long as ours is: it has arrived by then, however busy the machine is.
+    ...(fault.type === 'hang' ? { timeout: 1_500 } : {}),
   });
   // Its pauses between attempts: `calculateDefaultRetryTimeoutMillis` is private.
   Reflect.set(client, 'calculateDefaultRetryTimeoutMillis', () => 0);
-  const isWaiting = new Promise<'waiting'>((resolve) => {
-    if (fault.type === 'stall-events') setTimeout(resolve, 500, 'waiting');
-  });
-  const ended = await Promise.race([
-    run(client).then(
-      () => 'answer' as const,
-      () => 'error' as const,
-    ),
-    isWaiting,
-  ]);
+  const answered = run(client).then(
+    () => 'answer' as const,
+    () => 'error' as const,
+  );
+  /** Says that it waits when nothing has come of it for half a second after it was charged. */
+  const waiting = async (): Promise<'waiting'> => {
+    await vi.waitUntil(() => emulator.charges.length > 0, { timeout: 20_000 });
+    return pause(500, 'waiting' as const);
+  };
+  const ended = await (fault.type === 'stall-events'
+    ? Promise.race([answered, waiting()])
+    : answered);
   return {
     requests: emulator.requests.filter(({ method }) => method === 'POST').length,
     charges: emulator.charges.length,
