@@ -56,7 +56,8 @@ interface Child<Client> {
 export function serveAsChild<Client>({ file, clients, run }: Child<Client>): void {
   if (process.argv[1] !== file) return;
   const [, , name, ...words] = process.argv;
-  const client = clients[columns.find((column) => column === name) ?? 'floor'];
+  const own = columns.find((column) => column === name);
+  const client = own && clients[own];
   if (client === undefined) throw new Error(`${String(name)} is not measured here.`);
   void run(client, words).then((figures) => {
     console.log(JSON.stringify(figures));

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { onAbort } from '../http/abort.ts';
 import { createEmulator, type Fault, type ReceivedRequest } from '../testing/index.ts';
 import type { Operation } from '../index.ts';
 import { codeOf } from '../node/durable.ts';
@@ -49,7 +50,7 @@ async function listening<Server>(
 /** Resolves when the person or the system ends the program. */
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    onAbort(signal, resolve);
     process.once('SIGTERM', () => resolve());
   });
 }
