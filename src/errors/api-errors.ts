@@ -47,7 +47,8 @@ function isOwn(values: OwnArguments | StatusArguments): values is OwnArguments {
 /** What it would be made from here. Of what became of the request nothing is known, and nothing advised. */
 function fromStatus([status, error, message, headers]: StatusArguments): OwnArguments {
   const { message: said, code, param, type }: Partial<Said> = Object(error);
-  const text = said || error || message || 'status code (no body)';
+  const nothing = status ? 'status code (no body)' : '(no status code or body)';
+  const text = said || error || message || nothing;
   return [
     `${status ?? ''} ${typeof text === 'string' ? text : JSON.stringify(text)}`.trim(),
     {

@@ -14,7 +14,9 @@ export async function readFile(
 ): Promise<File> {
   checkFile('value', given);
   const own = given instanceof File ? given : undefined;
-  const { type, lastModified = own?.lastModified ?? Date.now() } = { ...options };
+  // Files of other packages, such as those of a polyfill, have a date too.
+  const date: unknown = Reflect.get(Object(given), 'lastModified');
+  const { type, lastModified = typeof date === 'number' ? date : Date.now() } = { ...options };
   const isRenamed = (name ?? own?.name) !== own?.name;
   const isUnchanged = (type ?? own?.type) === own?.type && lastModified === own?.lastModified;
   if (own !== undefined && isUnchanged && !isRenamed) return own;

@@ -41,6 +41,7 @@ describe("errors that are made from openai's arguments", () => {
       [400, { message: { deep: true } }, undefined],
       [404, undefined, undefined],
       [undefined, undefined, 'nothing came'],
+      [undefined, undefined, undefined],
     ] as const) {
       const made = new ErrorClass(status, error, message, headers);
       const object: object | undefined = typeof error === 'string' ? undefined : error;

@@ -212,6 +212,17 @@ describe('toFile()', () => {
     expect((await toFile(file, null, { lastModified: 6 })).lastModified).toBe(6);
   });
 
+  test('a file of another package keeps its name, type and date', async () => {
+    const blob = new Blob(['x'], { type: 'text/plain' });
+    const foreign = Object.assign(blob, { name: 'a.txt', lastModified: 5 });
+
+    expect(await toFile(foreign)).toMatchObject({
+      name: 'a.txt',
+      type: 'text/plain',
+      lastModified: 5,
+    });
+  });
+
   test.each([
     ['a Blob', () => new Blob(['héllo'])],
     ['a typed array', () => new TextEncoder().encode('héllo')],
