@@ -51,19 +51,21 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
-const turnOff = (name: string): string =>
-  `export ${name === 'default' ? name : `const ${name} =`} () => { throw new Error('turned off'); };`;
+const turnedOff = "() => { throw new Error('turned off'); };";
 
 /**
- * The parts of ky that do what src/http/send.ts turns off: repeating, waiting, time limits, telling of
- * progress. Nothing reaches them, and every page would load them. A name that ky has and this has not
- * fails the build.
+ * The parts of ky that do what src/http/send.ts turns off (repeating, waiting, time limits, telling of
+ * progress: nothing reaches them), and what wraps an error of the network, which send.ts unwraps. Every page
+ * would load them. A name that ky imports from one of these and that is not here fails the build.
  */
-const turnedOff: Readonly<Record<string, readonly string[]>> = {
-  'core/retry-timing.js': ['calculateRetryTimingDelay', 'getRetryTimingHeader'],
-  'utils/body.js': ['streamRequest', 'streamResponse'],
-  'utils/delay.js': ['default'],
-  'utils/timeout.js': ['default'],
+const kyWithout: Readonly<Record<string, string>> = {
+  'core/retry-timing.js': `export const calculateRetryTimingDelay = ${turnedOff}
+export const getRetryTimingHeader = ${turnedOff}`,
+  'utils/body.js': `export const streamRequest = ${turnedOff}
+export const streamResponse = ${turnedOff}`,
+  'utils/delay.js': `export default ${turnedOff}`,
+  'utils/is-network-error.js': 'export default () => false;',
+  'utils/timeout.js': `export default ${turnedOff}`,
 };
 
 const kyOnlyAsUsed: NonNullable<Options['esbuildPlugins']>[number] = {
@@ -71,9 +73,8 @@ const kyOnlyAsUsed: NonNullable<Options['esbuildPlugins']>[number] = {
   setup(build) {
     build.onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]/ }, ({ path }) => {
       const [, file = ''] = path.replaceAll('\\', '/').split('/ky/distribution/');
-      return file in turnedOff
-        ? { contents: turnedOff[file]?.map(turnOff).join('\n') ?? '' }
-        : undefined;
+      const contents = kyWithout[file];
+      return contents === undefined ? undefined : { contents };
     });
   },
 };
