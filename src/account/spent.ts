@@ -97,7 +97,6 @@ function sumsOf(calls: Calls): Sums {
     const sum = sums.get(key) ?? new Sum(operation, model);
     sums.set(key, sum);
     sum.add(call);
-    end.usage = undefined;
   };
   calls.records.forEach(calls.onEnd);
   return sums;

@@ -21,7 +21,7 @@ interface CallEnd {
   readonly isWhole: boolean | undefined;
   /** Of its error; `undefined` when there was none. */
   readonly outcome: Outcome | undefined;
-  usage: JsonObject | undefined;
+  readonly usage: JsonObject | undefined;
   /** The model that the answer names. */
   readonly model: unknown;
 }

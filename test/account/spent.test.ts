@@ -169,6 +169,20 @@ describe('account.spent()', () => {
     expect(unpriced).toBe(3_202);
   });
 
+  test('takes nothing from observers and the budget that are told of the same calls', async () => {
+    const ended: unknown[] = [];
+    const start = () => ({ end: ({ usage }: { usage?: unknown }) => void ended.push(usage) });
+    const { client } = emulated({ observer: { start }, budget: { limit: 1 } });
+
+    await client.account.spent();
+    const { usage } = await client.chat.completions.create(chat);
+    const { budget, estimate } = await client.account.spent();
+
+    expect(ended.at(-1)).toEqual(usage);
+    expect(estimate.value).toBeGreaterThan(0);
+    expect(budget?.spent).toBeCloseTo(estimate.value, 12);
+  });
+
   test('counts what was answered, whatever callers add up in it', async () => {
     const { client } = emulated();
     const first = await client.chat.completions.create(chat);
