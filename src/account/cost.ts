@@ -37,9 +37,9 @@ export function modelOf({ model, end }: CallRecord): string | undefined {
 }
 
 /** By how much the price of a call is multiplied: images by their number, videos as their answer says. */
-export function unitsOf({ operation, count, answer }: CallRecord): number {
-  const isImage = operation.startsWith('images.') && typeof count === 'number';
-  return productOf(answer?.ratios) * ((isImage && count) || 1);
+export function unitsOf({ operation, n, answer }: CallRecord): number {
+  const isImage = operation.startsWith('images.') && typeof n === 'number';
+  return productOf(answer?.ratios) * ((isImage && n) || 1);
 }
 
 /** Whether a call has to be answered with ratios, for its price to be known. */

@@ -162,10 +162,9 @@ export class LogicalCall {
 
   /** What is remembered of it. */
   get record(): CallRecord {
-    if (this.#record === undefined) {
-      const { model, n: count } = this.params;
-      this.#record = { operation: this.spec.operation, model, count, attempts: this.attempts };
-    }
+    const { spec, params, attempts } = this;
+    const { model, n } = params;
+    this.#record ??= { operation: spec.operation, model, n, attempts };
     return this.#record;
   }
 
@@ -215,8 +214,9 @@ export class LogicalCall {
         }
         call.watch?.answered(answer);
         if (call.#record) {
-          const ratios = answer.response.headers.get('x-new-api-other-ratios');
-          call.#record.answer = { requestId: answer.requestId, ratios };
+          const { requestId, response } = answer;
+          const ratios = response.headers.get('x-new-api-other-ratios');
+          call.#record.answer = { requestId, ratios };
         }
         call.client.budget.give();
         rules?.passed();

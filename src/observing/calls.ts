@@ -35,8 +35,7 @@ export interface CallRecord {
   readonly operation: string;
   /** `undefined` where the caller did not name it, as with the next. */
   readonly model: unknown;
-  /** The parameter `n`. */
-  readonly count: unknown;
+  readonly n: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
   /** When it was first sent, in milliseconds since 1970; `undefined` before. */
