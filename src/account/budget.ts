@@ -32,6 +32,9 @@ interface VideoRatios {
 
 const states = new WeakMap<Budget, BudgetState>();
 
+/** What is to be done when a call ends for which something is reserved. */
+const ends = new WeakMap<CallRecord, () => void>();
+
 /** What was spent of a budget, by all clients that have it. */
 export class BudgetState {
   /** In US dollars, as what is reserved. */
@@ -66,22 +69,24 @@ export class BudgetState {
   }
 
   /**
-   * Reserves what a call may cost.
+   * Reserves what a call may cost, until it ends.
    *
    * @param readPrices - Reads the price list, or uses one that is fresh.
-   * @returns What is to be called when it has ended.
    * @throws `BudgetError` when it may not be sent
    */
-  async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<() => void> {
+  async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<void> {
+    const { record, spec, client } = call;
+    // A request of the same call was sent before.
+    if (ends.has(record)) return;
     const prices = await readPrices().then(
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
     );
-    const { record, spec, client } = call;
     const model = modelOf(record);
     const isVideo = needsRatios(record.operation) && this.#ownPrice(model) === undefined;
     const ofFirst = () => (isVideo ? this.#firsts.get(model) : undefined);
     for (let first = ofFirst(); first; first = ofFirst()) await this.#wait(first, model, call);
+    if (record.end) return;
     // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
     const cost = this.#costBefore(prices, call);
     const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;
@@ -95,16 +100,18 @@ export class BudgetState {
       end = resolve;
     });
     if (isVideo && !this.#answered.has(model)) this.#firsts.set(model, ended);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
+    ends.set(record, () => {
       this.reserved -= amount;
       this.spent += this.#costAfter(prices, record, amount, client.log);
       this.#warn(client.log);
       this.#pass(model, ended);
       end?.();
-    };
+    });
+  }
+
+  /** To be told of each call that ends. */
+  static end(call: CallRecord): void {
+    ends.get(call)?.();
   }
 
   /** Waits for the answer to the first video of a model; not for one that nobody reads. */

@@ -3,7 +3,7 @@ import type { AccountPart, Caller } from '../http/call.ts';
 import { BudgetState } from './budget.ts';
 import { addUsage, costOf, productOf } from './cost.ts';
 import { AccountReader } from './reader.ts';
-import { fold, spentOf } from './spent.ts';
+import { fold, spentOf, sumsOf } from './spent.ts';
 import type { AccountOptions, CostEstimate, CostQuery, Spent } from './types.ts';
 
 export { fold };
@@ -36,10 +36,12 @@ export function spent(caller: Caller, group?: string): Spent {
 export const keepWithin: AccountPart['keepWithin'] = async (call, caller) => {
   const { client, scope } = call;
   const { budget } = client.given();
-  if (!budget) return () => {};
+  if (!budget) return;
+  // Who counts calls at their end tells the budget too.
+  sumsOf(caller.calls);
   const { signal } = scope.controller;
   const readPrices = () => AccountReader.of(caller).prices({ signal });
-  return BudgetState.of(budget).reserve(call, readPrices);
+  await BudgetState.of(budget).reserve(call, readPrices);
 };
 
 /** Settles a submission that a ledger knows. */

@@ -83,11 +83,12 @@ type Sums = Map<string, Sum>;
 const known = new WeakMap<Calls, Sums>();
 
 /** What the calls of a client have come to so far. From now on each is counted when it ends. */
-function sumsOf(calls: Calls): Sums {
+export function sumsOf(calls: Calls): Sums {
   const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
   if (calls.onEnd) return sums;
   known.set(calls, sums);
   calls.onEnd = (call) => {
+    BudgetState.end(call);
     const { end, sentAt } = call;
     if (!end || !sentAt || end.outcome === 'not_sent' || end.outcome === 'rejected') return;
     // A route that is not documented counts by its method: it may hold ids, and there would be no end.

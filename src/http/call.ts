@@ -44,12 +44,11 @@ import { buildQuery, buildURL, displayURL } from './url.ts';
 /** What the account does for calls, in a part that is loaded when it is needed. */
 export interface AccountPart {
   /**
-   * Asks the budget of the client for a call that may cost something.
+   * Asks the budget of the client for a call that may cost something, once for each call.
    *
-   * @returns What is to be called when it has ended.
    * @throws what the caller gets thrown, when the call may not be sent
    */
-  keepWithin(call: LogicalCall, caller: Caller): Promise<() => void>;
+  keepWithin(call: LogicalCall, caller: Caller): Promise<void>;
   /** Adds up what calls have come to, and forgets those that are of no more use. */
   fold(calls: Calls): void;
   /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
@@ -128,8 +127,6 @@ export class LogicalCall {
   watch: Watch | undefined;
   readonly #caller: Caller;
   #record: CallRecord | undefined;
-  /** Gives what tells a budget that the call has ended. */
-  #budget: ReturnType<AccountPart['keepWithin']> | undefined;
 
   constructor(spec: CallSpec, caller: Caller) {
     const { client } = caller;
@@ -195,8 +192,7 @@ export class LogicalCall {
       const body = (call.#body ??= await call.#prepareBody());
       if (call.client.given().budget && call.spec.charge !== 'free') {
         const caller = call.#caller;
-        call.#budget ??= caller.account().then((part) => part.keepWithin(call, caller));
-        await call.#beforeSending(call.#budget);
+        await call.#beforeSending(caller.account().then((part) => part.keepWithin(call, caller)));
       }
       for (;;) {
         const rules = call.#rules;
@@ -500,7 +496,6 @@ export class LogicalCall {
     this.#body?.release?.();
     this.#end(ending);
     this.watch?.end(ending);
-    this.#budget?.then((tell) => tell()).catch(() => {});
   }
 
   /** Takes note of what has become of it. */

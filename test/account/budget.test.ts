@@ -161,6 +161,17 @@ describe('a budget', () => {
     expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 0 });
   });
 
+  test('a call that is sent again after its answer broke off is reserved once, and waits for no other', async () => {
+    const { client, emulator } = budgeted({ limit: 5 * price });
+    const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
+    emulator.fail({ fault: { type: 'cut', bytes: 5 }, operation: 'videos.create', times: 1 });
+
+    const again = client.withOptions({ idempotency: { header: 'idempotency-key' }, maxRetries: 2 });
+    await again.videos.create(video).catch(() => undefined);
+
+    expect((await client.account.spent()).budget).toMatchObject({ reserved: 0, spent: 4 * price });
+  });
+
   test('videos reserve their seconds, and count by what their answer says', async () => {
     const { client, paid } = budgeted({ limit: 12 * price });
     const video = { model: 'm-video', prompt: 'A boat' };
