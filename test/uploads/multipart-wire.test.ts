@@ -344,6 +344,6 @@ describe('memory', () => {
       expect(growth.held).toBeLessThan(64 * mebibyte);
       expect(growth.resident).toBeLessThan(64 * mebibyte);
     },
-    30_000,
+    120_000,
   );
 });
