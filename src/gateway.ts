@@ -17,7 +17,7 @@ import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
 import { loadRare } from './load-rare.ts';
-import { asGiven, fileAsGiven } from './given.ts';
+import { fileAsGiven } from './given.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
   HTTPMethod,
@@ -358,9 +358,8 @@ export class Gateway {
   ): GatewayPromise<unknown> {
     const whole: RouteRequest =
       typeof request === 'object' ? request : { ...options, method: request, path };
-    const given = asGiven({ ...whole, body: fileAsGiven(whole?.body) });
-    const { method, path: place, ...own } = given;
-    return this.transport().late(loadRare, own, (rare, transport) =>
+    const { method, path: place, ...given } = { ...whole, body: fileAsGiven(whole?.body) };
+    return this.transport().late(loadRare, given, (rare, transport, own) =>
       rare.callRoute(transport, method, place, own),
     );
   }

@@ -41,23 +41,42 @@ const same: Copy = (value) => value;
  * @param other - Copies what is neither a list nor plain data.
  */
 export function asGiven<Given>(given: Given, other: Copy = same): Given {
-  if (!isPlain(given)) return given;
   const copies = new Map<unknown, unknown>();
   const fill = <Target extends object>(value: unknown, target: Target): Target => {
     copies.set(value, target);
-    for (const [name, item] of Object.entries(target)) Reflect.set(target, name, copyOf(item));
+    for (const [name, item] of Object.entries(target)) {
+      if (typeof item === 'object') Reflect.set(target, name, copyOf(item));
+    }
     return target;
+  };
+  const listOf = (value: readonly unknown[]): unknown[] => {
+    const list = [...value];
+    copies.set(value, list);
+    // A million numbers are no reason to wait.
+    for (const [at, item] of list.entries()) if (typeof item === 'object') list[at] = copyOf(item);
+    return list;
   };
   const copyOf: Copy = (value) => {
     if (copies.has(value)) return copies.get(value);
-    if (Array.isArray(value)) return fill(value, [...value]);
+    if (Array.isArray(value)) return listOf(value);
+    if (!isPlain(value)) return other(value);
+    const copy = { ...value };
+    const items = Object.values(copy);
     // What has functions or hidden fields counts on being itself.
     const isData =
-      isPlain(value) &&
-      Object.values(Object.getOwnPropertyDescriptors(value)).every(
-        ({ enumerable, value: item }) => enumerable === true && typeof item !== 'function',
-      );
-    return isData ? fill(value, { ...value }) : other(value);
+      Object.getOwnPropertyNames(value).length === items.length &&
+      !items.some((item) => typeof item === 'function');
+    return isData ? fill(value, copy) : other(value);
   };
-  return fill(given, { ...given });
+  try {
+    return isPlain(given) ? fill(given, { ...given }) : given;
+  } catch {
+    // What cannot be read rejects the call that reads it, like all bad input.
+    return given;
+  }
+}
+
+/** The options of a call as they are now. */
+export function optionsAsGiven<Options>(options: Options): Options {
+  return asGiven(options, (value) => (value instanceof Headers ? new Headers(value) : value));
 }

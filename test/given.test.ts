@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { asGiven, fileAsGiven } from '../src/given.ts';
+import { expect, test, vi } from 'vitest';
+import { Gateway } from '../src/gateway.ts';
+import { asGiven, fileAsGiven, optionsAsGiven } from '../src/given.ts';
 
 /** Changes every list and every object in a value. */
 function spoil(value: unknown): void {
@@ -59,4 +60,35 @@ test('bytes are copied where files are sent, also deep inside, and left where th
 
   const data: unknown = Reflect.get(Object(image[0]), 'data');
   expect(data instanceof Blob && (await data.text())).toBe('hello');
+});
+
+test('what cannot be read is left to the call that reads it, which rejects', async () => {
+  const given = {
+    model: 'm',
+    get input(): string {
+      throw new Error('gone');
+    },
+  };
+
+  expect(asGiven(given)).toBe(given);
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test' });
+  const call = gateway.embeddings.create(given);
+  await expect(call).rejects.toThrow('gone');
+});
+
+test('options are copied with their headers, and what they do stays', () => {
+  const { signal } = new AbortController();
+  const headers = new Headers({ a: '1' });
+  const onUploadProgress = vi.fn();
+  const given = { headers, signal, onUploadProgress, extraBody: { user: 'one' } };
+
+  const own = optionsAsGiven(given);
+  headers.set('a', '2');
+  given.extraBody.user = 'two';
+
+  expect(own.headers.get('a')).toBe('1');
+  expect(own.extraBody.user).toBe('one');
+  expect(own.signal).toBe(signal);
+  expect(own.onUploadProgress).toBe(onUploadProgress);
+  expect(optionsAsGiven(undefined)).toBeUndefined();
 });

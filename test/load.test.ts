@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIConnectionError } from '../src/errors/api-errors.ts';
 import { later } from '../src/load.ts';
-import type { Fetch } from '../src/options.ts';
+import type { Fetch, GatewayOptions } from '../src/options.ts';
 
 /** What browsers say of a chunk that they cannot get. */
 const offline = new TypeError('Failed to fetch dynamically imported module: /assets/part.js');
@@ -85,6 +85,32 @@ test('observers that do not come are done without, and the log tells', async () 
   });
 });
 
+test('a call sends what was given, also when observers come after that was used again', async () => {
+  vi.resetModules();
+  vi.doUnmock('../src/observing/observe.ts');
+  const { Gateway } = await import('../src/gateway.ts');
+  const texts: unknown[] = [];
+  const gateway = new Gateway({
+    apiKey: 'key',
+    baseURL: 'https://gateway.test',
+    maxRetries: 0,
+    fetch: async (input, init) => {
+      texts.push((await new Request(input, init).json()).messages[0].content);
+      return Response.json({}, { status: 400 });
+    },
+    observer: { start: () => ({}) },
+  });
+  const message = { role: 'user' as const, content: 'one' };
+  const ask = () => gateway.chat.completions.create({ model: 'm', messages: [message] });
+  const first = ask();
+  message.content = 'two';
+  const second = ask();
+  message.content = 'three';
+
+  await Promise.allSettled([first, second]);
+  expect(texts).toEqual(['one', 'two']);
+});
+
 describe('a call whose part does not come', () => {
   beforeEach(() => {
     vi.resetModules();
@@ -133,6 +159,22 @@ describe('a call whose part does not come', () => {
     post: (gateway) => gateway.post('/v1/responses', { body: { model: 'm' } }),
   };
 
+  test('leaves no rejection that nobody hears when its options are wrong too', async () => {
+    const { gateway, fetch } = await cutOff();
+    const unheard = vi.fn();
+    process.on('unhandledRejection', unheard);
+
+    const call = gateway.images.generate(order, { timeout: -1 });
+
+    await expect(call).rejects.toMatchObject({ name: 'InvalidInputError', field: 'timeout' });
+    // Another part that does not come takes as long.
+    await gateway.videos.step('task').catch(() => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', unheard);
+    expect(unheard).not.toHaveBeenCalled();
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   test.each(Object.entries(calls))('%s sends nothing', async (_, call) => {
     const { gateway, fetch } = await cutOff();
 
@@ -144,22 +186,28 @@ describe('a call whose part does not come', () => {
 });
 
 /** A client whose part with images and files comes when it is let go, and the bodies that were sent. */
-async function slow() {
+async function slow(options: GatewayOptions = {}) {
   vi.resetModules();
   const waiting: (() => void)[] = [];
   const gate = new Promise<void>((resolve) => waiting.push(resolve));
+  vi.doUnmock('../src/chat/operations.ts');
   vi.doMock('../src/rare.ts', async (importOriginal) => {
     await gate;
     return importOriginal();
   });
   const { Gateway } = await import('../src/gateway.ts');
   const bodies: unknown[] = [];
+  const sent: { url: string; headers: Headers; body: string }[] = [];
   const fetch: Fetch = async (input, init) => {
-    bodies.push(await new Request(input, init).text());
+    const request = new Request(input, init);
+    const body = await request.text();
+    bodies.push(body);
+    sent.push({ url: request.url, headers: request.headers, body });
     return Response.json({ created: 1, data: [{ url: 'https://example.com/a.png' }] });
   };
-  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test', fetch });
-  return { gateway, bodies, come: () => waiting.forEach((go) => go()) };
+  const base = { apiKey: 'key', baseURL: 'https://gateway.test', fetch, maxRetries: 0 };
+  const gateway = new Gateway({ ...base, ...options });
+  return { gateway, bodies, sent, come: () => waiting.forEach((go) => go()) };
 }
 
 describe('a call whose part takes a while to come', () => {
@@ -186,6 +234,49 @@ describe('a call whose part takes a while to come', () => {
       { model: 'm', prompt: 'two' },
       { input: ['one'] },
     ]);
+  });
+
+  test('goes by the options as they were, so that no key stands for two calls', async () => {
+    const { gateway, sent, come } = await slow({ idempotency: { header: 'idempotency-key' } });
+    const given = { idempotencyKey: '', headers: new Headers(), extraBody: { user: '' } };
+    const ask = (user: string, call: (options: typeof given) => PromiseLike<unknown>) => {
+      given.idempotencyKey = `key-${user}`;
+      given.headers.set('x-user', user);
+      given.extraBody.user = user;
+      return call(given);
+    };
+    const { images, chat, embeddings } = gateway;
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const calls = [
+      ask('a', (own) => images.generate({ model: 'm', prompt: 'A boat' }, own)),
+      ask('b', (own) => chat.completions.create({ model: 'm', messages }, own).asResponse()),
+      ask('c', (own) => chat.completions.stream({ model: 'm', messages }, own).done()),
+      ask('d', (own) => chat.completions.runTools({ model: 'm', messages, tools: [] }, own).done()),
+      ask('e', (own) => embeddings.create({ model: 'm', input: 'Hi' }, own)),
+      ask('f', (own) => gateway.post('/v1/responses', { ...own, body: {} })),
+    ];
+    given.idempotencyKey = 'nobody';
+    come();
+
+    await Promise.allSettled(calls);
+
+    expect(sent).toHaveLength(calls.length);
+    expect(new Set(sent.map(({ headers }) => headers.get('x-user'))).size).toBe(calls.length);
+    for (const { headers, body } of sent) {
+      const user = headers.get('x-user');
+      expect(headers.get('idempotency-key')).toBe(`key-${user}`);
+      expect(JSON.parse(body)).toMatchObject({ user });
+    }
+  });
+
+  test('goes to the gateway that the client had', async () => {
+    const { gateway, sent, come } = await slow();
+    const call = gateway.embeddings.createMany({ model: 'm', input: ['Hi'] });
+    gateway.baseURL = 'https://other.test';
+    come();
+
+    await expect(call).rejects.toThrow();
+    expect(sent.map(({ url }) => new URL(url).host)).toEqual(['gateway.test']);
   });
 
   test('hears of a stream that fails meanwhile', async () => {

@@ -63,8 +63,8 @@ export class Speech {
     options?: RequestOptions,
   ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
     const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.speak(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.speak(transport, given, own),
     );
   }
 }

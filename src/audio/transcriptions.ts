@@ -91,8 +91,8 @@ export class Transcriptions {
     options?: RequestOptions,
   ): GatewayPromise<AnyTranscription | Stream<TranscriptionStreamEvent>> {
     const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.transcribe(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.transcribe(transport, given, own),
     );
   }
 }

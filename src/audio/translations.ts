@@ -63,8 +63,8 @@ export class Translations {
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
     const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.translate(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.translate(transport, given, own),
     );
   }
 }

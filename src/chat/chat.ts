@@ -1,4 +1,4 @@
-import { asGiven } from '../given.ts';
+import { asGiven, optionsAsGiven } from '../given.ts';
 import { later } from '../load.ts';
 import { askStream, askWhole } from './calls.ts';
 import type {
@@ -133,9 +133,10 @@ export class Completions {
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
     const transport = this.transport();
-    if (params?.stream !== true) return askWhole(transport, params, options);
+    const own = optionsAsGiven(options);
+    if (params?.stream !== true) return askWhole(transport, params, own);
     const wantsUsage = params.stream_options?.include_usage === true;
-    return askStream(transport, params, options, wantsUsage ? saysNothing : hasNoChoices);
+    return askStream(transport, params, own, wantsUsage ? saysNothing : hasNoChoices);
   }
 
   /**
@@ -167,8 +168,8 @@ export class Completions {
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
     const given = asGiven(params);
-    return this.transport().late(loadParsing, options, (parsing, transport) =>
-      parsing.parse(transport, given, options),
+    return this.transport().late(loadParsing, options, (parsing, transport, own) =>
+      parsing.parse(transport, given, own),
     );
   }
 
@@ -282,7 +283,7 @@ export function startStream(
 ): ChatCompletionStream<unknown> {
   const run = new ChatStreamRun(params?.messages);
   const given = asGiven(params);
-  const request = { ...options, signal: run.controller.signal };
+  const request = { ...optionsAsGiven(options), signal: run.controller.signal };
   const work = async () => {
     // Without either there is nothing to parse.
     const isParsed = given?.response_format || given?.tools;
@@ -298,10 +299,10 @@ function startToolRun(
   params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
   options?: RunnerOptions,
 ): ChatCompletionRunner<unknown> {
-  const given = params && { ...params };
+  const [given, own] = [params && { ...params }, optionsAsGiven(options)];
   const work = async (runner: ChatCompletionRunner<unknown>) => {
     const { runTools } = await loadParsing();
-    await runTools({ calls, params: given, options, run, runner });
+    await runTools({ calls, params: given, options: own, run, runner });
   };
   const isStreamed = params?.stream === true;
   const run = isStreamed ? new ChatStreamRun(params.messages) : new ChatRun(params?.messages);

@@ -1,6 +1,6 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { asGiven } from '../given.ts';
+import { asGiven, optionsAsGiven } from '../given.ts';
 import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
@@ -55,8 +55,8 @@ export class Embeddings {
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
     const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.embed(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.embed(transport, given, own),
     );
   }
 
@@ -85,8 +85,8 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
     const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.createForEngine(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.createForEngine(transport, given, own),
     );
   }
 
@@ -115,9 +115,10 @@ export class Embeddings {
     params: EmbeddingsCreateManyParams,
     options?: EmbeddingsCreateManyOptions,
   ): Promise<ManyEmbeddings> {
-    const given = asGiven(params);
+    const [given, own] = [asGiven(params), optionsAsGiven(options)];
+    const transport = this.transport().snapshot();
     const { createMany } = await loadRare();
-    return createMany(this.transport(), given, options);
+    return createMany(transport, given, own);
   }
 }
 

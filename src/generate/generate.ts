@@ -1,6 +1,6 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { asGiven } from '../given.ts';
+import { asGiven, optionsAsGiven } from '../given.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -44,8 +44,8 @@ export class Generate {
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
     const given = asGiven(params);
-    return this.transport().late(loadGenerate, options, (generate, transport) =>
-      generate.content(transport, given, options),
+    return this.transport().late(loadGenerate, options, (generate, transport, own) =>
+      generate.content(transport, given, own),
     );
   }
 
@@ -69,8 +69,8 @@ export class Generate {
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
     const given = asGiven(params);
-    return this.transport().late(loadGenerate, options, (generate, transport) =>
-      generate.contentStream(transport, given, options),
+    return this.transport().late(loadGenerate, options, (generate, transport, own) =>
+      generate.contentStream(transport, given, own),
     );
   }
 
@@ -97,7 +97,8 @@ export class Generate {
     params: GenerateToolRunParams,
     options?: GenerateToolRunOptions,
   ): Promise<GenerateToolRun> {
+    const [given, own] = [params && { ...params }, optionsAsGiven(options)];
     const { runTools } = await loadGenerate();
-    return runTools(params, options, (asked, request) => this.content(asked, request));
+    return runTools(given, own, (asked, request) => this.content(asked, request));
   }
 }

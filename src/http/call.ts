@@ -1,6 +1,7 @@
 import { readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
+import { asGiven } from '../given.ts';
 import { checkRequestOptions } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
@@ -107,7 +108,7 @@ export class LogicalCall {
   #id: string | undefined;
   /** On the clock of `performance.now()`. */
   readonly startedAt = performance.now();
-  readonly spec: CallSpec;
+  spec: CallSpec;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
@@ -238,7 +239,12 @@ export class LogicalCall {
   /** The same, and tells the observers. */
   async #observed<T>(format: AnswerFormat<T>): Promise<OpenAnswer<T> & Answer> {
     // At once where it can be, so that the caller's trace is still the active one.
-    const part = observing.part ?? (await observing.load(this.client));
+    let { part } = observing;
+    if (part === undefined) {
+      // What the caller gave may be used for the next call while that comes.
+      this.spec = { ...this.spec, json: asGiven(this.spec.json) };
+      part = await observing.load(this.client);
+    }
     this.watch ??= part?.watchCall(this, format.kind === 'events', observing.channel);
     const work = () => LogicalCall.run(() => this, format, true);
     return this.watch?.run(work) ?? work();

@@ -2,6 +2,7 @@ import { ownCause } from '../answers/objects.ts';
 import { checkRequestOptions } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import { APIConnectionTimeoutError, APIUserAbortError } from '../errors/api-errors.ts';
+import { optionsAsGiven } from '../given.ts';
 import type { Later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import { CallScope } from './abort.ts';
@@ -14,7 +15,7 @@ import { buildQuery } from './url.ts';
 
 /** Waits for a part, but no longer than the call that needs it may take. */
 async function untilStopped<Part>(
-  part: Promise<Part>,
+  load: Later<Part>,
   { call }: ClientSettings,
   options: RequestOptions | undefined,
 ): Promise<Part> {
@@ -22,7 +23,7 @@ async function untilStopped<Part>(
   const { totalTimeout } = mergeCallSettings(call, options);
   const scope = new CallScope(options?.signal, totalTimeout);
   try {
-    return await scope.until(part);
+    return await scope.until(load());
   } catch (cause) {
     if (scope.stopped === undefined) throw cause;
     const advice =
@@ -107,16 +108,17 @@ export class Transport implements Caller {
   /**
    * A call that a part of this package makes, which is loaded first.
    *
-   * @param start - Makes it, by the client as it was when the caller asked.
+   * @param start - Makes it, by the client and the options as they were when the caller asked.
    */
-  late<Part, T>(
+  late<Part, Options extends RequestOptions | undefined, T>(
     load: Later<Part>,
-    options: RequestOptions | undefined,
-    start: (part: Part, transport: Transport) => GatewayPromise<T>,
+    options: Options,
+    start: (part: Part, transport: Transport, own: Options) => GatewayPromise<T>,
   ): GatewayPromise<T> {
     const transport = this.snapshot();
-    const ready = load.part ? load() : untilStopped(load(), this.client, options);
-    return GatewayPromise.when(ready, (part) => start(part, transport));
+    const own = optionsAsGiven(options);
+    const ready = load.part ? load() : untilStopped(load, this.client, own);
+    return GatewayPromise.when(ready, (part) => start(part, transport, own));
   }
 
   raw<T>(

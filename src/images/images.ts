@@ -78,8 +78,8 @@ export class Images {
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
     const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.generateImages(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.generateImages(transport, given, own),
     );
   }
 
@@ -152,8 +152,8 @@ export class Images {
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
     const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.editImages(transport, given, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.editImages(transport, given, own),
     );
   }
 }

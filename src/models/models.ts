@@ -55,8 +55,8 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    const list = this.transport().late(loadRare, options, (rare, transport) =>
-      rare.listModels(transport, options),
+    const list = this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.listModels(transport, own),
     );
     return ModelsPagePromise.of(list);
   }
@@ -71,8 +71,8 @@ export class Models {
    * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
    */
   retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
-    return this.transport().late(loadRare, options, (rare, transport) =>
-      rare.retrieveModel(transport, id, options),
+    return this.transport().late(loadRare, options, (rare, transport, own) =>
+      rare.retrieveModel(transport, id, own),
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { asGiven, fileAsGiven } from '../given.ts';
+import { asGiven, fileAsGiven, optionsAsGiven } from '../given.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
@@ -69,8 +69,8 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
-    return this.transport().late(loadVideos, own, (videos, transport) =>
+    const given = asGiven(params, fileAsGiven);
+    return this.transport().late(loadVideos, options, (videos, transport, own) =>
       videos.create(transport, given, own),
     );
   }
@@ -83,8 +83,8 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, options, (videos, transport) =>
-      videos.retrieve(transport, task, options),
+    return this.transport().late(loadVideos, options, (videos, transport, own) =>
+      videos.retrieve(transport, task, own),
     );
   }
 
@@ -103,8 +103,8 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, options, (videos, transport) =>
-      videos.retrieveFromVendor(transport, params, options),
+    return this.transport().late(loadVideos, options, (videos, transport, own) =>
+      videos.retrieveFromVendor(transport, params, own),
     );
   }
 
@@ -158,8 +158,8 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
-    return this.transport().late(loadVideos, own, (videos, transport) =>
+    const given = asGiven(params, fileAsGiven);
+    return this.transport().late(loadVideos, options, (videos, transport, own) =>
       videos.remix(transport, task, given, own),
     );
   }
@@ -286,7 +286,7 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
+    const [given, own] = [asGiven(params, fileAsGiven), optionsAsGiven(options)];
     const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.creation(given), own);
@@ -328,7 +328,7 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), asGiven(options)];
+    const [given, own] = [asGiven(params, fileAsGiven), optionsAsGiven(options)];
     const transport = this.transport();
     const videos = await loadVideos();
     return videos.submitAndWait(transport, videos.remixing(transport, task, given), own);
