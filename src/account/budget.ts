@@ -75,7 +75,7 @@ export class BudgetState {
    * @throws `BudgetError` when it may not be sent
    */
   async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<void> {
-    const { record, spec, client } = call;
+    const { record, spec, client, scope } = call;
     // A request of the same call was sent before.
     if (ends.has(record)) return;
     const prices = await readPrices().then(
@@ -86,7 +86,8 @@ export class BudgetState {
     const isVideo = needsRatios(record.operation) && this.#ownPrice(model) === undefined;
     const ofFirst = () => (isVideo ? this.#firsts.get(model) : undefined);
     for (let first = ofFirst(); first; first = ofFirst()) await this.#wait(first, model, call);
-    if (record.end) return;
+    // Nobody waits for it any more, and it is not sent.
+    if (scope.isOver) return;
     // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
     const cost = this.#costBefore(prices, call);
     const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;

@@ -1,6 +1,6 @@
 import type { CallRecord, Calls } from '../observing/calls.ts';
 import type { BookLine, Books } from './books.ts';
-import { isOpen, isPending, requestIdsOf } from './requests.ts';
+import { isOpen, isPending, requestIdsOf, writtenBy } from './requests.ts';
 import type { Amount, Settlement } from './types.ts';
 
 /** What is to be settled, as far as it has names. */
@@ -24,9 +24,6 @@ export type Finding = Omit<Settlement, 'asOf'>;
 
 /** The gateway's clock tells whole seconds, and its time is known to a second or two. */
 const slack = 3_000;
-
-/** How long after a whole answer its charge is written down at the latest. */
-const writingTime = 60_000;
 
 const quota = (value: number): Amount => ({ value, unit: 'quota' });
 
@@ -154,16 +151,14 @@ function mayBeRefunded(charge: BookLine, lines: readonly BookLine[]): boolean {
 
 /** Whether a line may be about a call, as far as model, kind and time tell. */
 function fits(line: BookLine, call: CallRecord, { clockAhead }: Books): boolean {
-  const { model, operation, sentAt = 0, end } = call;
+  const { model, operation, sentAt = 0 } = call;
   if (line.model !== undefined && model !== undefined && line.model !== model) return false;
   // Of other routes nobody knows what they do.
   const isKnown = line.type === 'consume' && !/^[A-Z]/.test(operation);
   if (isKnown && line.isTask !== operation.startsWith('videos.')) return false;
   if (clockAhead === undefined) return true;
-  // A charge may be written down long after the client has gone, and never before it came.
-  const latest = end?.isWhole === true ? end.at + writingTime : Infinity;
   const at = line.at - clockAhead;
-  return at + slack >= sentAt && at <= latest;
+  return at + slack >= sentAt && at <= writtenBy(call);
 }
 
 /** Concludes from model and time, when one line and one call of this client fit each other alone. */
@@ -171,14 +166,18 @@ function settleByFit(call: CallRecord, books: Books, calls: Calls): Finding {
   const byTime = 'By model and time nothing can be concluded';
   if (isPending(call)) return unknowable(`${byTime}: the call is still under way.`);
   if (!isOpen(call)) return unknowable(absent);
-  const isForgetful = calls.isForgetful === true || calls.lost > 0;
-  if (isForgetful) return unknowable(`${byTime}: too many calls of this client are open.`);
-  const { records } = calls;
+  const { records, lost, forgottenUntil = 0 } = calls;
+  const { clockAhead } = books;
+  // What such calls have in the books looks like a line of any other.
+  const isTold = clockAhead !== undefined && (call.sentAt ?? 0) - slack > forgottenUntil;
+  if (lost > 0 || (forgottenUntil > 0 && !isTold)) {
+    return unknowable(`${byTime}: this client has made too many calls to remember all of them.`);
+  }
   const known = new Set(records.flatMap(requestIdsOf));
   // A call that was never told its request id, or has none yet, may own any of the lines that are left.
   const open = records.filter(isOpen);
-  const begun =
-    Math.min(...records.map(({ sentAt = 0 }) => sentAt)) + (books.clockAhead ?? -Infinity);
+  const first = Math.min(...records.map(({ sentAt = 0 }) => sentAt));
+  const begun = Math.max(first, forgottenUntil) + (clockAhead ?? -Infinity);
   const left = books.lines.filter(
     ({ type, requestId, at }) =>
       (type === 'consume' || type === 'error') &&

@@ -10,7 +10,7 @@ import {
   unitsOf,
   type UsageSum,
 } from './cost.ts';
-import { isOpen } from './requests.ts';
+import { writtenBy } from './requests.ts';
 import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
 
 const unread = 'the price list was not read yet; call account.prices() once';
@@ -110,9 +110,16 @@ const most = 1_500;
 export function fold(calls: Calls): void {
   sumsOf(calls);
   let tooMany = calls.records.length - most;
-  const kept = calls.records.filter((call) => isOpen(call) || tooMany-- <= 0);
-  if (kept.length > most) calls.isForgetful = true;
-  calls.records = kept.slice(-most);
+  const forget = (call: CallRecord): void => {
+    calls.forgottenUntil = Math.max(calls.forgottenUntil ?? 0, writtenBy(call));
+  };
+  const kept = calls.records.filter((call) => {
+    const isKept = writtenBy(call) === Infinity || tooMany-- <= 0;
+    if (!isKept) forget(call);
+    return isKept;
+  });
+  kept.splice(0, kept.length - most).forEach(forget);
+  calls.records = kept;
 }
 
 const sumOf = (costs: readonly CostEstimate[]): Amount => ({

@@ -56,8 +56,8 @@ export interface Calls {
   records: CallRecord[];
   /** How many were forgotten that are in no sum. */
   lost: number;
-  /** Whether one was forgotten that may be in the books without a known id. */
-  isForgetful?: boolean;
+  /** Up to when the books may have lines of others that were forgotten, in milliseconds since 1970. */
+  forgottenUntil?: number;
   /** Counts a call that has ended, once somebody has asked. */
   onEnd?: (record: CallRecord) => void;
 }

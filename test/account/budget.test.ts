@@ -90,6 +90,20 @@ describe('a budget', () => {
     expect(paid()).toBe(4);
   });
 
+  test('forgets a call that is aborted before its price is asked for', async () => {
+    const { client } = budgeted({ limit: 1, perCall: { 'm-image': 0.6 } });
+    const controller = new AbortController();
+    const aborted = failureOf(client.images.generate(image, { signal: controller.signal }));
+    controller.abort();
+    await aborted;
+    await failureOf(client.images.generate(image, { signal: controller.signal }));
+
+    await client.images.generate(image);
+
+    const { budget } = await client.account.spent();
+    expect(budget).toMatchObject({ spent: price, reserved: 0 });
+  });
+
   test('counts calls whose outcome is unknown as spent, and those that were refused as nothing', async () => {
     const { client, emulator } = budgeted({ limit: 2 * price });
     const spent = async (): Promise<number | undefined> =>
