@@ -17,7 +17,14 @@ export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBu
 
 /** A file as it is now: a copy of bytes. A Node stream that fails unheard would end the process. */
 export function fileAsGiven(value: unknown): unknown {
-  if (isBinary(value)) return new Blob([bytesOf(value)]);
+  if (isBinary(value)) {
+    try {
+      return new Blob([bytesOf(value)]);
+    } catch {
+      // Bytes that were handed on to a worker are gone: whoever reads them says so.
+      return value;
+    }
+  }
   const on: unknown = isObject(value) ? value['on'] : undefined;
   if (typeof on === 'function') Reflect.apply(on, value, ['error', () => {}]);
   return value;

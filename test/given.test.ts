@@ -76,6 +76,16 @@ test('what cannot be read is left to the call that reads it, which rejects', asy
   await expect(call).rejects.toThrow('gone');
 });
 
+test('bytes that are gone reject the call', async () => {
+  const body = new ArrayBuffer(8);
+  structuredClone(body, { transfer: [body] });
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test' });
+
+  const call = gateway.post('/v1/things', { body });
+
+  await expect(call).rejects.toMatchObject({ name: 'InvalidInputError', field: 'body' });
+});
+
 test('options are copied with their headers, and what they do stays', () => {
   const { signal } = new AbortController();
   const headers = new Headers({ a: '1' });
