@@ -1,4 +1,5 @@
 import { checkObject } from '../check.ts';
+import { asGiven } from '../given.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import { loadCosts } from './load.ts';
@@ -88,8 +89,9 @@ export class Account {
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
     const given = copyOf('query', query);
     const own = copyOf('options', options);
+    const caller = this.transport().snapshot();
     const costs = await loadCosts();
-    return costs.estimate(this.transport(), given, own);
+    return costs.estimate(caller, given, own);
   }
 
   /**
@@ -136,17 +138,20 @@ export class Account {
    */
   async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
     const given = copyOf('options', options);
-    return (await readerOf(this)).settle(question, given);
+    const asked = asGiven(question);
+    return (await readerOf(this)).settle(asked, given);
   }
 }
 
+/** Reads for the client as it was at the call. */
 async function readerOf({ transport }: Account) {
+  const caller = transport().snapshot();
   const { AccountReader } = await loadReader();
-  return AccountReader.of(transport());
+  return AccountReader.of(caller);
 }
 
 /** What the caller gave, as it was at the call. */
 function copyOf<Given extends object>(field: string, given: Given): Given {
   checkObject(field, given);
-  return { ...given };
+  return asGiven({ ...given });
 }

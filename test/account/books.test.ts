@@ -388,3 +388,17 @@ describe('a gateway without them', () => {
     expect(requests).toHaveLength(2);
   });
 });
+
+test('questions go with the key and the values of the moment when they are asked', async () => {
+  const { client } = emulated();
+  const usage = { prompt_tokens: 1_000, completion_tokens: 0 };
+  const once = await client.account.estimate({ model: 'm-large', usage: { ...usage } });
+
+  const estimate = client.account.estimate({ model: 'm-large', usage });
+  usage.prompt_tokens = 5_000;
+  const balance = client.account.balance();
+  client.apiKey = 'sk-of-somebody-else';
+
+  expect(await estimate).toEqual(once);
+  expect(await balance).toBeDefined();
+});
