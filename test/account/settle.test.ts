@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { settleBy } from '../../src/account/settle.ts';
 import { GatewayError, InvalidInputError, type GatewayOptions } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
 import { emulated, failureOf, misuse } from '../helpers/clients.ts';
@@ -276,4 +277,43 @@ describe('by model and time', () => {
     if (!GatewayError.isInstance(paid)) throw paid;
     expect((await own.account.settle(paid)).verdict).toBe('charged');
   });
+});
+
+test('a line may be of an attempt that was given up long ago, though its call was answered at last', () => {
+  const chat = { operation: 'chat.completions.create', model: 'm-large', n: undefined };
+  const end = { callId: undefined, outcome: undefined, usage: undefined, model: undefined };
+  const again = {
+    ...chat,
+    attempts: [{ phase: 'sent' } as const],
+    sentAt: 1_000,
+    answer: { requestId: '20260101000000000abc', ratios: null },
+    end: { ...end, at: 20_000, isWhole: true },
+  };
+  const call = {
+    ...chat,
+    attempts: [{ phase: 'sent' } as const],
+    sentAt: 100_000,
+    end: { ...end, at: 101_000, isWhole: undefined, outcome: 'unknown' as const },
+  };
+  const line = {
+    type: 'consume',
+    amount: { value: 500, unit: 'quota' as const },
+    model: 'm-large',
+    at: 102_000,
+    requestId: '20260101000100000def',
+    taskId: undefined,
+    reason: undefined,
+    tokens: { input: 1, output: 1 },
+    isTask: false,
+    finalQuota: undefined,
+    raw: {},
+  };
+  const question = { requestIds: [], taskIds: [], isWhole: false, call, heardAt: 0 };
+  const books = { lines: [line], clockAhead: 0 };
+
+  const ofBoth = settleBy(question, books, { records: [again, call], lost: 0 });
+  const ofOne = settleBy(question, books, { records: [call], lost: 0 });
+
+  expect(ofBoth.verdict).toBe('unknowable');
+  expect(ofOne.verdict).toBe('charged');
 });
