@@ -138,8 +138,7 @@ export class Account {
    */
   async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
     const given = copyOf('options', options);
-    const asked = asGiven(question);
-    return (await readerOf(this)).settle(asked, given);
+    return (await readerOf(this)).settle(question, given);
   }
 }
 
