@@ -48,6 +48,8 @@ const same: Copy = (value) => value;
  * @param other - Copies what is neither a list nor plain data.
  */
 export function asGiven<Given>(given: Given, other: Copy = same): Given {
+  // Most calls have no options.
+  if (typeof given !== 'object') return given;
   const copies = new Map<unknown, unknown>();
   const fill = <Target extends object>(value: unknown, target: Target): Target => {
     copies.set(value, target);
