@@ -7,6 +7,7 @@ import {
   UnsupportedByGatewayError,
 } from '../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
+import { patient } from '../helpers/patient.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle' };
 const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
@@ -160,7 +161,7 @@ describe('charges', () => {
     const controller = new AbortController();
     const left = client.account.charges({}, { signal: controller.signal });
     const stays = client.account.charges();
-    await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(requests).toHaveLength(1), patient);
     controller.abort(new Error('enough'));
 
     const error = await failureOf(left);

@@ -11,6 +11,7 @@ import {
   operationNames,
   operations,
 } from '../helpers/settling.ts';
+import { patient } from '../helpers/patient.ts';
 
 const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
 const image = { model: 'm-image', prompt: 'A boat' };
@@ -240,7 +241,7 @@ describe('by model and time', () => {
     const running = failureOf(
       client.withOptions({ timeout: 1_000 }).images.generate(image, { signal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), patient);
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
     controller.abort();
     await running;

@@ -6,6 +6,7 @@ import { failing, giving } from '../helpers/videos.ts';
 import { fakeWaitingTime } from '../helpers/waiting-time.ts';
 import { createModelGateway } from '../../src/ai-sdk/index.ts';
 import { emulatedProvider, faults, scriptedProvider } from './support.ts';
+import { patient } from '../helpers/patient.ts';
 
 const model = 'm-image';
 const prompt = 'A lighthouse';
@@ -197,7 +198,7 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: provider.imageModel(model), prompt, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), patient);
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -213,8 +214,8 @@ describe('no image is paid for twice', () => {
     const failure = failureOf(
       generateImage({ model: small, prompt, n: 2, abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), { timeout: 20_000 });
-    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), patient);
+    await vi.waitFor(() => expect(emulator.charges).toHaveLength(1), patient);
     controller.abort();
 
     expect(await failure).toMatchObject({

@@ -15,6 +15,7 @@ import { InvalidInputError, RateLimitError, StreamTruncatedError } from '../../s
 import { markers } from '../../src/testing/index.ts';
 import { collect, eventStream, failureOf, json } from '../helpers/clients.ts';
 import { emulatedProvider, scriptedProvider } from './support.ts';
+import { patient } from '../helpers/patient.ts';
 
 const model = 'm-large';
 
@@ -426,7 +427,7 @@ describe('aborts', () => {
     const failure = failureOf(
       generateText({ model: provider(model), prompt: 'x', abortSignal: controller.signal }),
     );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), patient);
     controller.abort();
 
     expect(await failure).toMatchObject({ name: 'AbortError', outcome: 'unknown' });
@@ -486,7 +487,7 @@ describe('aborts', () => {
     await reader.read();
     await reader.cancel();
 
-    await vi.waitFor(() => expect(isCancelled).toBe(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect(isCancelled).toBe(true), patient);
   });
 });
 

@@ -9,6 +9,7 @@ import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import { rawServer } from '../helpers/raw-server.ts';
 import { chunk, encode, readStream, usage } from '../helpers/sse.ts';
+import { patient } from '../helpers/patient.ts';
 
 const model = 'm';
 const messages = [{ role: 'user' as const, content: 'Hi' }];
@@ -340,7 +341,7 @@ describe('an answer that does not end', () => {
     const error = await failureOf(client.images.generate({ model, prompt: 'A cat' }, options));
 
     expect(String(error)).toContain('maxResponseBytes');
-    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 20_000 });
+    await vi.waitFor(() => expect(server.open()).toBe(0), patient);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -21,6 +21,7 @@ import { TestQueue } from '../helpers/bullmq-queue.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { failureOf, order } from '../helpers/videos.ts';
+import { patient } from '../helpers/patient.ts';
 
 const reset = { type: 'reset', when: 'after-charge' } as const;
 
@@ -285,7 +286,7 @@ describe('failures', () => {
 
     const begun = Date.now();
     const job = await set.queue.finish('boat', set.processor, () =>
-      vi.waitUntil(() => Date.now() > begun + 1, { timeout: 20_000 }),
+      vi.waitUntil(() => Date.now() > begun + 1, patient),
     );
 
     expect(VideoWaitTimeoutError.isInstance(untyped<Error>(job.error).cause)).toBe(true);
@@ -383,7 +384,7 @@ describe('a worker that was silent', () => {
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 1_000 } });
     const slow = set.queue.take('boat');
     const first = set.processor(slow.job, slow.token, undefined);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), patient);
 
     const other = await set.queue.run('boat', set.processor);
 
@@ -438,7 +439,7 @@ describe('cancelling', () => {
     const controller = new AbortController();
 
     const run = set.queue.run('boat', set.processor, controller.signal);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(2), patient);
     controller.abort('shutdown');
 
     expect(await run).toMatchObject({ state: 'waiting', attempts: 1 });
@@ -457,7 +458,7 @@ describe('cancelling', () => {
     set.emulator.fail({ operation: 'videos.create', fault: { type: 'slow', milliseconds: 500 } });
     const controller = new AbortController();
     const running = set.queue.run('boat', set.processor, controller.signal);
-    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(set.emulator.requests).toHaveLength(1), patient);
     controller.abort();
     const second = await running;
     expect(second).toMatchObject({ state: 'delayed' });

@@ -20,9 +20,6 @@ beforeEach(async () => {
   ({ emulator, server, machine } = await begin());
 });
 
-/** Starting a program takes its time on a busy machine. */
-const patient = { timeout: 20_000 };
-
 const inFolder = (name: string): string => join(machine.folder, name);
 
 describe('chat', () => {
@@ -231,7 +228,7 @@ describe('pictures', () => {
     emulator.fail({ fault: { type: 'hang', charged: true } });
     const child = machine.start([...image, '--call-id', 'poster']);
     child.stdin.end();
-    await expect.poll(() => emulator.charges.length, patient).toBe(1);
+    await expect.poll(() => emulator.charges.length).toBe(1);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('close', resolve));
 
@@ -243,7 +240,7 @@ describe('pictures', () => {
     mkdirSync(inFolder('out'));
     emulator.fail({ fault: { type: 'slow', milliseconds: 1_000 } });
     const running = machine.run([...image, '-o', 'out/boat.png']);
-    await expect.poll(() => emulator.requests.length, patient).toBe(1);
+    await expect.poll(() => emulator.requests.length).toBe(1);
     // The folder goes away while the picture is made.
     rmSync(inFolder('out'), { recursive: true });
     const { code, stdout, stderr } = await running;
@@ -322,7 +319,7 @@ describe('videos', () => {
     child.stdin.end();
     let told = '';
     child.stderr.on('data', (chunk: Buffer) => (told += chunk.toString()));
-    await expect.poll(() => told, patient).toContain('If this ends');
+    await expect.poll(() => told).toContain('If this ends');
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('close', resolve));
     emulator.clock.release();
@@ -424,13 +421,13 @@ describe('emulator', () => {
     ]);
     let told = '';
     child.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()));
-    await expect.poll(() => told, patient).toContain('\n');
+    await expect.poll(() => told).toContain('\n');
     const { baseURL, apiKey } = JSON.parse(told.split('\n')[0] ?? '');
     const user = new Machine({ url: baseURL, key: apiKey });
 
     const refused = await user.run(['image', '-m', 'm-image', 'a', '--timeout', '5s']);
     await user.run(['embed', '-m', 'm-embed', 'a cat']);
-    await expect.poll(() => told, patient).toContain('/v1/embeddings');
+    await expect.poll(() => told).toContain('/v1/embeddings');
     child.kill('SIGINT');
     const code = await new Promise((resolve) => child.once('close', resolve));
 

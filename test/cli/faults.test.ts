@@ -13,9 +13,6 @@ beforeEach(async () => {
   ({ emulator, server, machine } = await begin());
 });
 
-/** Starting a program takes its time on a busy machine. */
-const patient = { timeout: 20_000 };
-
 const create = ['video', 'create', '-m', 'm-video', 'A boat'];
 const image = ['image', '-m', 'm-image', 'A boat'];
 
@@ -52,7 +49,7 @@ test('a second run beside the first is told that the call is being made', async 
   const words = [...image, '--call-id', 'poster'];
   const first = machine.start(words);
   first.stdin.end();
-  await expect.poll(() => emulator.charges.length, patient).toBe(1);
+  await expect.poll(() => emulator.charges.length).toBe(1);
 
   const { code, stderr } = await machine.run(words);
   first.kill('SIGKILL');

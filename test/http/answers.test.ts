@@ -21,6 +21,7 @@ import {
   text,
   translate,
 } from '../helpers/transport.ts';
+import { patient } from '../helpers/patient.ts';
 
 describe('answers', () => {
   test('rule 3, trap 26: a page with status 200 points at the base URL', async () => {
@@ -337,7 +338,7 @@ describe('asResponse() and withResponse()', () => {
     const { client, requests } = scripted([json(completion)]);
 
     const promise = chat(client);
-    await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(requests).toHaveLength(1), patient);
 
     expect(promise).toBeInstanceOf(Promise);
     await promise.finally(() => {});

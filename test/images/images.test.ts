@@ -18,6 +18,7 @@ import {
 import { fetchFailure } from '../helpers/failures.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 import { mediaHeads } from '../helpers/media.ts';
+import { patient } from '../helpers/patient.ts';
 
 const model = 'm-image';
 const prompt = 'a red circle';
@@ -163,13 +164,10 @@ describe('rule 15: images are paid for once', () => {
 
       const failed = failureOf(call);
       // The form is read in real time, and the time-out must not come before that.
-      await vi.waitFor(
-        () => {
-          expect(emulator.requests).toHaveLength(1);
-          expect(emulator.charges).toHaveLength(charges);
-        },
-        { timeout: 20_000 },
-      );
+      await vi.waitFor(() => {
+        expect(emulator.requests).toHaveLength(1);
+        expect(emulator.charges).toHaveLength(charges);
+      }, patient);
       await vi.advanceTimersByTimeAsync(120_000);
 
       const error = await failed;

@@ -6,6 +6,7 @@ import { playAudio, recordAudio } from '../../src/node/ffmpeg.ts';
 import { APIConnectionError, GatewayError, InvalidInputError } from '../../src/index.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { untyped } from '../helpers/untyped.ts';
+import { patient } from '../helpers/patient.ts';
 
 let folder: string;
 
@@ -28,7 +29,7 @@ async function install(name: string, code: string): Promise<void> {
 
 const heard = (): Promise<string> => readFile(join(folder, 'heard'), 'utf8');
 /** Waits until a program has written something down. */
-const begun = (): Promise<string> => vi.waitFor(heard, { timeout: 20_000 });
+const begun = (): Promise<string> => vi.waitFor(heard, patient);
 const keepsAll = "process.stdin.pipe(require('node:fs').createWriteStream(__dirname + '/heard'));";
 
 async function* pieces() {

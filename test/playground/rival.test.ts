@@ -5,6 +5,7 @@ import type { Operation } from '../../src/endpoints.ts';
 import { payByRivalRule } from '../../src/playground/rival.ts';
 import { scenarios } from '../../src/playground/scenarios.ts';
 import { createEmulator } from '../../src/testing/index.ts';
+import { patient } from '../helpers/patient.ts';
 
 const messages = [{ role: 'user' as const, content: 'Why does light bend?' }];
 
@@ -64,7 +65,7 @@ async function payByPackage({ operation, fault, times, run }: (typeof cases)[num
   );
   /** Says that it waits when nothing has come of it for half a second after it was charged. */
   const waiting = async (): Promise<'waiting'> => {
-    await vi.waitUntil(() => emulator.charges.length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => emulator.charges.length > 0, patient);
     return pause(500, 'waiting' as const);
   };
   const ended = await (fault.type === 'stall-events'

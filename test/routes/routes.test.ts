@@ -18,6 +18,7 @@ import {
 import { cutResponse, settled, silentResponse } from '../helpers/failures.ts';
 import { completion, error, messages, text } from '../helpers/transport.ts';
 import { untyped } from '../helpers/untyped.ts';
+import { patient } from '../helpers/patient.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -310,9 +311,7 @@ describe('event streams', () => {
 
     for await (const _ of await client.post('/v1/chat/completions', { body, stream: true })) break;
 
-    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), {
-      timeout: 20_000,
-    });
+    await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), patient);
   });
 });
 

@@ -6,6 +6,7 @@ import { videoJob } from '../../src/bullmq/index.ts';
 import { createEmulator } from '../../src/testing/index.ts';
 import { jobOver, openPlace, places, type OpenPlace } from './queues.ts';
 import { bundleWorker, type WorkerProgram } from './workers.ts';
+import { patient } from '../helpers/patient.ts';
 
 /** How a video was made whose first worker was killed. */
 interface KillResult {
@@ -33,7 +34,7 @@ async function killAtEachStep(place: OpenPlace, program: WorkerProgram): Promise
   };
   const whole = program.start(await add(0));
   await jobOver(place.queue('killed-0'), 'boat');
-  await vi.waitFor(() => expect(whole.steps).toBeGreaterThan(15), { timeout: 20_000 });
+  await vi.waitFor(() => expect(whole.steps).toBeGreaterThan(15), patient);
   await whole.end();
 
   const left = Array.from({ length: whole.steps }, (_, index) => index + 1);

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { createEmulator } from '../../src/testing/index.ts';
+import { patient } from '../helpers/patient.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
@@ -26,15 +27,13 @@ test('the server notices that a client has gone, however much was collected mean
     headers: { authorization: `Bearer ${emulator.apiKey}` },
     signal: controller.signal,
   });
-  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), patient);
   await collect();
 
   controller.abort();
 
   await expect(call).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), {
-    timeout: 20_000,
-  });
+  await vi.waitFor(() => expect(emulator.requests[0]?.disconnected).toBe(true), patient);
 });
 
 test('an abort ends a call of the fetch function, however much was collected meanwhile', async () => {

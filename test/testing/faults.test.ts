@@ -9,6 +9,7 @@ import {
 } from '../../src/testing/index.ts';
 import { eventData, newClient, type PlainClient } from '../helpers/emulator-client.ts';
 import { untyped } from '../helpers/untyped.ts';
+import { patient } from '../helpers/patient.ts';
 
 const embedding = { model: 'm-embedding', input: 'tea' };
 
@@ -117,11 +118,11 @@ describe('a lost connection', () => {
     const giveUp = new AbortController();
 
     const pending = post('/v1/embeddings', embedding, { signal: giveUp.signal });
-    await vi.waitUntil(() => emulator.charges.length === 1, { timeout: 20_000 });
+    await vi.waitUntil(() => emulator.charges.length === 1, patient);
     giveUp.abort(new Error('enough'));
 
     await expect(pending).rejects.toThrow('enough');
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, { timeout: 20_000 });
+    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, patient);
   });
 
   test('is only slow', async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
 import { plainClient, type PlainClient } from '../helpers/emulator-client.ts';
+import { patient } from '../helpers/patient.ts';
 
 const embedding = { model: 'm-embedding', input: 'tea' };
 
@@ -112,7 +113,7 @@ describe('a listening emulator', () => {
     emulator.fail({ fault: { type: 'hang' } });
     const pending = client.post('/v1/embeddings', embedding);
     const failure = expect(pending).rejects.toThrow('fetch failed');
-    await vi.waitUntil(() => emulator.requests.length === 1, { timeout: 20_000 });
+    await vi.waitUntil(() => emulator.requests.length === 1, patient);
 
     await server.close();
 
@@ -187,7 +188,7 @@ describe('the connection', () => {
     expect(emulator.requests[0]).toMatchObject({ status: 200, disconnected: false });
     leave.abort();
 
-    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, { timeout: 20_000 });
+    await vi.waitUntil(() => emulator.requests[0]?.disconnected === true, patient);
     expect(emulator.charges).toHaveLength(1);
   });
 
@@ -227,6 +228,6 @@ describe('the connection', () => {
     expect(made).toBeLessThan(500);
     await response.body?.cancel();
 
-    await vi.waitUntil(() => isCancelled, { timeout: 20_000 });
+    await vi.waitUntil(() => isCancelled, patient);
   });
 });

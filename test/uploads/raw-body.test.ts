@@ -9,6 +9,7 @@ import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { settled } from '../helpers/failures.ts';
 import { error } from '../helpers/transport.ts';
+import { patient } from '../helpers/patient.ts';
 
 const bytes = new TextEncoder().encode('hello');
 
@@ -278,7 +279,7 @@ describe('a stream', () => {
 
     expect(body.destroyed).toBe(true);
     body.on('error', () => {});
-    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true), { timeout: 20_000 });
+    await vi.waitFor(() => expect([isClosed, body.closed]).toContain(true), patient);
   });
 
   test('of a file that is not there names the body', async () => {
