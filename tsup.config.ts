@@ -54,17 +54,14 @@ const kyWithin: NonNullable<Options['esbuildPlugins']>[number] = {
 const turnedOff = "() => { throw new Error('turned off'); };";
 
 /**
- * The parts of ky that do what src/http/send.ts turns off (repeating, waiting, time limits, telling of
- * progress: nothing reaches them), and what wraps an error of the network, which send.ts unwraps. Every page
- * would load them. A name that ky imports from one of these and that is not here fails the build.
+ * The parts of ky that do what src/http/send.ts turns off (waiting, time limits, telling of progress):
+ * nothing reaches them. Every page would load them. A name that ky imports from one of these and that is
+ * not here fails the build.
  */
 const kyWithout: Readonly<Record<string, string>> = {
-  'core/retry-timing.js': `export const calculateRetryTimingDelay = ${turnedOff}
-export const getRetryTimingHeader = ${turnedOff}`,
   'utils/body.js': `export const streamRequest = ${turnedOff}
 export const streamResponse = ${turnedOff}`,
   'utils/delay.js': `export default ${turnedOff}`,
-  'utils/is-network-error.js': 'export default () => false;',
   'utils/timeout.js': `export default ${turnedOff}`,
 };
 
