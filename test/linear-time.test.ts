@@ -5,15 +5,14 @@ import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
 import { root } from './helpers/run-program.ts';
 import type { ChatCompletionChunkChoice } from '../src/chat/types.ts';
-import type { EventFormat } from '../src/streams/lines.ts';
+import type { EventFormat } from '../src/streams/events.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
 const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
-const { jsonLines } = await import('../src/streams/lines.ts');
-const { serverEvents } = await import('../src/streams/open-stream.ts');
+const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
 
 interface Found {

@@ -65,6 +65,11 @@ function shorten(text: string): string {
   return start + end;
 }
 
+/** Ends what a gateway says, as advice follows it. */
+export function asSentence(text: string): string {
+  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
+}
+
 /** Deeper than any gateway nests; a body that nests a thousand times may not exhaust the stack. */
 const deepest = 8;
 

@@ -1,5 +1,5 @@
 import { isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
-import { isObject } from '../answers/objects.ts';
+import { copyUnknownFields, growText, isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type {
   ChatCompletionChunk,
@@ -13,12 +13,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCalled, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
-import {
-  growText,
-  type StreamProgress,
-  copyUnknownFields,
-  type StreamProtocol,
-} from '../streams/protocol.ts';
+import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
 const chunkFields = new Set(['id', 'object', 'created', 'model', 'choices', 'usage']);

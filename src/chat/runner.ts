@@ -4,7 +4,7 @@ import { withAbortGrace } from '../http/abort.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose } from '../streams/stream.ts';
 import { runAborted } from '../streams/errors.ts';
-import { addCounts } from '../streams/protocol.ts';
+import { addCounts } from '../answers/objects.ts';
 import type {
   ChatCompletionFunctionCall,
   ChatCompletionMessageParam,

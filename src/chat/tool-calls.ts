@@ -1,4 +1,4 @@
-import { copyUnknownFields, growText } from '../streams/protocol.ts';
+import { copyUnknownFields, growText } from '../answers/objects.ts';
 import { WholeJSON } from '../structured/whole-json.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './normalize.ts';

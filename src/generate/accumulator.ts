@@ -7,13 +7,8 @@ import type {
   UsageMetadata,
   PartialArg,
 } from './types.ts';
-import {
-  growText,
-  type StreamProgress,
-  copyUnknownFields,
-  type StreamProtocol,
-} from '../streams/protocol.ts';
-import { isObject } from '../answers/objects.ts';
+import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
+import { copyUnknownFields, growText, isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { readValue } from '../answers/reader.ts';
 

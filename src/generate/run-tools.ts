@@ -1,6 +1,6 @@
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import type { RequestOptions } from '../options.ts';
-import { addCounts } from '../streams/protocol.ts';
+import { addCounts } from '../answers/objects.ts';
 import { toGoogleSchema } from '../structured/dialects.ts';
 import { followSignal } from '../http/abort.ts';
 import type {

@@ -1,3 +1,4 @@
+import { asSentence } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import {
@@ -167,11 +168,6 @@ const shownLength = 2_000;
 export function shownOf(answer: unknown): unknown {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   return text.length > shownLength ? text.slice(0, shownLength) : answer;
-}
-
-/** Ends what a gateway says, as advice follows it. */
-function asSentence(text: string): string {
-  return text.replace(/([^.!?…)\u3002\uFF01\uFF1F])$/, '$1.');
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../answers/error-body.ts';
+import { asSentence, type ErrorBody } from '../answers/error-body.ts';
 import { ownCause } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../errors/api-errors.ts';
 import type { Evidence } from '../errors/gateway-error.ts';
 import type { Redaction } from '../http/redaction.ts';
+import type { FailedAttempt } from '../http/retry.ts';
 import type { StreamLimit } from './timeouts.ts';
 
 /**
@@ -101,7 +102,7 @@ export interface StreamErrorBase {
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
   /** Takes out of what the gateway or the runtime says what may not be in errors. */
-  readonly redaction?: Pick<Redaction, 'said' | 'cause' | 'headers'> | undefined;
+  readonly redaction?: Pick<Redaction, 'attempt'> | undefined;
 }
 
 interface Received {
@@ -112,19 +113,27 @@ interface Received {
 const kept = 'What had arrived is in the field "partial". ';
 const charged = 'The call was probably charged, and a new one is charged again.';
 
-function initOf(base: StreamErrorBase, { partial, usage }: Received): StreamErrorInit {
-  const { callId, requestID, status, evidence, redaction } = base;
-  const headers = base.headers && (redaction?.headers(base.headers) ?? base.headers);
+/** What may be shown of a failure. */
+function shownOf(
+  { redaction, headers }: StreamErrorBase,
+  said?: Pick<FailedAttempt, 'body' | 'cause'>,
+): FailedAttempt {
+  const failed: FailedAttempt = { kind: 'interrupted', phase: 'body', headers, ...said };
+  return redaction?.attempt(failed) ?? failed;
+}
+
+function initOf(
+  { callId, requestID, status, evidence }: StreamErrorBase,
+  { partial, usage }: Received,
+  { headers, cause, body }: FailedAttempt,
+): StreamErrorInit {
   const count = evidence?.attempts.length ?? 0;
   const tried = count > 1 ? `${count} attempts were made. ` : '';
   const advice = tried + (partial === undefined ? '' : kept) + charged;
-  const call = { callId, requestID, status, headers, evidence };
-  return { ...call, outcome: 'unknown', advice, partial, usage };
-}
-
-/** Providers end their messages as they like; the advice that follows needs an end. */
-function asSentence(message: string): string {
-  return /[.!?。！？…]$/u.test(message) ? message : `${message}.`;
+  const call = { callId, requestID: requestID ?? body?.requestId, status, headers, evidence };
+  const { code, type, param, error } = body ?? {};
+  const said = { code, type, param, error, cause };
+  return { ...call, ...said, outcome: 'unknown', advice, partial, usage };
 }
 
 function describeError({ envelope, message }: ErrorBody): string {
@@ -134,20 +143,19 @@ function describeError({ envelope, message }: ErrorBody): string {
 
 /** The error of a stream of which something came that cannot be read, or that is an error. */
 export function readingFailure(base: StreamErrorBase, received: Received, cause: unknown): unknown {
-  const init = initOf(base, received);
   if (cause instanceof SentError) {
-    const body = base.redaction?.said(cause.body) ?? cause.body;
-    const { code, type, param, error, requestId } = body;
-    const requestID = init.requestID ?? requestId;
-    const message = `The stream of ${base.operation} failed: ${asSentence(describeError(body))}`;
-    return new StreamError(message, { ...init, requestID, code, type, param, error });
+    const failed = shownOf(base, { body: cause.body });
+    const what = asSentence(describeError(failed.body ?? cause.body));
+    return new StreamError(
+      `The stream of ${base.operation} failed: ${what}`,
+      initOf(base, received, failed),
+    );
   }
-  if (cause instanceof ShapeMismatch) {
-    const { issues, message } = cause;
-    const text = `The stream of ${base.operation}: ${message}`;
-    return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
-  }
-  return cause;
+  if (!(cause instanceof ShapeMismatch)) return cause;
+  const { issues, message } = cause;
+  const init = initOf(base, received, shownOf(base));
+  const text = `The stream of ${base.operation}: ${message}`;
+  return new UnexpectedResponseError(text, { ...init, issues, data: received.partial });
 }
 
 type BadEnding = Exclude<StreamVerdict, 'complete'>;
@@ -169,12 +177,10 @@ export function truncated(
   verdict: BadEnding,
   cause?: unknown,
 ): StreamTruncatedError {
-  const { operation, redaction } = base;
   const ending = describeEnding(verdict, received);
-  return new StreamTruncatedError(`The stream of ${operation} ${ending} (onTruncated).`, {
-    ...initOf(base, received),
+  return new StreamTruncatedError(`The stream of ${base.operation} ${ending} (onTruncated).`, {
+    ...initOf(base, received, shownOf(base, { cause })),
     verdict,
-    cause: redaction === undefined ? cause : redaction.cause(cause),
   });
 }
 
@@ -195,7 +201,7 @@ export function timedOut(
   const name = limit === 'unread' ? 'idleTimeout' : limit;
   return new StreamTimeoutError(
     `The stream of ${base.operation} ${silences[limit]} for ${timeout} ms (${name}).`,
-    { ...initOf(base, received), limit: name, timeout },
+    { ...initOf(base, received, shownOf(base)), limit: name, timeout },
   );
 }
 
@@ -205,7 +211,7 @@ export function userAborted(
   cause: unknown,
 ): APIUserAbortError {
   return new APIUserAbortError(`The stream of ${base.operation} was aborted.`, {
-    ...initOf(base, received),
+    ...initOf(base, received, shownOf(base)),
     cause: ownCause(cause),
   });
 }

@@ -1,43 +1,14 @@
-import { createParser } from 'eventsource-parser';
-import { cutLines, type EventFormat, tooLarge } from './lines.ts';
 import { parseLines } from '../answers/objects.ts';
 import type { AnswerFormat, LogicalCall } from '../http/call.ts';
 import { peek, type Answer, brokenOff, readText } from '../http/response-body.ts';
 import { notAnswer, notJSON, readJSON, kindOfText, typeOf } from '../http/response.ts';
 import { timedOut, truncated } from './errors.ts';
+import { serverEvents } from './events.ts';
 import type { StreamContext, StreamProtocol, WholeOf } from './protocol.ts';
 import { readStream, type StreamForm } from './stream-reader.ts';
 import { type Stream, streamOf } from './stream.ts';
 import { watchTimeouts } from './timeouts.ts';
 import { toEvents } from './verdict.ts';
-
-const beginningOfField = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
-
-export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
-  let isEnding = false;
-  const refuse = (): never => {
-    throw tooLarge(maxEventBytes);
-  };
-  const parser = createParser({
-    maxBufferSize: maxEventBytes,
-    onEvent({ data, event }) {
-      // A character takes one to three bytes, so most events need not be measured.
-      const mayBeTooLarge = data.length * 3 > maxEventBytes;
-      if (mayBeTooLarge && new TextEncoder().encode(data).length > maxEventBytes) refuse();
-      taker.take(data, event, isEnding);
-    },
-    onError({ type, line }) {
-      if (type === 'max-buffer-size-exceeded') refuse();
-      if (type === 'unknown-field' && line !== undefined) taker.takeStrayLine(line);
-    },
-  });
-  // The parser gets whole lines only: it drops the beginning of a line that is no field.
-  return cutLines((text, isLast) => {
-    isEnding = isLast;
-    if (!isLast) parser.feed(text);
-    else parser.feed(beginningOfField.test(text) ? '\n\n' : `${text}\n\n`);
-  }, maxEventBytes);
-};
 
 const events: StreamForm = {
   format: serverEvents,

@@ -1,5 +1,4 @@
-import { isObject } from '../answers/objects.ts';
-import { type ReadCheck, readValue, type ResponseSchema, trust } from '../answers/reader.ts';
+import { type ReadCheck, readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { StreamErrorBase, StreamVerdict } from './errors.ts';
 import type { StreamLimits } from './timeouts.ts';
 
@@ -143,84 +142,4 @@ export function typedProtocol(stream: TypedStream<TypedEvent>): StreamProtocol<T
       };
     },
   };
-}
-
-/** Items of any kind, unchecked, whole when their bytes end cleanly. */
-export function plainProtocol<Item>(): StreamProtocol<Item> {
-  const anything: ResponseSchema<Item> = { fields: {} };
-  return {
-    read(value) {
-      trust(value, anything);
-      return value;
-    },
-    follow: () => ({
-      started: false,
-      partial: undefined,
-      usage: undefined,
-      add: () => {},
-      isFinished: () => false,
-    }),
-    fromAnswer: (answer) => [answer],
-    isPlain: true,
-    endIsProof: true,
-  };
-}
-
-/**
- * Copies the fields that are not known here, so that what providers add is not lost. The last value
- * wins; lists are joined when `joinLists` is set, as they come in pieces.
- */
-export function copyUnknownFields(
-  from: object,
-  to: object,
-  known: ReadonlySet<string>,
-  joinLists = false,
-): void {
-  for (const key in from) {
-    if (known.has(key) || key === '__proto__') continue;
-    const value: unknown = Reflect.get(from, key);
-    if (value === null || value === undefined) continue;
-    const before: unknown = Reflect.get(to, key);
-    if (!joinLists || !Array.isArray(value)) Reflect.set(to, key, value);
-    else if (Array.isArray(before)) before.push(...value);
-    else Reflect.set(to, key, [...value]);
-  }
-}
-
-/** Adds the counts of one usage to a total, also those that only some providers send. */
-export function addCounts<Total extends object>(total: Total, usage: object): Total {
-  for (const [name, count] of Object.entries<unknown>({ ...usage })) {
-    const before: unknown = Object.hasOwn(total, name) ? Reflect.get(total, name) : undefined;
-    let sum: unknown;
-    if (typeof count === 'number') sum = count + (typeof before === 'number' ? before : 0);
-    else if (isObject(count)) sum = addCounts(isObject(before) ? before : {}, count);
-    if (sum !== undefined && name !== '__proto__') Reflect.set(total, name, sum);
-  }
-  return total;
-}
-
-/** Pieces that are longer than this are kept in a tree without much waste. */
-const shortPiece = 64;
-
-/** A text is made one piece each time it has grown by a third or so, and not for less than 4 KiB. */
-const smallestStep = 12;
-
-/** Any expression does: engines make a text one piece before they search in it. */
-const nothing = /^$/;
-
-/**
- * Adds a piece to a text that grows.
- *
- * Engines keep a text that was put together as a tree of its pieces, which takes ten times the memory
- * of short ones. Now and then the tree is made one piece; as the text must have grown by a part of
- * itself until then, the work stays in proportion to its length.
- */
-export function growText(before: string | null | undefined, piece: string): string {
-  if (!before) return piece;
-  const text = before + piece;
-  if (piece.length < shortPiece) {
-    const step = Math.max(smallestStep, 30 - Math.clz32(text.length));
-    if (before.length >> step !== text.length >> step) nothing.test(text);
-  }
-  return text;
 }

@@ -9,7 +9,7 @@ import {
   userAborted,
 } from './errors.ts';
 import type { StreamContext, StreamOutcome, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { type EventFormat, tooLarge } from './lines.ts';
+import { type EventFormat, tooLarge } from './events.ts';
 import type { StreamLimit, watchTimeouts } from './timeouts.ts';
 import { followAnswer } from './verdict.ts';
 

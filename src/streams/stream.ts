@@ -1,15 +1,10 @@
 // Programs whose compiler settings do not include this library must understand `await using` too.
 /// <reference lib="esnext.disposable" preserve="true" />
+import { type ResponseSchema, trust } from '../answers/reader.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
-import { jsonLines } from './lines.ts';
-import {
-  plainProtocol,
-  type StreamContext,
-  type StreamProtocol,
-  type UsageOf,
-  type WholeOf,
-} from './protocol.ts';
+import { jsonLines } from './events.ts';
+import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
 import { finished, type ItemSource, readStream, type StreamReading } from './stream-reader.ts';
 
 /** Some runtimes do not have the symbols; compilers of `using` fall back to these. */
@@ -197,6 +192,27 @@ function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Ite
     };
   };
   return [branch(), branch()];
+}
+
+/** Items of any kind, unchecked, whole when their bytes end cleanly. */
+function plainProtocol<Item>(): StreamProtocol<Item> {
+  const anything: ResponseSchema<Item> = { fields: {} };
+  return {
+    read(value) {
+      trust(value, anything);
+      return value;
+    },
+    follow: () => ({
+      started: false,
+      partial: undefined,
+      usage: undefined,
+      add: () => {},
+      isFinished: () => false,
+    }),
+    fromAnswer: () => [],
+    isPlain: true,
+    endIsProof: true,
+  };
 }
 
 /** Reads lines of JSON that a stream of this package gave, possibly in another program. */

@@ -10,19 +10,13 @@ import type { ReadCheck } from '../answers/reader.ts';
 import type { JsonObject } from '../types.ts';
 import { SentError, type StreamVerdict } from './errors.ts';
 import type { StreamContext, StreamProtocol } from './protocol.ts';
-import { tooLarge } from './lines.ts';
+import { tooLarge } from './events.ts';
 
 /** The data of the event behind the last piece of an answer. */
-const terminator = '[DONE]';
-
-/** Only text that is shorter than any chunk is looked at for a terminator with spaces around it. */
-const longestTerminator = 32;
+const terminator = /^\s*\[DONE\]\s*$/;
 
 /** How many items of a stream are compared with their schema; those that follow are alike. */
 const comparedItems = 20;
-
-/** Text beyond this is only kept when it can be JSON, of which all is needed. */
-const maxPlainTextLength = 65_536;
 
 /**
  * Makes checked items of events, and decides whether the answer in them is whole.
@@ -45,7 +39,6 @@ export function followAnswer<Item>(
   let isWhole = false;
   /** The text since the last event that belonged to none: gateways write errors as bare JSON. */
   let strayText = '';
-  let isStrayJSON = false;
 
   /** Whether there is proof that the answer is whole. */
   const isFinished = (): boolean => isWhole || progress.isFinished(isTerminated);
@@ -69,7 +62,7 @@ export function followAnswer<Item>(
     // What comes after the end of a whole answer says nothing about it.
     if (data === '' || isOver()) return;
     if (strayText !== '') refuseErrors(strayText);
-    if (isTerminator(data)) {
+    if (protocol.isPlain !== true && terminator.test(data)) {
       isTerminated = true;
       return;
     }
@@ -83,11 +76,6 @@ export function followAnswer<Item>(
       return;
     }
     takeValue(value, name);
-  }
-
-  function isTerminator(data: string): boolean {
-    if (data.length > longestTerminator || protocol.isPlain === true) return false;
-    return data.trim() === terminator;
   }
 
   /** Takes one event that is parsed already. */
@@ -118,10 +106,8 @@ export function followAnswer<Item>(
 
   /** Takes a line that belongs to no event. */
   function takeStrayLine(line: string): void {
-    if (strayText === '') isStrayJSON = /^\s*[[{]/.test(line);
-    const limit = isStrayJSON ? maxEventBytes : maxPlainTextLength;
-    if (strayText.length + line.length <= limit) strayText += `${line}\n`;
-    else if (isStrayJSON) throw tooLarge(maxEventBytes);
+    strayText += `${line}\n`;
+    if (strayText.length > maxEventBytes) throw tooLarge(maxEventBytes);
   }
 
   /** Takes the end of the stream. */

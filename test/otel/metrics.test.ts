@@ -2,7 +2,7 @@ import { metrics } from '@opentelemetry/api';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openTelemetry, type OpenTelemetryOptions } from '../../src/otel/index.ts';
-import { addCounts } from '../../src/streams/protocol.ts';
+import { addCounts } from '../../src/answers/objects.ts';
 import { collect, emulated, failureOf, json, scripted } from '../helpers/clients.ts';
 import { traced } from './support.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { growText } from '../../src/streams/protocol.ts';
+import { growText } from '../../src/answers/objects.ts';
 import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';
 import { heldBytes } from '../helpers/flood.ts';

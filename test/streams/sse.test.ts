@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EventTaker } from '../../src/streams/lines.ts';
-import { serverEvents } from '../../src/streams/open-stream.ts';
+import { type EventTaker, serverEvents } from '../../src/streams/events.ts';
 import { cutBytes } from '../helpers/sse.ts';
 
 type Plain = [name: string | undefined, data: string];
