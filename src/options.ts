@@ -383,9 +383,9 @@ export interface RequestOptions extends SharedOptions {
    */
   callId?: string | undefined;
   /**
-   * Called while the files of a form are sent, piece by piece, in Node with its own `fetch`. Elsewhere
-   * only streams are told of: no other runtime lets a program see how far it has sent a file. What it
-   * throws is dropped, as the upload may be paid for.
+   * Called while the files of a form are sent, piece by piece, in Node and Deno. Elsewhere only streams
+   * are told of: no other runtime lets a program see how far it has sent a file. What it throws is
+   * dropped, as the upload may be paid for.
    */
   onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
 }

@@ -31,7 +31,7 @@ import {
   requestIdOf,
 } from './response-body.ts';
 import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
-import { type OutgoingRequest, globalFetch, isNode, send } from './send.ts';
+import { type OutgoingRequest, globalFetch, send } from './send.ts';
 import {
   type CallSettings,
   type ClientSettings,
@@ -255,10 +255,8 @@ export class LogicalCall {
     const extra = options?.extraBody ?? undefined;
     try {
       if (form === undefined) return jsonBody(method, json, extra);
-      // Another `fetch` in Node may not know the runtime's own `FormData`.
-      const takesForms = !isNode || this.client.fetch === globalFetch;
       const { signal } = this.scope.controller;
-      return await form.encode(extra, takesForms, signal, options?.onUploadProgress);
+      return await form.encode(extra, signal, options?.onUploadProgress);
     } catch (cause) {
       throw this.#unsent(cause);
     }

@@ -16,7 +16,7 @@ import type { FailedAttempt } from './retry.ts';
 import { type BaseURL, fillPath, resolvePath } from './url.ts';
 
 export interface PreparedBody {
-  readonly body: string | Blob | FormData | ReadableStream<Uint8Array> | undefined;
+  readonly body: string | Blob | ReadableStream<Uint8Array> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether it can be sent a second time; a stream cannot. */
   readonly replayable: boolean;
@@ -37,13 +37,11 @@ export interface BodyEncoding {
    * Turns the body into bytes, once per call.
    *
    * @param extra - Fields of the caller's that win.
-   * @param takesForms - Whether the `fetch` that will send it knows the runtime's own `FormData`.
    * @param signal - Stops the encoding, and later the upload.
    * @param onProgress - Told of the files of a form as they are read.
    */
   encode(
     extra: Readonly<Record<string, unknown>> | undefined,
-    takesForms: boolean,
     signal: AbortSignal,
     onProgress?: RequestOptions['onUploadProgress'],
   ): Promise<PreparedBody>;

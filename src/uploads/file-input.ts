@@ -117,7 +117,7 @@ function readerOf(stream: StreamingFileInput): RawReader {
 }
 
 /** Gives the next bytes, never empty, or `undefined` at the end. */
-type ReadBytes = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
+export type ReadBytes = () => Promise<Uint8Array<ArrayBuffer> | undefined>;
 
 /**
  * Opens a stream, and listens to it from now on: a Node stream that fails unheard ends the process.

@@ -3,10 +3,7 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
-import type { RequestOptions } from '../options.ts';
-import { followSignal, untilAborted } from '../http/abort.ts';
 import {
-  blobOf,
   headOf,
   isUploadable,
   notFile,
@@ -15,14 +12,7 @@ import {
   unreadable,
 } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
-import {
-  streamForm,
-  withFullLineBreaks,
-  type EncodedForm,
-  type FilePart,
-  type TextPart,
-} from './form-stream.ts';
-import { toldOf } from './progress.ts';
+import { formBodyOf, prepareBody, type FilePart, type TextPart } from './form.ts';
 import type { Uploadable } from './types.ts';
 
 /**
@@ -53,84 +43,15 @@ export function formFields(params: object, outer?: string): FormField[] {
 export function formBody(fields: FormFields): BodyEncoding {
   return {
     fields,
-    async encode(extra = {}, takesForms, signal, onProgress) {
+    encode(extra = {}, signal, onProgress) {
       const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
       const all = [...kept, ...Object.entries(extra)];
-      const form = await encodeMultipart(all, signal, onProgress);
-      if (takesForms || !(form.body instanceof FormData)) return form;
-      const body = formBlob(form.body);
-      return { ...form, body, headers: { 'content-type': body.type } };
+      return prepareBody(signal, async (controller) => {
+        const opening = toParts(all, controller.signal).map(async (open) => open());
+        return formBodyOf(await Promise.all(opening), controller, onProgress);
+      });
     },
   };
-}
-
-function escapeName(name: string): string {
-  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
-}
-
-/**
- * A form as one `Blob` whose type names the boundary (RFC 7578).
- *
- * For a `fetch` that is not the runtime's own: undici's, for one, does not recognise the runtime's
- * `FormData` and would send the text "[object FormData]". Files are referred to, not copied, so that
- * one on disk takes no memory here either.
- */
-export function formBlob(form: FormData): Blob {
-  // Whoever could guess it could write further fields into a text.
-  const boundary = `----formdata-${crypto.randomUUID().replaceAll('-', '')}`;
-  const parts: BlobPart[] = [];
-  for (const [name, value] of form) {
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
-    if (typeof value === 'string') parts.push(`${head}\r\n\r\n${withFullLineBreaks(value)}\r\n`);
-    else {
-      const type = value.type || 'application/octet-stream';
-      const file = `; filename="${escapeName(value.name)}"\r\nContent-Type: ${type}`;
-      parts.push(`${head}${file}\r\n\r\n`, value, '\r\n');
-    }
-  }
-  parts.push(`--${boundary}--\r\n`);
-  return new Blob(parts, { type: `multipart/form-data; boundary=${boundary}` });
-}
-
-/**
- * Encodes a form.
- *
- * Files in memory or behind a `Blob` make a `FormData`. A form with a stream in it becomes a stream
- * itself, with a length where every part has one; in runtimes that cannot stream an upload the stream
- * is read into memory instead.
- *
- * Streams are opened before the first `await`. Call this before anything else that takes time, or a
- * stream that fails meanwhile finds nobody listening, which ends a Node process.
- *
- * @param signal - Stops the encoding, and later the upload; streams that are being read are destroyed.
- * @param onProgress - Told of the files as they are read.
- * @throws `InvalidInputError` naming the field when a file is empty or cannot be read.
- * @throws The reason of `signal` when it is aborted.
- */
-export async function encodeMultipart(
-  fields: FormFields,
-  signal: AbortSignal = new AbortController().signal,
-  onProgress?: RequestOptions['onUploadProgress'],
-): Promise<EncodedForm> {
-  const controller = new AbortController();
-  const unfollow = followSignal(signal, controller);
-  const release = (reason?: unknown): void => {
-    unfollow();
-    controller.abort(reason);
-  };
-  try {
-    const opening = Promise.all(toParts(fields, controller.signal).map(async (open) => open()));
-    const opened = await untilAborted(opening, controller.signal);
-    const parts = onProgress === undefined ? opened : toldOf(opened, onProgress);
-    const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
-    const form = isStreamed ? await streamForm(parts, controller) : undefined;
-    if (form !== undefined) return { ...form, replayable: false, release };
-    const body = await untilAborted(memoryForm(parts), controller.signal);
-    return { body, headers: {}, replayable: true, release, sourceError: () => undefined };
-  } catch (error) {
-    release(error);
-    throw error;
-  }
 }
 
 /** What gives the parts of a form, one for every value that is sent. Nothing is opened yet. */
@@ -208,38 +129,4 @@ async function peek(file: OpenFile): Promise<OpenFile & { readonly head: Uint8Ar
   const { size = bytes === undefined ? length : undefined } = file;
   const head = await headOf(new Blob(first));
   return { ...file, content: async () => first.shift() ?? content(), size, head };
-}
-
-/** A file under its final name, read in the way of the one that it is made of. */
-class SelfReadingFile extends File {
-  readonly #source: Blob;
-
-  constructor(source: Blob, { filename, type }: FilePart) {
-    super([source], filename, { type });
-    this.#source = source;
-  }
-
-  override stream(): ReturnType<Blob['stream']> {
-    return this.#source.stream();
-  }
-}
-
-async function memoryForm(parts: readonly (TextPart | FilePart)[]): Promise<FormData> {
-  const form = new FormData();
-  for (const part of parts) {
-    if ('text' in part) {
-      form.append(part.name, part.text);
-      continue;
-    }
-    const { name, filename, type } = part;
-    const blob = await blobOf(part);
-    if (blob.stream === Blob.prototype.stream) {
-      // Runtimes differ in the name that they take from a File, so it is always given.
-      form.append(name, new File([blob], filename, { type }), filename);
-    } else {
-      // Given with a name, it would be copied by the form, and read in the common way.
-      form.append(name, new SelfReadingFile(blob, part));
-    }
-  }
-  return form;
 }

@@ -1,7 +1,6 @@
 import { isObject } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
-import { followSignal, untilAborted } from '../http/abort.ts';
 import {
   applyHeaders,
   type BodyEncoding,
@@ -10,16 +9,9 @@ import {
   writeJSON,
 } from '../http/request.ts';
 import { nodeProcess } from '../node-process.ts';
-import {
-  blobOf,
-  has,
-  isUploadable,
-  isUploadData,
-  type OpenFile,
-  openFile,
-  unreadable,
-} from './file-input.ts';
-import { formBlob, formFields } from './multipart.ts';
+import { blobOf, has, isUploadable, isUploadData, openFile, unreadable } from './file-input.ts';
+import { formBodyOf, type Part, prepareBody, streamBody } from './form.ts';
+import { formFields } from './multipart.ts';
 import type { Uploadable, UploadChunk } from './types.ts';
 
 /** What a value calls itself: also true of another realm's, or another library's. */
@@ -45,6 +37,7 @@ function fileIn(body: unknown): Uploadable | undefined {
   return isUploadable(body) && !isUploadData(body) ? body : undefined;
 }
 
+const unknownType = 'application/octet-stream';
 const searchType = 'application/x-www-form-urlencoded';
 
 const ready = (body: PreparedBody['body'], type: string): PreparedBody => ({
@@ -79,75 +72,44 @@ export function rawBody(options: RawRequestOptions | undefined): BodyEncoding | 
   applyHeaders(given, headers, 'headers');
   const type = given.get('content-type');
   const file = fileIn(body);
-  const text = file === undefined && !isForm(body) ? textOf(body, type) : '';
+  const form = isForm(body) ? body : undefined;
+  const text = file === undefined && form === undefined ? textOf(body, type) : '';
   if (text === undefined) return undefined;
   return {
-    async encode(extra, takesForms, signal) {
+    async encode(extra, signal) {
       check(extra === undefined, 'extraBody', 'can only be added to a body that is an object.');
-      if (file !== undefined) return fileBody(file, type, signal);
-      if (!isForm(body)) return ready(text, type ?? `${searchType};charset=UTF-8`);
-      // The runtime writes the boundary into the type of a form.
-      if (takesForms && body instanceof FormData) return { body, headers: {}, replayable: true };
-      const blob = formBlob(body);
-      return ready(blob, blob.type);
+      return prepareBody(signal, async (controller) => {
+        try {
+          if (file !== undefined) return await fileBody(file, type, controller);
+          if (form === undefined) return ready(text, type ?? `${searchType};charset=UTF-8`);
+          return await formBodyOf(await Promise.all(Array.from(form, partOf)), controller);
+        } catch (error) {
+          if (controller.signal.aborted || error instanceof GatewayError) throw error;
+          throw new InvalidInputError('body', unreadable(error), { cause: error });
+        }
+      });
     },
   };
+}
+
+/** An entry of a form, as it is. */
+async function partOf([name, value]: [string, FormDataEntryValue]): Promise<Part> {
+  if (typeof value === 'string') return { name, text: value };
+  const { type, ...file } = await openFile(value);
+  return { ...file, name, field: name, filename: value.name, type: type || unknownType };
 }
 
 /** The file, once it is open; a stream is opened at once, and sent at most once. */
 async function fileBody(
   file: Uploadable,
   given: string | null,
-  signal: AbortSignal,
-): Promise<PreparedBody> {
-  const controller = new AbortController();
-  const unfollow = followSignal(signal, controller);
-  const release = (reason?: unknown): void => {
-    unfollow();
-    controller.abort(reason);
-  };
-  try {
-    const { content, type } = await openFile(file, controller.signal);
-    const mime = given ?? (type || 'application/octet-stream');
-    if (content instanceof Blob) {
-      release();
-      return ready(content, mime);
-    }
-    // Browsers cannot stream an upload, or only over HTTP/2; some would send the name of the class.
-    const canStream = nodeProcess()?.getBuiltinModule !== undefined;
-    const sent = canStream
-      ? streamOf(content, controller)
-      : { body: await untilAborted(blobOf({ content }), controller.signal) };
-    return { ...ready(undefined, mime), ...sent, replayable: false, release };
-  } catch (error) {
-    release(error);
-    if (signal.aborted || error instanceof GatewayError) throw error;
-    throw new InvalidInputError('body', unreadable(error), { cause: error });
-  }
-}
-
-function streamOf(
-  read: Exclude<OpenFile['content'], Blob>,
   controller: AbortController,
-): Pick<PreparedBody, 'body' | 'sourceError'> {
-  let failure: unknown;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(output) {
-        try {
-          const bytes = await read();
-          if (bytes === undefined) output.close();
-          else output.enqueue(bytes);
-        } catch (error) {
-          // A stream that was stopped on purpose fails too, but not by its own fault.
-          if (!controller.signal.aborted) failure = error;
-          throw error;
-        }
-      },
-      cancel: (reason) => controller.abort(reason),
-    },
-    // Nothing is read ahead, so memory stays flat however slowly the gateway reads.
-    { highWaterMark: 0 },
-  );
-  return { body, sourceError: () => failure };
+): Promise<PreparedBody> {
+  const { content, type } = await openFile(file, controller.signal);
+  const mime = given ?? (type || unknownType);
+  if (content instanceof Blob) return ready(content, mime);
+  // Browsers cannot stream an upload, or only over HTTP/2; some would send the name of the class.
+  const canStream = nodeProcess()?.getBuiltinModule !== undefined;
+  if (canStream) return streamBody(content, { 'content-type': mime }, controller);
+  return { ...ready(await blobOf({ content }), mime), replayable: false };
 }

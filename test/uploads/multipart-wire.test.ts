@@ -8,10 +8,10 @@ import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EncodedForm } from '../../src/uploads/form-stream.ts';
-import { encodeMultipart, type FormFields } from '../../src/uploads/multipart.ts';
+import type { FormFields } from '../../src/uploads/multipart.ts';
 import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
+import { encodeForm, type EncodedForm } from '../helpers/encode-form.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
 
@@ -91,7 +91,7 @@ function nextRequest(): Promise<Received> {
 }
 
 async function exchange(fields: FormFields): Promise<Received> {
-  const form = await encodeMultipart(fields);
+  const form = await encodeForm(fields);
   const received = nextRequest();
   const response = await post(form);
   expect(await response.text()).toBe('ok');
@@ -231,7 +231,7 @@ describe('a form on the wire', () => {
 
 describe('an upload that fails', () => {
   test('fails with the error of its source, and the server never sees a whole request', async () => {
-    const form = await encodeMultipart([['file', broken()]]);
+    const form = await encodeForm([['file', broken()]]);
     const received = nextRequest();
 
     const error: unknown = await post(form).catch((thrown: unknown) => thrown);
@@ -246,7 +246,7 @@ describe('an upload that fails', () => {
     source.push(Buffer.alloc(100_000));
     const controller = new AbortController();
     const { signal } = controller;
-    const form = await encodeMultipart([['file', source]], signal);
+    const form = await encodeForm([['file', source]], signal);
     const received = nextRequest();
     onBytes = () => controller.abort();
 
@@ -261,7 +261,7 @@ describe('an upload that fails', () => {
   test('a release destroys the source after an early answer', async () => {
     const source = new Readable({ read() {} });
     source.push(Buffer.alloc(100_000));
-    const form = await encodeMultipart([['file', source]]);
+    const form = await encodeForm([['file', source]]);
 
     const response = await post(form, `${url}/early`);
     expect(source.destroyed).toBe(false);
@@ -279,7 +279,7 @@ describe('an upload that fails', () => {
     const port = address === null || typeof address === 'string' ? 0 : address.port;
     await new Promise((resolve) => closed.close(resolve));
     const source = createReadStream(join(folder, 'talk.mp3'), { highWaterMark: 70 });
-    const { body, headers, release } = await encodeMultipart([['file', source]]);
+    const { body, headers, release } = await encodeForm([['file', source]]);
     const init = { method: 'POST', headers, body, duplex: 'half', redirect: 'error' } as const;
 
     const error: unknown = await fetch(`http://127.0.0.1:${port}`, { ...init }).catch(
@@ -323,7 +323,7 @@ describe('memory', () => {
   ])(
     'stays flat while 128 MiB are uploaded from %s',
     async (_, make) => {
-      const form = await encodeMultipart([['file', await make(), 'any']]);
+      const form = await encodeForm([['file', await make(), 'any']]);
       collectGarbage();
       const before = process.memoryUsage();
       const growth = { resident: 0, held: 0 };

@@ -59,6 +59,15 @@ describe('onUploadProgress', () => {
     expect(new Set(told.map((progress) => progress.total))).toEqual(new Set([total]));
   });
 
+  test('tells of a file whose form is sent by a fetch of the caller', async () => {
+    const own = client.withOptions({ fetch: (input, init) => fetch(input, init) });
+    const onUploadProgress = vi.fn();
+
+    await own.audio.translations.create({ model, file: talk() }, { onUploadProgress });
+
+    expect(onUploadProgress.mock.lastCall).toEqual([{ sent: size, total: size }]);
+  });
+
   test('adds all files of a form up, and no text', async () => {
     const told: UploadProgress[] = [];
     const image = [new File([sound], 'a.png'), new File([sound], 'b.png')];
