@@ -77,11 +77,15 @@ export function jsonBody(
 }
 
 /** @throws `InvalidInputError` naming the field when a value has no JSON text. */
-export function writeJSON(field: string, value: unknown): string {
+export function writeJSON(
+  field: string,
+  value: unknown,
+  replacer?: (key: string, value: unknown) => unknown,
+): string {
   let text: string | undefined;
   let cause: unknown;
   try {
-    text = JSON.stringify(value);
+    text = JSON.stringify(value, replacer);
   } catch (error) {
     cause = error;
   }

@@ -86,7 +86,7 @@ export async function downloadVideo(
     throw new InvalidInputError('client', 'must be a Gateway.');
   }
   const target = checkPath('to', options?.to);
-  const { id } = ownTask(client, task);
+  const { id } = ownTask(client, task).ref;
   const { resume = false, variant = '', signal } = options;
   checkSaveOptions(options);
   checkBoolean('resume', resume);

@@ -3,9 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import {
-  checkCallId,
-  checkClaimId,
-  checkEnd,
+  checkAsked,
   isSameTask,
   type SubmitClaim,
   type SubmitEnd,
@@ -71,7 +69,7 @@ class FileLedger implements SubmitLedger {
   }
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
-    checkCallId(callId);
+    checkAsked(callId);
     // Each time: somebody may have removed it.
     await makeFolder(this.#folder);
     const claimedAt = new Date().toISOString();
@@ -98,8 +96,7 @@ class FileLedger implements SubmitLedger {
   }
 
   async accept(callId: string, given: VideoTaskRef, claimId?: string): Promise<void> {
-    checkCallId(callId);
-    checkClaimId(claimId);
+    checkAsked(callId, claimId);
     const ref = parseVideoTaskRef(given);
     await makeFolder(this.#folder);
     const found = await this.#find(callId);
@@ -127,9 +124,7 @@ class FileLedger implements SubmitLedger {
     claimId?: string,
     requestId?: string,
   ): Promise<void> {
-    checkCallId(callId);
-    checkEnd(end);
-    checkClaimId(claimId);
+    checkAsked(callId, claimId, end);
     const found = await this.#find(callId);
     const current = found.at(-1);
     if (current === undefined || (claimId ?? claimIdOf(current)) !== claimIdOf(current)) return;
@@ -140,7 +135,7 @@ class FileLedger implements SubmitLedger {
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
-    checkCallId(callId);
+    checkAsked(callId);
     return describe(await this.#find(callId));
   }
 

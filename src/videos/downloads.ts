@@ -1,6 +1,17 @@
+import { checkObject, checkText } from '../check.ts';
+import { ContentNotReadyError } from '../errors/api-errors.ts';
 import { delay, untilAborted } from '../http/abort.ts';
+import type { GatewayPromise } from '../http/promise.ts';
 import type { SendingRules } from '../http/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
+import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
+import { fileAnswer } from '../uploads/file-answer.ts';
+import { failedError } from './errors.ts';
+import { isCompleted, ownTask } from './ref.ts';
+import { readStatusWord } from './status.ts';
+import type { VideoTaskLike, VideoTaskRef } from './types.ts';
+import type { VideoDownloadOptions } from './wait-options.ts';
 
 /** How long a limit of downloads lasts, in milliseconds. Gateways allow so many in a minute. */
 const limitLasts = 60_000;
@@ -22,7 +33,7 @@ interface Place {
  * Without a limit nobody stands in it. After one the first begins when the limit should be over, and
  * the next after a pause, or as soon as one has passed.
  */
-export class DownloadLine {
+class DownloadLine {
   readonly #waiting: Place[] = [];
   /** How many limits were met; a download that began before the latest says nothing about it. */
   #limits = 0;
@@ -99,10 +110,11 @@ export class DownloadLine {
 }
 
 /** The turns of one download, and after which failures it gets another. */
-export class Download implements SendingRules {
+class Download implements SendingRules {
   readonly #line: DownloadLine;
-  readonly #isCompleted: boolean;
-  readonly explain: SendingRules['explain'];
+  readonly #ref: VideoTaskRef;
+  /** Whether the task is known to be completed, so that its content is there. */
+  readonly #isThere: boolean;
   #limits = 0;
   #passes = 0;
   #refusals = 0;
@@ -110,11 +122,10 @@ export class Download implements SendingRules {
   #nextPause = firstContentPause;
   #pause = 0;
 
-  /** @param isCompleted - Whether the task is known to be completed, so that its content is there. */
-  constructor(line: DownloadLine, isCompleted: boolean, explain: SendingRules['explain']) {
+  constructor(line: DownloadLine, ref: VideoTaskRef, isThere: boolean) {
     this.#line = line;
-    this.#isCompleted = isCompleted;
-    this.explain = explain;
+    this.#ref = ref;
+    this.#isThere = isThere;
   }
 
   async begin(signal: AbortSignal): Promise<void> {
@@ -129,7 +140,7 @@ export class Download implements SendingRules {
 
   pauseAfter({ kind, status }: FailedAttempt, maxRetries: number): number | undefined {
     if (kind === 'bare_rate_limited') return this.#pauseAfterLimit(maxRetries);
-    const isMissing = this.#isCompleted && (status === 404 || status === 502);
+    const isMissing = this.#isThere && (status === 404 || status === 502);
     return isMissing ? this.#pauseWhileMissing() : undefined;
   }
 
@@ -151,4 +162,42 @@ export class Download implements SendingRules {
     this.#nextPause *= 2;
     return this.#pause;
   }
+
+  /** The error of the task, when the answer to the download says that it failed. */
+  explain(error: Error): Error | undefined {
+    if (!ContentNotReadyError.isInstance(error)) return undefined;
+    const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
+    if (readStatusWord(word).status !== 'failed') return undefined;
+    const message = 'The download does not say why; videos.retrieve() may.';
+    return failedError(this.#ref, { message }, error.error, error);
+  }
+}
+
+/** The line of each client's downloads, or of several clients, by what they have in common. */
+const lines = new WeakMap<object, DownloadLine>();
+
+export function download(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoDownloadOptions | null | undefined,
+  more: RequestOptions | undefined,
+): GatewayPromise<Response> {
+  for (const given of [options, more]) {
+    checkObject('options', given);
+    transport.checkOptions(given ?? {});
+  }
+  const { variant, ...own } = options ?? {};
+  if (variant !== undefined && variant !== null) {
+    checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
+  }
+  const { ref } = ownTask(transport, task);
+  const line = lines.get(transport.calls) ?? new DownloadLine();
+  lines.set(transport.calls, line);
+  const rules = new Download(line, ref, isCompleted(task));
+  return transport.call(
+    'videos.downloadContent',
+    { params: { task_id: ref.id }, trace: ref.trace, download: rules },
+    fileAnswer(),
+    { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
+  );
 }

@@ -23,23 +23,20 @@ export class VideoFailedError extends GatewayError {
   static override readonly kind: string = 'VideoFailedError';
 
   /** The reason that the gateway or its vendor gave, or that it gave none; never empty. */
-  readonly reason: string;
+  declare readonly reason: string;
   /** The vendor's code, or `undefined`. */
-  readonly code: string | undefined;
+  declare readonly code: string | undefined;
   /** Whether the reason reads like a content review. A guess: the gateway does not say. */
-  readonly moderated: boolean;
+  declare readonly moderated: boolean;
   /** The answer that told of it, without the queries of URLs; `undefined` when the polls after it could not be read. */
-  readonly raw: unknown;
+  declare readonly raw: unknown;
   /** The handle of the task. */
-  readonly ref: VideoTaskRef;
+  declare readonly ref: VideoTaskRef;
 
   constructor(message: string, init: VideoFailedErrorInit) {
     super(message, init);
-    this.reason = init.reason;
-    this.code = init.code;
-    this.moderated = init.moderated ?? false;
-    this.raw = init.raw;
-    this.ref = init.ref;
+    const { reason, code, moderated = false, raw, ref } = init;
+    Object.assign(this, { reason, code, moderated, raw, ref });
   }
 }
 
@@ -62,21 +59,15 @@ export interface VideoWaitSummary {
 export class VideoWaitError extends GatewayError implements VideoWaitSummary {
   static override readonly kind: string = 'VideoWaitError';
 
-  /** The handle of the task, to wait for it again. */
-  readonly ref: VideoTaskRef;
-  /** The last status word of the gateway, or `undefined` when no poll succeeded. */
-  readonly lastStatus: string | undefined;
-  /** Time waited, in milliseconds. */
-  readonly elapsed: number;
-  /** How many status requests were made. */
-  readonly polls: number;
+  declare readonly ref: VideoTaskRef;
+  declare readonly lastStatus: string | undefined;
+  declare readonly elapsed: number;
+  declare readonly polls: number;
 
   constructor(message: string, init: GatewayErrorInit & VideoWaitSummary) {
     super(message, init);
-    this.ref = init.ref;
-    this.lastStatus = init.lastStatus;
-    this.elapsed = init.elapsed;
-    this.polls = init.polls;
+    const { ref, lastStatus, elapsed, polls } = init;
+    Object.assign(this, { ref, lastStatus, elapsed, polls });
   }
 }
 
@@ -98,7 +89,7 @@ export class VideoSubmitAnswerError extends UnexpectedResponseError {
   static override readonly kind: string = 'VideoSubmitAnswerError';
 
   /** The handle of the task, to wait for it. */
-  readonly ref: VideoTaskRef;
+  declare readonly ref: VideoTaskRef;
 
   constructor(message: string, init: UnexpectedResponseErrorInit & { ref: VideoTaskRef }) {
     super(message, init);
@@ -115,20 +106,15 @@ export class LedgerError extends GatewayError {
   static override readonly kind: string = 'LedgerError';
 }
 
-/** What an error tells of a wait that ended. */
-export function summarize(
-  ref: VideoTaskRef,
-  {
-    rawStatus,
-    status,
-    polls,
-  }: Pick<VideoWaitSummary, 'polls'> & {
+/** What is known of a wait, or of a task that is not waited for yet. */
+export interface Waited {
+  readonly ref: VideoTaskRef;
+  readonly state?: {
+    readonly polls: number;
     readonly status?: VideoStatus | undefined;
     readonly rawStatus?: string | undefined;
-  } = { polls: 0 },
-  elapsed = 0,
-): VideoWaitSummary {
-  return { ref, lastStatus: rawStatus ?? status, elapsed: Math.round(elapsed), polls };
+  };
+  readonly elapsed?: number;
 }
 
 /** What to do about a task that goes on. */
@@ -137,25 +123,31 @@ export function adviceToWait({ id, route }: VideoTaskRef): string {
   return `The task was not cancelled: it may still finish and be charged. Wait for it again with videos.wait(${named}).`;
 }
 
-function initOf(summary: VideoWaitSummary, cause: unknown): GatewayErrorInit & VideoWaitSummary {
-  const { ref, polls } = summary;
+function initOf({ ref, state, elapsed = 0 }: Waited, cause: unknown) {
+  const { status, rawStatus: lastStatus = status, polls } = state ?? { polls: 0 };
   // Without an error it is the answers to the polls that tell of the task.
   const seen = { phase: polls > 0 ? 'body' : 'local', attempts: [] } as const;
-  const evidence = GatewayError.isInstance(cause) ? cause.evidence : seen;
-  const advice = adviceToWait(ref);
-  return { ...summary, outcome: 'unknown', callId: ref.callId, advice, evidence, cause };
+  return {
+    outcome: 'unknown',
+    callId: ref.callId,
+    advice: adviceToWait(ref),
+    evidence: GatewayError.isInstance(cause) ? cause.evidence : seen,
+    cause,
+    ref,
+    lastStatus,
+    elapsed: Math.round(elapsed),
+    polls,
+  } as const;
 }
 
 /** The error for something of the caller's that threw. */
 export function callbackError(
   name: 'onSubmitted' | 'onUpdate' | 'unknownStatus' | 'limiter' | 'ledger.accept',
-  summary: VideoWaitSummary,
+  waited: Waited,
   cause: unknown,
 ): VideoWaitError {
-  return new VideoWaitError(
-    `${name} threw an error, so video task ${summary.ref.id} is not waited for.`,
-    initOf(summary, cause),
-  );
+  const message = `${name} threw an error, so video task ${waited.ref.id} is not waited for.`;
+  return new VideoWaitError(message, initOf(waited, cause));
 }
 
 /** How a task has ended, or why the wait for it ends before it has. */
@@ -179,15 +171,15 @@ function saying(cause: unknown): string {
 /** The error for a wait that ended before its task. */
 export function stoppedError(
   reason: WaitEnd | 'aborted',
-  summary: VideoWaitSummary,
+  waited: Waited,
   cause: unknown,
-  timeout: number | null = null,
+  timeout?: number | null,
 ): VideoWaitError {
-  const { ref, lastStatus, polls } = summary;
+  const init = initOf(waited, cause);
+  const { ref, lastStatus, polls } = init;
   const task = `Video task ${ref.id}`;
   const status = lastStatus === undefined ? 'no status seen' : `last status "${lastStatus}"`;
   const seen = `(${status}, ${polls} ${polls === 1 ? 'poll' : 'polls'}).`;
-  const init = initOf(summary, cause);
   switch (reason) {
     case 'aborted':
       return new VideoWaitAbortedError(
@@ -223,7 +215,6 @@ export function failedError(
   cause?: APIError,
 ): VideoFailedError {
   const reason = withoutQueries(failure.message);
-  const code = failure.code && withoutQueries(failure.code);
   const moderated = readsLikeReview(failure);
   const ending = /[.!?…。！]$/u.test(reason) ? '' : '.';
   const review =
@@ -237,7 +228,7 @@ export function failedError(
     callId: ref.callId,
     advice: `${moderated ? review : other} Gateways usually give the credit back; the account shows it.`,
     reason,
-    code,
+    code: failure.code && withoutQueries(failure.code),
     moderated,
     raw: rewritten(raw, withoutQueries),
     ref,

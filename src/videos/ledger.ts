@@ -3,11 +3,11 @@ import { check, checkWord } from '../check.ts';
 import { APIUserAbortError, unknownAdvice } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
+import { writeJSON } from '../http/request.ts';
 import {
   callbackError,
   LedgerError,
   stoppedError,
-  summarize,
   VideoSubmitUnknownError,
   VideoWaitAbortedError,
 } from './errors.ts';
@@ -23,9 +23,6 @@ export type SubmitEnd =
   | 'not_submitted'
   /** It was sent, and nobody knows whether it was accepted. */
   | 'unknown';
-
-/** A claim that nobody has said the good end of. */
-type DoubtfulClaim = Extract<SubmitClaim, { readonly status: 'submitting' | 'unknown' }>;
 
 /** A call that nobody may submit again as it is. */
 type KnownCall =
@@ -104,23 +101,15 @@ export interface SubmitLedger {
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
 
-/** Checks the id of a call that a ledger is asked about. */
-export function checkCallId(callId: unknown): void {
-  const isText = typeof callId === 'string' && callId !== '';
-  check(isText, 'callId', 'is empty; give the id of your job.');
-}
-
 const ends: readonly SubmitEnd[] = ['completed', 'failed', 'not_submitted', 'unknown'];
 
-/** Checks how a call is said to have ended: a word that is not known could be taken for any of them. */
-export function checkEnd(end: unknown): void {
+/** Checks what a ledger is asked about or told; an end that is not known could be taken for any. */
+export function checkAsked(callId: unknown, claimId?: unknown, end: unknown = 'unknown'): void {
+  const isText = typeof callId === 'string' && callId !== '';
+  check(isText, 'callId', 'is empty; give the id of your job.');
   checkWord('end', end, ends);
-}
-
-/** Checks that a claim is named by text, where one is named. */
-export function checkClaimId(claimId: unknown): void {
-  const isGood = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
-  check(isGood, 'claimId', 'must be the text that claim() gave.');
+  const isClaim = claimId === undefined || (typeof claimId === 'string' && claimId !== '');
+  check(isClaim, 'claimId', 'must be the text that claim() gave.');
 }
 
 /** Whether two handles are of the same task. */
@@ -167,7 +156,7 @@ export function memoryLedger(): SubmitLedger {
   };
   return {
     async claim(callId, inputHash, replaces) {
-      checkCallId(callId);
+      checkAsked(callId);
       const found = calls.get(callId);
       if (found !== undefined && (found.tasks.length > 0 || found.claimId !== replaces)) {
         const { refs: _, ...known } = entryOf(found);
@@ -176,8 +165,7 @@ export function memoryLedger(): SubmitLedger {
       return { status: 'claimed', claimId: enter(callId, inputHash, found).claimId };
     },
     async accept(callId, given, claimId) {
-      checkCallId(callId);
-      checkClaimId(claimId);
+      checkAsked(callId, claimId);
       const task = { ref: parseVideoTaskRef(given), isOver: false };
       const call = calls.get(callId) ?? enter(callId, '');
       const others = call.tasks.filter(({ ref }) => !isSameTask(ref, task.ref));
@@ -185,9 +173,7 @@ export function memoryLedger(): SubmitLedger {
       else if (others.length === call.tasks.length) call.tasks = [...others, task];
     },
     async finish(callId, end, claimId, requestId) {
-      checkCallId(callId);
-      checkEnd(end);
-      checkClaimId(claimId);
+      checkAsked(callId, claimId, end);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
       const [first, ...others] = call.tasks;
@@ -201,7 +187,7 @@ export function memoryLedger(): SubmitLedger {
       }
     },
     async entry(callId) {
-      checkCallId(callId);
+      checkAsked(callId);
       const call = calls.get(callId);
       return call && entryOf(call);
     },
@@ -238,15 +224,8 @@ export async function handOver(
     await (signal ? withAbortGrace(told, signal, abortGraceMs, () => signal.reason) : told);
   } catch (error) {
     const isOver = signal?.aborted === true && error === signal.reason;
-    const seen = summarize(ref);
-    throw isOver ? stoppedError('aborted', seen, error) : callbackError(name, seen, error);
+    throw isOver ? stoppedError('aborted', { ref }, error) : callbackError(name, { ref }, error);
   }
-}
-
-/** The task of a call that was accepted; databases may hold the field for others too. */
-function acceptedIn(found: SubmitClaim): VideoTaskRef | undefined {
-  if (found.status !== 'accepted' && found.status !== 'finished') return undefined;
-  return parseVideoTaskRef('ref' in found ? found.ref : undefined);
 }
 
 /** What the gateway's books say of a submission of which nobody knows whether it made a task. */
@@ -287,22 +266,32 @@ export class LedgerCall {
     const callId = this.#callId;
     const digest = await digestOf(content);
     let found = await this.#ask(digest);
-    if (this.#take(found)) return undefined;
-    const isSame = found.inputHash === '' || found.inputHash === digest;
+    const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; give each its own.');
-    const isDone = acceptedIn(found) !== undefined;
     let settled: Settled | undefined;
-    if (!isDone && 'claimId' in found && found.isAlive !== true) {
-      const doubtful: DoubtfulClaim = found;
-      if (onUnknown === 'resubmit') found = await this.#ask(digest, doubtful.claimId);
+    if ((found.status === 'submitting' || found.status === 'unknown') && found.isAlive !== true) {
+      const { claimId, requestId } = found;
+      if (onUnknown === 'resubmit') found = await this.#ask(digest, claimId);
       if (onUnknown === 'settle') {
-        settled = await settle(doubtful.requestId);
-        found = await this.#end(digest, doubtful, settled);
+        settled = await settle(requestId);
+        const { ref, verdict } = settled;
+        if (ref !== undefined) {
+          this.#claimId = claimId;
+          await this.accept(ref);
+          return ref;
+        }
+        if (verdict === 'refunded' || verdict === 'not_charged') {
+          await this.finish('not_submitted', undefined, claimId);
+          // Anew: somebody may have taken the claim over meanwhile, and an earlier one may be in doubt too.
+          found = await this.#ask(digest);
+        }
       }
-      if (this.#take(found)) return undefined;
     }
-    const known = acceptedIn(found);
-    if (known !== undefined) return known;
+    if (found.status === 'claimed') return undefined;
+    // Databases may hold the field for others too.
+    if (found.status === 'accepted' || found.status === 'finished') {
+      return parseVideoTaskRef(found.ref);
+    }
     const isUnderWay = 'isAlive' in found && found.isAlive === true;
     const problem = isUnderWay
       ? 'is being submitted at this moment'
@@ -320,34 +309,6 @@ export class LedgerCall {
     });
   }
 
-  /**
-   * Enters what the books say of a claim in doubt.
-   *
-   * Whoever claims next asks the ledger anew: somebody may have taken the claim over meanwhile, and an
-   * earlier one may be in doubt too.
-   */
-  async #end(
-    digest: string,
-    found: DoubtfulClaim,
-    { verdict, ref }: Settled,
-  ): Promise<SubmitClaim> {
-    if (ref !== undefined) {
-      this.#claimId = found.claimId;
-      await this.accept(ref);
-      return { status: 'accepted', inputHash: found.inputHash, ref };
-    }
-    if (verdict !== 'refunded' && verdict !== 'not_charged') return found;
-    await this.#finish('not_submitted', found.claimId);
-    return this.#ask(digest);
-  }
-
-  /** Whether the call may be submitted now. */
-  #take(found: SubmitClaim): found is Extract<SubmitClaim, { status: 'claimed' }> {
-    if (found.status !== 'claimed') return false;
-    this.#claimId = found.claimId;
-    return true;
-  }
-
   /** Asks the ledger for the call. Nothing is sent before its answer has come. */
   async #ask(digest: string, replaces?: string): Promise<SubmitClaim> {
     const callId = this.#callId;
@@ -355,7 +316,7 @@ export class LedgerCall {
     const asked = (async () => this.#ledger.claim(callId, digest, replaces))();
     let found: SubmitClaim;
     try {
-      found = await (signal ? untilAborted(asked, signal) : asked);
+      found = await untilAborted(asked, signal);
     } catch (cause) {
       if (InvalidInputError.isInstance(cause) || LedgerError.isInstance(cause)) throw cause;
       if (signal?.aborted !== true) {
@@ -363,9 +324,11 @@ export class LedgerCall {
         throw new LedgerError(problem, { outcome: 'not_sent', callId, cause });
       }
       // A claim that comes too late is given back: nobody will submit.
-      asked
-        .then((late) => (this.#take(late) ? this.finish('not_submitted') : undefined))
-        .catch(() => {});
+      const giveBack = (late: SubmitClaim) =>
+        late.status === 'claimed'
+          ? this.finish('not_submitted', undefined, late.claimId)
+          : undefined;
+      asked.then(giveBack).catch(() => {});
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
         outcome: 'not_sent',
         callId,
@@ -375,11 +338,12 @@ export class LedgerCall {
     const words = ['claimed', 'submitting', 'unknown', 'accepted', 'finished'];
     const problem = `gave no claim; claim() must give { status } with one of "${words.join('", "')}".`;
     check(isObject(found) && words.includes(found.status), 'ledger', problem);
-    const claimId: unknown = found.status === 'claimed' ? found.claimId : 'none';
-    const isNamed = typeof claimId === 'string' && claimId !== '';
+    if (found.status !== 'claimed') return found;
+    const claimId: unknown = found.claimId;
     const unnamed =
       'gave a claim without an id; claim() must give { status: "claimed", claimId }, with text that no other claim has.';
-    check(isNamed, 'ledger', unnamed);
+    check(typeof claimId === 'string' && claimId !== '', 'ledger', unnamed);
+    this.#claimId = claimId;
     return found;
   }
 
@@ -396,11 +360,7 @@ export class LedgerCall {
   }
 
   /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
-  finish(end: SubmitEnd, requestId?: string): Promise<void> {
-    return this.#finish(end, this.#claimId, requestId);
-  }
-
-  async #finish(end: SubmitEnd, claimId: string | undefined, requestId?: string): Promise<void> {
+  async finish(end: SubmitEnd, requestId?: string, claimId = this.#claimId): Promise<void> {
     const told = (async () => this.#ledger.finish(this.#callId, end, claimId, requestId))();
     // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
     // not submitted again, and one that stays accepted is only read.
@@ -416,13 +376,7 @@ function sortFields(_: string, value: unknown): unknown {
 
 /** A digest that does not depend on the order of fields, which databases change. */
 async function digestOf(content: unknown): Promise<string> {
-  let text: string;
-  try {
-    text = JSON.stringify(content, sortFields);
-  } catch (cause) {
-    const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
-    throw new InvalidInputError('body', problem, { cause });
-  }
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  const text = new TextEncoder().encode(writeJSON('body', content, sortFields));
+  const digest = await crypto.subtle.digest('SHA-256', text);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

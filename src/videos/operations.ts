@@ -1,21 +1,14 @@
-import { checkObject, checkText } from '../check.ts';
-import { ContentNotReadyError } from '../errors/api-errors.ts';
+import { checkObject } from '../check.ts';
+import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
+import { checkEach, checkMany, eachDone, eachTold, optionsOf } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
-import { Download, DownloadLine } from './downloads.ts';
-import { failedError } from './errors.ts';
-import {
-  checkTaskId,
-  checkVendorPrefix,
-  isCompleted,
-  makeRef,
-  type NamedTask,
-  ownTask,
-} from './ref.ts';
-import { readStatusWord } from './status.ts';
-import { readTask } from './step.ts';
-import { creation, remixFields, submit, type Submission } from './submit.ts';
+import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
+import { handOver, type LedgerCall } from './ledger.ts';
+import { checkTaskId, checkVendorPrefix, makeRef, ownTask } from './ref.ts';
+import { readTask, WaitRun, WaitScope } from './step.ts';
+import { creation, type Order, remixing, submit, submitOnce } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -24,28 +17,22 @@ import type {
   VideoTaskRef,
   VideoVendorParams,
 } from './types.ts';
-import type { VideoDownloadOptions, VideoSubmitOptions } from './wait-options.ts';
-import { fileAnswer } from '../uploads/file-answer.ts';
+import type {
+  VideoCreateAndWaitAllOptions,
+  VideoCreateAndWaitOptions,
+  VideoCreateAndWaitResult,
+  VideoSubmitOptions,
+  VideoWaitAllOptions,
+  VideoWaitOptions,
+  VideoWaitResult,
+  VideoWaitState,
+  VideoWaitStep,
+  VideoWatchEvent,
+} from './wait-options.ts';
+import { checkState } from './wait.ts';
 
-export { stepTask, submitAndWait, waitFor, watch } from './loops.ts';
-export { creation } from './submit.ts';
-export { createAndWaitAll, waitAll } from './many.ts';
-
-/** A new version of a task, to be submitted. */
-export function remixing(
-  transport: Transport,
-  task: VideoTaskLike,
-  params: VideoRemixParams,
-): Submission {
-  return {
-    operation: 'videos.remix',
-    read: () => {
-      const fields = remixFields(params);
-      const { id, ref } = ownTask(transport, task);
-      return { fields, remixOf: id, model: ref?.model, origin: ref?.trace };
-    },
-  };
-}
+export { download } from './downloads.ts';
+export { creation, remixing } from './submit.ts';
 
 export function create(
   transport: Transport,
@@ -79,49 +66,185 @@ export function retrieveFromVendor(
 ): GatewayPromise<VideoTask> {
   const vendorPrefix = checkVendorPrefix('vendorPrefix', params?.vendorPrefix);
   const id = checkTaskId('taskId', params.taskId);
-  const named: NamedTask = { id, route: { type: 'vendor', vendorPrefix }, ref: undefined };
-  return readTask(transport, named, options);
+  const { baseURL } = transport;
+  const ref = makeRef({ id, route: { type: 'vendor', vendorPrefix }, baseURL, createdAt: 0 });
+  return readTask(transport, { ref }, options);
 }
 
-/** The line of each client's downloads, or of several clients, by what they have in common. */
-const lines = new WeakMap<object, DownloadLine>();
-
-export function download(
+/** Makes one poll, and says what follows from it. */
+export async function stepTask(
   transport: Transport,
   task: VideoTaskLike,
-  options: VideoDownloadOptions | null | undefined,
-  more: RequestOptions | undefined,
-): GatewayPromise<Response> {
-  const line = lines.get(transport.calls) ?? new DownloadLine();
-  lines.set(transport.calls, line);
-  const { variant, ...own } = options ?? {};
-  const { baseURL } = transport;
-  return transport.call(
-    'videos.downloadContent',
-    () => {
-      for (const given of [options, more]) {
-        checkObject('options', given);
-        transport.checkOptions(given ?? {});
-      }
-      if (variant !== undefined && variant !== null) {
-        checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
-      }
-      const { id, route, ref } = ownTask(transport, task);
-      const known = ref ?? makeRef({ id, route, baseURL, createdAt: Date.now() });
-      const explain = (error: Error): Error | undefined => explainDownload(error, known);
-      const rules = new Download(line, isCompleted(task), explain);
-      return { params: { task_id: id }, trace: ref?.trace, download: rules };
-    },
-    fileAnswer(),
-    { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
-  );
+  before: VideoWaitState | undefined,
+  options: VideoWaitOptions,
+): Promise<VideoWaitStep> {
+  const scope = new WaitScope(transport, options);
+  try {
+    const run = new WaitRun(scope, scope.nameTask(task), checkState(before, scope.now));
+    const { update: _, ...step } = await run.step();
+    return step;
+  } finally {
+    scope.close();
+  }
 }
 
-/** The error of the task, when the answer to a download says that it failed. */
-function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
-  if (!ContentNotReadyError.isInstance(error)) return undefined;
-  const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
-  if (readStatusWord(word).status !== 'failed') return undefined;
-  const message = 'The download does not say why; videos.retrieve() may.';
-  return failedError(ref, { message }, error.error, error);
+/** Waits for a task that exists. */
+export async function waitFor(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoWaitOptions,
+): Promise<VideoTask> {
+  const scope = new WaitScope(transport, options);
+  try {
+    return await new WaitRun(scope, scope.nameTask(task)).untilDone();
+  } finally {
+    scope.close();
+  }
+}
+
+/** Watches a task that exists. A task that failed is an event. */
+export async function* watch(
+  transport: Transport,
+  task: VideoTaskLike,
+  options: VideoWaitOptions,
+  left: AbortSignal,
+): AsyncGenerator<VideoWatchEvent, void, undefined> {
+  const scope = new WaitScope(transport, options, left);
+  try {
+    const named = scope.nameTask(task);
+    yield { type: 'submitted', ref: named.ref };
+    const run = new WaitRun(scope, named);
+    for (;;) {
+      const { next, update, pollError } = await run.step();
+      const failure = 'error' in next ? next.error : undefined;
+      const isFailed = VideoFailedError.isInstance(failure);
+      if (failure !== undefined && !isFailed) throw failure;
+      if ('delayMs' in next && pollError !== undefined) {
+        yield { type: 'poll-error', error: pollError };
+      }
+      if (update !== undefined) yield { type: 'update', ...update };
+      if (isFailed) return yield { type: 'failed', error: failure };
+      if ('video' in next) return yield { type: 'completed', task: next.video };
+    }
+  } finally {
+    scope.close();
+  }
+}
+
+/** Waits for many tasks. Each of them gets one result. */
+export async function* waitAll(
+  transport: Transport,
+  tasks: Iterable<VideoTaskLike>,
+  options: VideoWaitAllOptions,
+  left: AbortSignal,
+): AsyncGenerator<VideoWaitResult, void, undefined> {
+  const scope = new WaitScope(transport, options, left);
+  try {
+    checkTasks(tasks);
+    scope.limit(options);
+    yield* eachDone(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
+      try {
+        const video = await new WaitRun(scope, scope.nameTask(task)).untilDone();
+        return { index, task, video };
+      } catch (error) {
+        return { index, task, error };
+      }
+    });
+  } finally {
+    scope.close();
+  }
+}
+
+/**
+ * Tasks that can be looped over.
+ *
+ * @throws `InvalidInputError` for anything else, and for a single id, whose letters could be, too
+ */
+function checkTasks(tasks: unknown): void {
+  const isObject = typeof tasks === 'object' && tasks !== null;
+  if (isObject && Symbol.iterator in tasks) return;
+  const isAsync = isObject && Symbol.asyncIterator in tasks;
+  const fix = isAsync ? 'collect it first, with Array.fromAsync()' : 'for one task use wait()';
+  throw new InvalidInputError('tasks', `must be a list of ids, handles or tasks; ${fix}.`);
+}
+
+/**
+ * Submits a task once, hands its handle over, and waits for it.
+ *
+ * @param shared - The scope of many waits, of which this is one.
+ */
+export async function submitAndWait(
+  transport: Transport,
+  order: Order,
+  options: VideoCreateAndWaitOptions,
+  shared?: WaitScope,
+): Promise<VideoTask> {
+  const scope = shared ?? new WaitScope(transport, options);
+  const { signal, request } = scope.settings;
+  const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = options ?? {};
+  const tell = async (ref: VideoTaskRef): Promise<void> => {
+    if (onSubmitted !== undefined) await handOver('onSubmitted', ref, onSubmitted, signal);
+  };
+  let entered: LedgerCall | undefined;
+  try {
+    const own = { ...request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
+    const { ref, answer, call } = await submitOnce(transport, order, own);
+    // Before anybody is told: a ledger may have been used with another gateway before.
+    const task = scope.nameTask(ref);
+    await tell(ref);
+    entered = call;
+    // A task that is said to have ended is polled without the first pause.
+    const isNew = !/^(completed|failed)$/.test(answer?.data.status ?? '');
+    const video = await new WaitRun(scope, task, undefined, isNew).untilDone();
+    await call?.finish('completed');
+    return video;
+  } catch (error) {
+    if (VideoSubmitAnswerError.isInstance(error)) await tell(error.ref);
+    if (VideoFailedError.isInstance(error)) await entered?.finish('failed');
+    throw error;
+  } finally {
+    if (shared === undefined) scope.close();
+  }
+}
+
+/** Submits many tasks and waits for them. Each of them gets one result. */
+export async function* createAndWaitAll(
+  transport: Transport,
+  params: Iterable<VideoCreateParams>,
+  given: VideoCreateAndWaitAllOptions,
+  left: AbortSignal,
+): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
+  checkObject('options', given);
+  // Plain JavaScript may give none as `null`.
+  const options = given ?? {};
+  const { onProgress, onSubmitted } = options;
+  const scope = new WaitScope(transport, { ...options }, left);
+  try {
+    const concurrency = checkMany(options);
+    const list = checkEach(params, creation);
+    scope.limit(options);
+    yield* eachTold<VideoCreateParams, VideoCreateAndWaitResult>(
+      list,
+      { concurrency, onProgress },
+      async (one, index) => {
+        let accepted: { ref?: VideoTaskRef } = {};
+        const own = {
+          ...optionsOf(options, index),
+          onSubmitted: (ref: VideoTaskRef) => {
+            accepted = { ref };
+            return onSubmitted?.(ref, index);
+          },
+        };
+        const place = { index, params: one };
+        try {
+          const video = await submitAndWait(transport, creation(one), own, scope);
+          return { ...place, ...accepted, video };
+        } catch (error) {
+          return { ...place, ...accepted, error };
+        }
+      },
+    );
+  } finally {
+    scope.close();
+  }
 }

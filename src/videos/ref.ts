@@ -146,11 +146,9 @@ export function makeRef(
 
 /** A task as its caller names it. */
 export interface NamedTask {
-  readonly id: string;
-  /** The route on which its status is read. */
-  readonly route: Route;
-  /** The handle, where the caller gave one: checked, and as it was given. */
-  readonly ref: VideoTaskRef | undefined;
+  /** Its handle: the caller's, checked, or one that is made of its id. */
+  readonly ref: VideoTaskRef;
+  /** The handle as the caller gave it, where it was one. */
   readonly given?: object;
 }
 
@@ -158,47 +156,38 @@ export interface NamedTask {
  * Reads what a caller gave for a task: an id, a handle, or a task. A task that went through JSON has
  * lost its handle and counts as its id.
  *
+ * @param baseURL - The gateway that an id is of.
  * @throws `InvalidInputError` when it is none of them
  */
-export function nameTask(value: VideoTaskLike): NamedTask {
+export function nameTask(value: VideoTaskLike, baseURL: string): NamedTask {
   let id: unknown = value;
   if (isObject(value)) {
     check(!(value instanceof Promise), 'id', 'is a promise; put "await" before it.');
     const given = 'ref' in value ? value['ref'] : 'kind' in value ? value : undefined;
-    if (given !== undefined) {
-      const ref = parseVideoTaskRef(given);
-      return { id: ref.id, route: ref.route, ref, given: Object(given) };
-    }
+    if (given !== undefined) return { ref: parseVideoTaskRef(given), given: Object(given) };
     id = value['id'] ?? value['task_id'];
   } else {
     const isText = typeof value === 'string';
     check(isText, 'id', 'must be a task id, a handle (task.ref) or a video task.');
   }
-  return { id: checkTaskId('id', id), route: { type: 'openai' }, ref: undefined };
+  return { ref: makeRef({ id: checkTaskId('id', id), baseURL, createdAt: Date.now() }) };
 }
 
 /**
- * Refuses a handle of another gateway: its id means nothing here, or means the task of somebody else.
+ * What a caller gave for a task of this gateway. A handle of another one is refused: its id means
+ * nothing here, or means the task of somebody else.
  *
  * @throws `InvalidInputError` saying what to do
  */
-export function checkGateway(
-  ref: VideoTaskRef | undefined,
+export function ownTask(
   { baseURL }: { readonly baseURL: string },
+  task: VideoTaskLike,
   hint = 'Or give the id alone.',
-): void {
-  const problem = `is ${ref?.baseURL}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
-  check(ref === undefined || ref.baseURL === baseURL, 'ref.baseURL', problem);
-}
-
-/**
- * What a caller gave for a task of this gateway.
- *
- * @throws `InvalidInputError` when it is no task, or one of another gateway
- */
-export function ownTask(client: { readonly baseURL: string }, task: VideoTaskLike): NamedTask {
-  const named = nameTask(task);
-  checkGateway(named.ref, client);
+): NamedTask {
+  const named = nameTask(task, baseURL);
+  const { baseURL: other } = named.ref;
+  const problem = `is ${other}, but this client calls ${baseURL}. Use a client of that gateway. ${hint}`;
+  check(other === baseURL, 'ref.baseURL', problem);
   return named;
 }
 

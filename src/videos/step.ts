@@ -1,4 +1,5 @@
 import { isObject } from '../answers/objects.ts';
+import { checkNumber, checkObject } from '../check.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
@@ -7,13 +8,7 @@ import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { RequestOptions } from '../options.ts';
-import {
-  callbackError,
-  failedError,
-  stoppedError,
-  summarize,
-  type VideoWaitSummary,
-} from './errors.ts';
+import { callbackError, failedError, stoppedError, type Waited } from './errors.ts';
 import {
   findComplaint,
   findFailure,
@@ -23,10 +18,18 @@ import {
   restateVideo,
   videoSchema,
 } from './schema.ts';
-import { makeRef, noteCompleted, type NamedTask } from './ref.ts';
+import { makeRef, nameTask, noteCompleted, ownTask, type NamedTask } from './ref.ts';
 import { readStatusWord } from './status.ts';
-import type { VideoStatus, VideoTask, VideoTaskRef } from './types.ts';
-import type { VideoUpdate, VideoWaitState, VideoWaitStep, WaitSettings } from './wait-options.ts';
+import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
+import {
+  resolveWait,
+  type VideoUpdate,
+  type VideoWaitAllOptions,
+  type VideoWaitOptions,
+  type VideoWaitState,
+  type VideoWaitStep,
+  type WaitSettings,
+} from './wait-options.ts';
 import {
   asksVendor,
   begin,
@@ -40,16 +43,15 @@ import {
 /** The document of a browser tab; other runtimes have none. */
 const tab = (): Document | undefined => (typeof document === 'undefined' ? undefined : document);
 
-/** The abort reason of a scope that its caller has left. It is never reported. */
-const left = new Error('Nobody waits any more.');
-
 /**
- * What the polls of one wait share, or of many that end together: signal, clock and pauses.
+ * What the waits of one call share: options, signal, clock and pauses.
  *
  * Pauses do not listen to the signal themselves: with ten thousand listeners, adding and removing one
  * takes long.
  */
 export class WaitScope {
+  readonly transport: Transport;
+  readonly settings: WaitSettings;
   readonly #controller = new AbortController();
   readonly #offset = Date.now() - performance.now();
   /** The pauses that are under way: each is looked at after an abort, and when the tab becomes visible. */
@@ -57,12 +59,33 @@ export class WaitScope {
   readonly #wake = (): void => {
     for (const wake of this.#wakers) wake();
   };
-  readonly #unfollow: () => void;
+  readonly #unfollow: readonly (() => void)[];
 
-  constructor(signal: AbortSignal | null | undefined) {
-    this.#controller.signal.addEventListener('abort', this.#wake);
-    this.#unfollow = followSignal(signal, this.#controller);
+  /**
+   * @param left - Aborted when nobody waits any more.
+   * @throws `InvalidInputError` naming the option that cannot work
+   */
+  constructor(transport: Transport, options: VideoWaitOptions, left?: AbortSignal) {
+    checkObject('options', options);
+    // Plain JavaScript may give none as `null`.
+    this.settings = resolveWait(options ?? {});
+    const { signal, request } = this.settings;
+    transport.checkOptions({ ...request, signal });
+    this.transport = transport;
+    this.signal.addEventListener('abort', this.#wake);
+    this.#unfollow = [signal, left].map((end) => followSignal(end, this.#controller));
     tab()?.addEventListener('visibilitychange', this.#wake);
+  }
+
+  /**
+   * What the caller gave for a task.
+   *
+   * @throws `InvalidInputError` when it is no task, or one of another gateway and that is not allowed
+   */
+  nameTask(task: VideoTaskLike): NamedTask {
+    const { transport, settings } = this;
+    if (settings.allowOtherBaseURL) return nameTask(task, transport.baseURL);
+    return ownTask(transport, task, 'Or set allowOtherBaseURL: true.');
   }
 
   /** Aborted together with the caller's. Polls listen here, so that nothing piles up on the caller's. */
@@ -75,9 +98,20 @@ export class WaitScope {
     return this.#offset + performance.now();
   }
 
-  /** Whether the caller has left it before its end. */
-  get isLeft(): boolean {
-    return this.signal.reason === left;
+  /** Awaited before every poll, where the caller has no limiter. */
+  takeTurn: (() => Promise<void>) | undefined;
+
+  /** Lets polls begin one after the other, so that no more than so many do in a second. */
+  limit(options: VideoWaitAllOptions): void {
+    const { maxPollsPerSecond = 10 } = options ?? {};
+    const perSecond = checkNumber('maxPollsPerSecond', maxPollsPerSecond, 0.001, 100_000);
+    let free = 0;
+    this.takeTurn = () => {
+      const { now } = this;
+      const turn = Math.max(now, free);
+      free = turn + 1_000 / perSecond;
+      return this.pause({ delayMs: turn - now, earliestMs: turn - now });
+    };
   }
 
   /**
@@ -111,37 +145,37 @@ export class WaitScope {
     });
   }
 
-  /** Ends whatever is under way, because nobody waits for it any more. */
-  leave(): void {
-    this.#controller.abort(left);
-  }
-
-  /** Leaves, and takes the listeners off. */
+  /** Ends whatever is under way, and takes the listeners off. */
   close(): void {
-    this.#unfollow();
+    for (const unfollow of this.#unfollow) unfollow();
     tab()?.removeEventListener('visibilitychange', this.#wake);
-    this.leave();
+    this.#controller.abort();
     this.signal.removeEventListener('abort', this.#wake);
   }
 }
 
-/** Reads the status of a task once, on its own route. */
+/**
+ * Reads the status of a task once.
+ *
+ * @param route - Where, if not on its own route.
+ */
 export function readTask(
   transport: Transport,
-  { id, route, ref, given }: NamedTask,
+  { ref, given }: NamedTask,
   options: RequestOptions | undefined,
+  route = ref.route,
 ): GatewayPromise<VideoTask> {
-  const answer = jsonAnswer({ schema: videoSchema }, (task, { baseURL }) => {
+  const { id, trace } = ref;
+  const answer = jsonAnswer({ schema: videoSchema }, (task) => {
     // Some gateways pass on the body of their provider, with the provider's id in it.
     task.id = id;
     task.task_id = id;
     const { model, created_at: created } = task;
     const createdAt = created === undefined ? Date.now() : Math.round(created * 1_000);
-    defineHidden(task, 'ref', ref ?? makeRef({ id, baseURL, createdAt, route, model }));
+    defineHidden(task, 'ref', given === undefined ? makeRef({ ...ref, createdAt, model }) : ref);
     if (task.status === 'completed') noteCompleted(task.ref, given);
     return task;
   });
-  const trace = ref?.trace;
   if (route.type === 'openai') {
     return transport.call('videos.retrieve', { params: { task_id: id }, trace }, answer, options);
   }
@@ -149,27 +183,14 @@ export function readTask(
   return transport.call('videos.retrieveFromVendor', { params, trace }, answer, options);
 }
 
-/** The answer to a poll: a task or an error, and how long the server asks to wait, in milliseconds. */
-type PollResult = {
+/** What a poll gave. */
+interface Polled {
+  readonly task?: VideoTask;
+  readonly error?: unknown;
+  /** How long the server asks to wait, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** Whether the vendor's route was asked as well; a failure of the task is then known from there. */
-  readonly hasAskedVendor?: true | undefined;
-} & (
-  | { readonly task: VideoTask; readonly error?: undefined }
-  | { readonly task?: undefined; readonly error: unknown }
-);
-
-/** Whether the gateway says that it has no such task; most say so with status 400. */
-function saysMissing({ status, code, message }: APIError): boolean {
-  if (status === 404 || code === 'task_not_exist') return true;
-  return status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
-}
-
-/** Whether an answer passes by itself. 501 and 505 mean that the route does not exist. */
-function passes({ status, outcome }: APIError): boolean {
-  if (status === undefined) return false;
-  if (status >= 500) return status !== 501 && status !== 505;
-  return status < 300 || status === 425 || status === 429 || outcome === 'unknown';
+  readonly hasAskedVendor?: true;
 }
 
 /** What the error of a poll says of the task: nothing for now, that it is missing, or nothing ever. */
@@ -182,8 +203,14 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   // Only strict validation refuses fields; the same answer would fail again.
   const refused = UnexpectedResponseError.isInstance(error) ? error.issues[0]?.path : undefined;
   if ((refused ?? '') !== '' || !APIError.isInstance(error)) return 'fatal';
-  if (saysMissing(error)) return 'missing';
-  return passes(error) ? 'transient' : 'fatal';
+  const { status = 0, code, message, outcome } = error;
+  // Most gateways say so with status 400.
+  const isNamed = status === 400 && /task.{0,100}?not.{0,6}(exist|found)/i.test(message);
+  if (status === 404 || code === 'task_not_exist' || isNamed) return 'missing';
+  // 501 and 505 mean that the route does not exist.
+  if ([0, 501, 505].includes(status)) return 'fatal';
+  const passes = status < 300 || status >= 500 || [425, 429].includes(status);
+  return passes || outcome === 'unknown' ? 'transient' : 'fatal';
 }
 
 /**
@@ -192,7 +219,7 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
  * @throws `TypeError` when the caller's `unknownStatus` gives something else than a status
  */
 function observe(
-  { task, error, hasAskedVendor, retryAfter }: PollResult,
+  { task, error, hasAskedVendor, retryAfter }: Polled,
   unknownStatus: WaitSettings['unknownStatus'],
 ): Observation {
   if (task === undefined) {
@@ -202,7 +229,10 @@ function observe(
   const { raw_status: rawStatus, raw } = task;
   if (rawStatus !== undefined && readStatusWord(rawStatus).word === 'foreign') {
     if (typeof unknownStatus === 'function') {
-      restateVideo(task, askForStatus(unknownStatus, rawStatus));
+      const read = unknownStatus(rawStatus);
+      const problem = `unknownStatus gave ${JSON.stringify(read)} for "${rawStatus}"; it must give one of ${statuses.join(', ')}.`;
+      if (!statuses.includes(read)) throw new TypeError(problem);
+      restateVideo(task, read);
     } else if (unknownStatus === 'fail' && task.inferred !== true) {
       return { type: 'foreign_status', rawStatus };
     }
@@ -213,30 +243,6 @@ function observe(
   const isFinal = hasAskedVendor === true || (failure !== undefined && isCausedByInput(failure));
   const seen = { status, rawStatus, progress, failure, isFinal, hasAskedVendor, retryAfter };
   return { type: 'task', ...seen };
-}
-
-function askForStatus(read: (rawStatus: string) => VideoStatus, word: string): VideoStatus {
-  const status = read(word);
-  if (statuses.includes(status)) return status;
-  throw new TypeError(
-    `unknownStatus gave ${JSON.stringify(status)} for "${word}"; it must give one of ${statuses.join(', ')}.`,
-  );
-}
-
-/** What is waited for, and how. */
-export interface Wait {
-  readonly transport: Transport;
-  readonly task: NamedTask & { readonly ref: VideoTaskRef };
-  /** Whether the handle says when the task was submitted. */
-  readonly isDated: boolean;
-  readonly settings: WaitSettings;
-  /** Awaited before every poll, where the caller has no limiter. */
-  readonly takeTurn?: (() => Promise<void>) | undefined;
-}
-
-/** Milliseconds since the submission, where it is known when that was. */
-function ageOf({ task, isDated }: Wait, now: number): number | undefined {
-  return isDated ? now - task.ref.createdAt : undefined;
 }
 
 /** How long the last poll of a wait, and a poll of the vendor's route, may take, in milliseconds. */
@@ -253,17 +259,27 @@ type WaitRunStep = VideoWaitStep & { readonly update?: VideoUpdate };
  * may be thousands of waits at the same time.
  */
 export class WaitRun {
-  readonly #wait: Wait;
   readonly #scope: WaitScope;
+  readonly #task: NamedTask;
+  readonly #submittedAt: number | undefined;
   #state: VideoWaitState;
   #pause: Pause | undefined;
 
-  /** @param stored - The state of a wait that goes on, with a poll at once. */
-  constructor(wait: Wait, scope: WaitScope, stored?: VideoWaitState) {
-    this.#wait = wait;
+  /**
+   * @param stored - The state of a wait that goes on, with a poll at once.
+   * @param isNew - Whether the task may just have been submitted, so that its handle tells when.
+   */
+  constructor(
+    scope: WaitScope,
+    task: NamedTask,
+    stored?: VideoWaitState,
+    isNew = task.given !== undefined,
+  ) {
     this.#scope = scope;
-    const { now } = scope;
-    const { state, pause } = begin(now, ageOf(wait, now), wait.settings, Math.random());
+    this.#task = task;
+    this.#submittedAt = isNew ? task.ref.createdAt : undefined;
+    const { now, settings } = scope;
+    const { state, pause } = begin(now, this.#ageAt(now), settings, Math.random());
     this.#state = stored ?? state;
     if (stored === undefined) this.#pause = pause;
   }
@@ -274,54 +290,58 @@ export class WaitRun {
    * @throws whatever ends the wait
    */
   async step(): Promise<WaitRunStep> {
-    const { signal } = this.#scope;
+    const { signal, settings } = this.#scope;
+    const { timeout: limit, pollTimeout: timeout, onUpdate } = settings;
     try {
       if (this.#pause !== undefined) await this.#scope.pause(this.#pause);
       await this.#takeTurn();
-      const { timeout: limit, pollTimeout: timeout } = this.#wait.settings;
+      const before = this.#state;
       const started = this.#elapsed;
       const remaining = limit === null ? null : Math.ceil(limit - started);
       const totalTimeout = remaining === null || remaining > 0 ? remaining : shortPoll;
-      const polled = await this.#poll({ timeout, totalTimeout });
-      const before = this.#state;
-      const step = this.#conclude(await this.#askVendor(polled), started);
+      const polled = await this.#askVendor(await this.#poll({ timeout, totalTimeout }));
+      const step = this.#conclude(polled, started);
       this.#state = step.state;
       if ('delayMs' in step.next) this.#pause = step.next;
       const { state, task } = step;
       if (task === undefined || !hasChanged(before, state)) return step;
       const { rawStatus, progress, polls } = state;
-      const { elapsed } = this.#summary();
+      const elapsed = Math.round(this.#elapsed);
       const update = { status: task.status, rawStatus, progress, elapsed, polls, task };
-      const { onUpdate } = this.#wait.settings;
       if (onUpdate !== undefined) await this.#call('onUpdate', () => onUpdate(update));
       return { ...step, update };
     } catch (error) {
       // Whatever an abort broke off: it is the caller's own decision and not a failure.
       throw signal.aborted && error === signal.reason
-        ? stoppedError('aborted', this.#summary(), error)
+        ? stoppedError('aborted', this.#waited, error)
         : error;
+    }
+  }
+
+  /** Polls until the task is completed, one poll after the other. */
+  async untilDone(): Promise<VideoTask> {
+    for (;;) {
+      const { next } = await this.step();
+      if ('error' in next) throw next.error;
+      if ('video' in next) return next.video;
     }
   }
 
   /** Awaits the turn to poll, where polls are limited. */
   async #takeTurn(): Promise<void> {
-    const { settings, takeTurn } = this.#wait;
+    const { signal, settings, takeTurn } = this.#scope;
     const { limiter } = settings;
     if (limiter === undefined) return takeTurn?.();
-    return this.#call('limiter', () => limiter(this.#scope.signal));
+    return this.#call('limiter', () => limiter(signal));
   }
 
-  /** Reads the status once, on the route of the handle or on another. */
-  async #poll(limits: RequestOptions, route?: VideoTaskRef['route']): Promise<PollResult> {
-    const { transport, task, settings } = this.#wait;
-    const { signal } = this.#scope;
+  async #poll(limits: RequestOptions, route?: VideoTaskRef['route']): Promise<Polled> {
+    const { transport, settings, signal } = this.#scope;
     const options = { ...settings.request, signal, ...limits };
     try {
-      const named = route === undefined ? task : { ...task, route };
-      const read = readTask(transport, named, options).withResponse();
+      const read = readTask(transport, this.#task, options, route).withResponse();
       const { data, response } = await untilAborted(read, signal);
-      const { headers, status } = response;
-      return { task: data, retryAfter: retryAfterFrom(headers, status) };
+      return { task: data, retryAfter: retryAfterFrom(response.headers, response.status) };
     } catch (error) {
       // A poll that was broken off by the abort reports it as its own error.
       signal.throwIfAborted();
@@ -334,37 +354,33 @@ export class WaitRun {
    * Asks the vendor's route too when the status has been unknown for long. Of its answer only a
    * failure of this task counts.
    */
-  async #askVendor(polled: PollResult): Promise<PollResult> {
-    const { id, route } = this.#wait.task;
+  async #askVendor(polled: Polled): Promise<Polled> {
+    const { id, route } = this.#task.ref;
     if (route.type !== 'openai' || polled.task === undefined) return polled;
     if (!asksVendor(this.#state, polled.task, this.#elapsed)) return polled;
     await this.#takeTurn();
     const limits = { timeout: shortPoll, totalTimeout: shortPoll, maxRetries: 0 };
     const { task } = await this.#poll(limits, vendorRoute);
     // Other software may call its own answer a failure, and that has an id too.
-    const isOfTask = isObject(task?.raw) && namesTask(task.raw, id);
-    const hasFailed = task?.status === 'failed' && isOfTask;
+    const hasFailed = task?.status === 'failed' && isObject(task.raw) && namesTask(task.raw, id);
     return { ...(hasFailed ? { task } : polled), hasAskedVendor: true };
   }
 
   /** What follows from a poll. */
-  #conclude(result: PollResult, started: number): VideoWaitStep {
-    const {
-      task: { ref },
-      settings,
-    } = this.#wait;
-    const { task, error: pollError } = result;
-    const { now } = this.#scope;
+  #conclude(polled: Polled, started: number): VideoWaitStep {
+    const { settings, now } = this.#scope;
+    const { task, error: pollError } = polled;
     const elapsed = now - this.#state.since;
     let seen: Observation;
     try {
-      seen = observe(result, settings.unknownStatus);
+      seen = observe(polled, settings.unknownStatus);
     } catch (error) {
-      throw callbackError('unknownStatus', this.#summary(), error);
+      throw callbackError('unknownStatus', this.#waited, error);
     }
-    const moment = { started, elapsed, age: ageOf(this.#wait, now) };
+    const moment = { started, elapsed, age: this.#ageAt(now) };
     const { state, next } = decide(this.#state, seen, moment, settings, Math.random());
     const step = { state, task, pollError };
+    const { ref } = this.#task;
     if (typeof next === 'object') return { ...step, next };
     if (next === 'completed' && task !== undefined) return { ...step, next: { video: task } };
     if (next === 'failed') {
@@ -372,8 +388,8 @@ export class WaitRun {
       const error = failedError(ref, state.failure ?? findFailure({}), task?.raw);
       return { ...step, next: { error } };
     }
-    const summary = summarize(ref, state, elapsed);
-    return { ...step, next: { error: stoppedError(next, summary, pollError, settings.timeout) } };
+    const waited = { ref, state, elapsed };
+    return { ...step, next: { error: stoppedError(next, waited, pollError, settings.timeout) } };
   }
 
   /** Awaits a function of the caller's. */
@@ -383,15 +399,20 @@ export class WaitRun {
       await untilAborted((async () => run())(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw callbackError(name, this.#summary(), error);
+      throw callbackError(name, this.#waited, error);
     }
+  }
+
+  /** Milliseconds since the submission, where it is known when that was. */
+  #ageAt(now: number): number | undefined {
+    return this.#submittedAt === undefined ? undefined : now - this.#submittedAt;
   }
 
   get #elapsed(): number {
     return this.#scope.now - this.#state.since;
   }
 
-  #summary(): VideoWaitSummary {
-    return summarize(this.#wait.task.ref, this.#state, this.#elapsed);
+  get #waited(): Waited {
+    return { ref: this.#task.ref, state: this.#state, elapsed: this.#elapsed };
   }
 }

@@ -25,7 +25,13 @@ import { LedgerCall, type Settled } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
 import { defineHidden, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
-import type { VideoCreateParams, VideoRemixParams, VideoTask, VideoTaskRef } from './types.ts';
+import type {
+  VideoCreateParams,
+  VideoRemixParams,
+  VideoTask,
+  VideoTaskLike,
+  VideoTaskRef,
+} from './types.ts';
 import type { VideoSubmitOptions } from './wait-options.ts';
 
 function isText(value: unknown): value is string {
@@ -60,12 +66,21 @@ function referenceOf(value: unknown): unknown {
   return value;
 }
 
+/** What a caller submits, checked. */
+export interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
+  readonly operation: 'videos.create' | 'videos.remix';
+  /** Those that this package does not know go along as they are. */
+  readonly fields: JsonObject;
+  /** The trace of the task that is remixed. */
+  readonly origin?: string | undefined;
+}
+
 /**
- * The fields of a new task, checked. Fields that this package does not know go along as they are.
+ * A new task, to be submitted.
  *
  * @throws `InvalidInputError` for input that would be charged and could not work
  */
-function creationFields(params: VideoCreateParams): JsonObject {
+export function creation(params: VideoCreateParams): Order {
   checkParams('videos.create', params);
   checkModel(params.model);
   checkText('prompt', params.prompt, 'a description of the video');
@@ -74,18 +89,26 @@ function creationFields(params: VideoCreateParams): JsonObject {
     if (!Array.isArray(images)) checkReference(name, images);
     else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
   }
-  return {
-    ...params,
-    seconds: secondsText(params.seconds),
-    input_reference: referenceOf(params.input_reference),
-  };
+  const seconds = secondsText(params.seconds);
+  const fields = { ...params, seconds, input_reference: referenceOf(params.input_reference) };
+  return { operation: 'videos.create', fields, model: params.model };
 }
 
-/** The fields of a remix, checked. */
-export function remixFields(params: VideoRemixParams): JsonObject {
+/**
+ * A new version of a task, to be submitted.
+ *
+ * @throws `InvalidInputError` for input that would be charged and could not work
+ */
+export function remixing(
+  transport: Transport,
+  task: VideoTaskLike,
+  params: VideoRemixParams,
+): Order {
   checkParams('videos.remix', params);
   checkText('prompt', params.prompt, 'what to change');
-  return { ...params };
+  const { ref } = ownTask(transport, task);
+  const { id: remixOf, model, trace: origin } = ref;
+  return { operation: 'videos.remix', fields: { ...params }, remixOf, model, origin };
 }
 
 function holdsFile(value: unknown): boolean {
@@ -141,31 +164,6 @@ function withoutFiles(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutFiles) : value;
 }
 
-/** What a caller submits. */
-export interface Submission {
-  readonly operation: 'videos.create' | 'videos.remix';
-  /**
-   * The fields, checked, and what the handle is to remember.
-   *
-   * @throws `InvalidInputError` when it cannot work
-   */
-  readonly read: () => Order;
-}
-
-interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
-  readonly fields: JsonObject;
-  /** The trace of the task that is remixed. */
-  readonly origin?: string | undefined;
-}
-
-/** A new task, to be submitted. */
-export function creation(params: VideoCreateParams): Submission {
-  return {
-    operation: 'videos.create',
-    read: () => ({ fields: creationFields(params), model: params.model }),
-  };
-}
-
 /**
  * What the ledger of a submission knows it by, where there is one.
  *
@@ -188,6 +186,7 @@ function ledgerCallOf({
   return new LedgerCall(ledger, callId, signal);
 }
 
+/** @throws `InvalidInputError` for what cannot be sent */
 function requestOf(
   transport: Transport,
   { fields, remixOf = '', origin: trace, model }: Order,
@@ -201,35 +200,37 @@ function requestOf(
   return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params, trace };
 }
 
-/** Makes the handle of a task that a call has submitted. */
-type RefOf = (
+type SubmittedBy = Pick<VideoTaskRef, 'callId' | 'requestId'>;
+
+/** The handle of a task that was submitted. */
+function refOf(
+  { baseURL }: Transport,
+  { model, remixOf }: Order,
   id: string,
-  call: Pick<VideoTaskRef, 'callId' | 'requestId'>,
-  named?: string,
-) => VideoTaskRef;
+  { callId, requestId }: SubmittedBy,
+  said: Pick<VideoTaskRef, 'model' | 'trace'> = {},
+): VideoTaskRef {
+  const known = { callId, requestId, remixOf, trace: said.trace, model: model ?? said.model };
+  return makeRef({ id, baseURL, createdAt: Date.now(), ...known });
+}
+
+/** The extra fields are in the body already, and a status request has none. */
+function withoutBody(options: VideoSubmitOptions): VideoSubmitOptions {
+  return options.extraBody === undefined ? options : { ...options, extraBody: undefined };
+}
 
 /** Sends a submission, without a ledger. */
 function send(
   transport: Transport,
-  { operation, read }: Submission,
+  order: Order,
   options: VideoSubmitOptions,
+  request = requestOf(transport, order, options),
 ): GatewayPromise<VideoTask> {
-  let order: Order | undefined;
   let trace: string | undefined;
-  const request = () => {
-    ledgerCallOf(options);
-    order = read();
-    return requestOf(transport, order, options);
-  };
-  const refOf: RefOf = (id, { callId, requestId }, named) => {
-    const { model = named, remixOf } = order ?? {};
-    const { baseURL } = transport;
-    const createdAt = Date.now();
-    return makeRef({ id, baseURL, createdAt, model, callId, remixOf, trace, requestId });
-  };
   const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
-    if (task.id === '') throw nameless(task, info);
-    defineHidden(task, 'ref', refOf(task.id, info, task.model));
+    const { id, model } = task;
+    if (id === '') throw nameless(task, info);
+    defineHidden(task, 'ref', refOf(transport, order, id, info, { model, trace }));
     return task;
   });
   const format: typeof answer = {
@@ -237,13 +238,11 @@ function send(
     read(call, received) {
       trace = call.watch?.trace;
       return answer.read(call, received).catch((error: unknown) => {
-        throw withRef(error, refOf);
+        throw withRef(error, (id, by) => refOf(transport, order, id, by, { trace }));
       });
     },
   };
-  // The extra fields are in the body already.
-  const rest = options.extraBody === undefined ? options : { ...options, extraBody: undefined };
-  return transport.call(operation, request, format, rest);
+  return transport.call(order.operation, request, format, withoutBody(options));
 }
 
 /** A submission that was accepted, but does not say which task it made. */
@@ -267,12 +266,15 @@ function nameless(
 }
 
 /** An answer that strict validation refuses still names the task, which is paid for. */
-function withRef(error: unknown, refOf: RefOf): unknown {
+function withRef(
+  error: unknown,
+  makeHandle: (id: string, by: SubmittedBy) => VideoTaskRef,
+): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findId(error.data);
   if (id === undefined) return error;
   const { body, data } = error;
-  const ref = refOf(id, { callId: error.callId, requestId: error.requestID });
+  const ref = makeHandle(id, { callId: error.callId, requestId: error.requestID });
   const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
   return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
@@ -290,17 +292,18 @@ interface Submitted {
 /** Submits a task; with a ledger, once for each call id, whatever happens to the process. */
 export async function submitOnce(
   transport: Transport,
-  submission: Submission,
+  order: Order,
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
   transport.checkOptions(options);
   const call = ledgerCallOf(options);
-  const content = contentOf(transport, submission, options);
-  const known = await call?.claim(content, options.onUnknown, (requestId) =>
-    settleCall(transport, submission, options, requestId),
+  // What cannot be sent is not claimed either.
+  const request = requestOf(transport, order, options);
+  const known = await call?.claim(contentOf(order, options), options.onUnknown, (requestId) =>
+    settleCall(transport, order, options, requestId),
   );
   if (known !== undefined) return { ref: known, call };
-  const answer = await send(transport, submission, options)
+  const answer = await send(transport, order, options, request)
     .withResponse()
     .catch(async (error: unknown) => {
       if (VideoSubmitAnswerError.isInstance(error)) await call?.accept(error.ref);
@@ -325,7 +328,7 @@ function requestOfError(error: unknown): string | undefined {
 /** Asks the gateway's books what became of a submission that a ledger knows. */
 async function settleCall(
   transport: Transport,
-  { read }: Submission,
+  order: Order,
   { callId = '', signal }: VideoSubmitOptions,
   requestId: string | undefined,
 ): Promise<Settled> {
@@ -334,11 +337,7 @@ async function settleCall(
     const settled = await account.settleCall(transport, callId, requestId, signal);
     const { verdict, why, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
-    const { model, remixOf } = read();
-    const { baseURL } = transport;
-    const createdAt = Date.now();
-    const ref = makeRef({ id: taskId, baseURL, createdAt, model, callId, remixOf, requestId });
-    return { verdict, why, ref };
+    return { verdict, why, ref: refOf(transport, order, taskId, { callId, requestId }) };
   } catch (cause) {
     // Books that cannot be read prove nothing.
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -348,30 +347,24 @@ async function settleCall(
 
 /** What tells one submission from another. Ledgers hold digests of it, so its shape may not change. */
 function contentOf(
-  transport: Transport,
-  { operation, read }: Submission,
-  options: VideoSubmitOptions,
+  { operation, fields, remixOf }: Order,
+  { extraBody }: VideoSubmitOptions,
 ): unknown {
-  const order = read();
-  // What cannot be sent is not claimed either.
-  requestOf(transport, order, options);
-  const { fields, remixOf } = order;
   const params = remixOf === undefined ? undefined : { video_id: remixOf };
-  return [[operation, params, ...comparable(fields)], options.extraBody];
+  return [[operation, params, ...comparable(fields)], extraBody];
 }
 
 /** Submits a task. One that the ledger knows already is read instead. */
 export function submit(
   transport: Transport,
-  submission: Submission,
+  order: Order,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   const options = given ?? {};
-  if (options.ledger === undefined) return send(transport, submission, options);
-  const done = submitOnce(transport, submission, options).then(({ ref, answer }) => {
+  if (ledgerCallOf(options) === undefined) return send(transport, order, options);
+  const done = submitOnce(transport, order, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
-    const rest = { ...options, extraBody: undefined };
-    return readTask(transport, ownTask(transport, ref), rest).withResponse();
+    return readTask(transport, ownTask(transport, ref), withoutBody(options)).withResponse();
   });
   const answer = done.then(({ data, response: read, request_id: requestId }) => {
     // The ledger had to know the task first, so the body was read; this is the same once more.

@@ -213,7 +213,7 @@ export class Videos {
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos) => videos.watch(transport, task, options));
+    return whenLoaded((videos, left) => videos.watch(transport, task, options, left));
   }
 
   /**
@@ -237,7 +237,7 @@ export class Videos {
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos) => videos.waitAll(transport, tasks, options));
+    return whenLoaded((videos, left) => videos.waitAll(transport, tasks, options, left));
   }
 
   /**
@@ -319,7 +319,7 @@ export class Videos {
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos) => videos.createAndWaitAll(transport, params, options));
+    return whenLoaded((videos, left) => videos.createAndWaitAll(transport, params, options, left));
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -335,27 +335,36 @@ export class Videos {
   }
 }
 
-/** A generator of what is loaded at its first event. */
+/**
+ * A generator of what is loaded at its first event, which ends at once when its caller leaves it.
+ *
+ * @param start - Is given what is aborted then.
+ */
 function whenLoaded<Event>(
-  start: (videos: Operations) => AsyncGenerator<Event, void, undefined>,
+  start: (videos: Operations, left: AbortSignal) => AsyncGenerator<Event, void, undefined>,
 ): AsyncGenerator<Event, void, undefined> {
-  let events: AsyncGenerator<Event, void, undefined> | undefined;
-  let isLeft = false;
+  const leaving = new AbortController();
+  const { signal: left } = leaving;
   const run = async function* (): AsyncGenerator<Event, void, undefined> {
-    const videos = await loadVideos();
-    if (isLeft) return;
-    events = start(videos);
-    yield* events;
+    try {
+      const videos = await loadVideos();
+      for await (const event of start(videos, left)) {
+        if (left.aborted) return;
+        yield event;
+      }
+    } catch (error) {
+      // What leaving it has broken off is no failure.
+      if (!left.aborted) throw error;
+    }
   };
-  const outer = run();
-  const end = outer.return.bind(outer);
+  const events = run();
+  const end = events.return.bind(events);
   // By itself, a generator that waits hears of its end only when it has an event.
-  outer.return = (value) => {
-    isLeft = true;
-    void events?.return(undefined);
+  events.return = (value) => {
+    leaving.abort();
     return end(value);
   };
-  return outer;
+  return events;
 }
 
 /** The types of `OpenAI.Videos`. */

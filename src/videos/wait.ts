@@ -6,22 +6,23 @@ import { readStatusWord } from './status.ts';
 import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
 import type { IntervalSettings, VideoWaitState, WaitSettings } from './wait-options.ts';
 
+/** A task, as one poll saw it. */
+interface SeenTask extends Pick<VideoWaitState, 'rawStatus' | 'progress'> {
+  readonly type: 'task';
+  readonly status: VideoStatus;
+  /** Why the task failed; without a status, what stands in place of one. */
+  readonly failure?: VideoTaskError | undefined;
+  /** Whether a failure, if it is one, needs no other poll to confirm it. */
+  readonly isFinal?: boolean | undefined;
+  /** Whether the vendor's route was asked as well. */
+  readonly hasAskedVendor?: true | undefined;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+}
+
 /** What one poll saw. */
 export type Observation =
-  | {
-      readonly type: 'task';
-      readonly status: VideoStatus;
-      readonly rawStatus: string | undefined;
-      readonly progress: number | undefined;
-      /** Why the task failed; without a status, what stands in place of one. */
-      readonly failure?: VideoTaskError | undefined;
-      /** Whether a failure, if it is one, needs no other poll to confirm it. */
-      readonly isFinal?: boolean | undefined;
-      /** Whether the vendor's route was asked as well. */
-      readonly hasAskedVendor?: true | undefined;
-      /** How long the server asks to wait, in milliseconds. */
-      readonly retryAfter?: number | undefined;
-    }
+  | SeenTask
   | { readonly type: 'missing' | 'transient'; readonly retryAfter?: number | undefined }
   | { readonly type: 'fatal' }
   | { readonly type: 'foreign_status'; readonly rawStatus: string };
@@ -95,16 +96,14 @@ export function begin(
   return { state: { ...state, interval: interval.first }, pause };
 }
 
-/** What a poll says of a task, as far as users are told of changes. */
-type Said = Pick<VideoWaitState, 'status' | 'rawStatus' | 'progress'>;
+const told = ['status', 'rawStatus', 'progress'] as const;
 
-/** Whether a poll has seen something new. */
-export function hasChanged(before: Said, after: Said): boolean {
-  return (
-    before.status !== after.status ||
-    before.rawStatus !== after.rawStatus ||
-    before.progress !== after.progress
-  );
+/** Whether a poll has seen something that users are told of. */
+export function hasChanged(
+  before: VideoWaitState,
+  after: Pick<VideoWaitState, (typeof told)[number]>,
+): boolean {
+  return told.some((part) => before[part] !== after[part]);
 }
 
 /**
@@ -123,6 +122,11 @@ export function asksVendor(
   return elapsed - sameSince >= doubt.first && elapsed - vendorAsked >= doubt.pause;
 }
 
+function stop(state: VideoWaitState, reason: WaitEnd): Decision {
+  // A failure that no poll can confirm any more, and none has denied, is one.
+  return { state, next: state.status === 'failed' ? 'failed' : reason };
+}
+
 /**
  * Takes one poll into account: the one place where what was seen becomes a decision. Pure: it reads no
  * clock, sets no timer and draws no random number.
@@ -138,6 +142,20 @@ export function decide(
 ): Decision {
   const state = { ...before, polls: before.polls + 1 };
   const { interval } = settings;
+  const again = (next: VideoWaitState, pause: number, max = interval.max): Decision => {
+    const { retryAfter = 0 } = 'retryAfter' in seen ? seen : {};
+    const { timeout } = settings;
+    const { started, elapsed } = moment;
+    // Only when a poll begun at the limit or later has found the task unfinished: a machine that slept
+    // past the limit polls once more.
+    if (timeout !== null && started >= timeout - timerSlack) return stop(next, 'timeout');
+    const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
+    const asked = Math.min(retryAfter, longestPause.asked);
+    const varied = applyJitter(pause, { ...interval, max }, random);
+    const delayMs = Math.min(Math.max(varied, asked), remaining);
+    const earliestMs = Math.min(Math.max(interval.min, asked), delayMs);
+    return { state: next, next: { delayMs, earliestMs } };
+  };
   switch (seen.type) {
     case 'fatal':
       return stop(state, 'fatal');
@@ -148,39 +166,38 @@ export function decide(
       const failed = { ...state, errors };
       if (errors > settings.maxConsecutiveErrors) return stop(failed, 'too_many_errors');
       const max = Math.max(longestPause.afterErrors, interval.max);
-      const pause = Math.min(max, interval.min * 2 ** (errors - 1));
-      return again(
-        failed,
-        applyJitter(pause, { ...interval, max }, random),
-        seen,
-        moment,
-        settings,
-      );
+      return again(failed, Math.min(max, interval.min * 2 ** (errors - 1)), max);
     }
     case 'missing': {
       const missed = { ...state, errors: 0, missing: state.missing + 1 };
-      if (!mayBeMissing(missed, moment, settings)) return stop(missed, 'missing');
-      const pause = applyJitter(state.interval ?? interval.first, interval, random);
-      return again(missed, pause, seen, moment, settings);
+      // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
+      const isNew = Math.max(moment.age ?? 0, moment.elapsed) < settings.notFoundGrace;
+      const isBrief = state.status !== undefined && missed.missing <= toleratedMisses;
+      if (!isNew && !isBrief) return stop(missed, 'missing');
+      return again(missed, state.interval ?? interval.first);
     }
-    case 'task':
-      return afterTask(state, seen, moment, settings, random);
+    case 'task': {
+      const known = afterTask(state, seen, moment, interval);
+      const next = endOf(state, seen, known, moment);
+      if (next === undefined) return again(known, known.interval);
+      return { state: { ...known, status: next }, next };
+    }
   }
 }
 
+function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
+  return failure && withoutRequestIds(failure.message);
+}
+
+/** What is known after a poll that found the task. */
 function afterTask(
   before: VideoWaitState,
-  seen: Extract<Observation, { type: 'task' }>,
-  moment: Moment,
-  settings: WaitSettings,
-  random: number,
-): Decision {
+  seen: SeenTask,
+  { elapsed }: Moment,
+  { first, max, factor }: IntervalSettings,
+) {
   const { status, rawStatus, progress, failure, hasAskedVendor } = seen;
-  const { elapsed } = moment;
-  const { first, max, factor } = settings.interval;
   const hasMoved = before.status !== undefined && before.status !== status;
-  const interval =
-    hasMoved || before.interval === undefined ? first : Math.min(max, before.interval * factor);
   // Without a status there is nothing that a progress could be of.
   const isComplaint = rawStatus === undefined && failure !== undefined;
   const isSame =
@@ -188,13 +205,14 @@ function afterTask(
     reasonOf(before) === reasonOf(seen) &&
     before.failure?.code === failure?.code;
   const { sameSince = elapsed, samePolls = 0 } = isSame ? before : {};
-  const state: VideoWaitState = {
+  const { interval: last } = before;
+  return {
     ...before,
     polls: before.polls + (hasAskedVendor ? 1 : 0),
     status,
     rawStatus,
     progress,
-    interval,
+    interval: hasMoved || last === undefined ? first : Math.min(max, last * factor),
     failure,
     sameSince,
     samePolls: samePolls + 1,
@@ -202,55 +220,19 @@ function afterTask(
     errors: 0,
     missing: 0,
   };
-  if (status === 'completed') return { state, next: status };
-  const hasFailed =
-    status === 'failed'
-      ? seen.isFinal === true || before.status === 'failed'
-      : failure !== undefined &&
-        samePolls + 1 >= complaints.polls &&
-        elapsed - sameSince >= complaints.span;
-  if (hasFailed) return { state: { ...state, status: 'failed' }, next: 'failed' };
-  const pause = applyJitter(interval, settings.interval, random);
-  return again(state, pause, seen, moment, settings);
 }
 
-function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
-  return failure && withoutRequestIds(failure.message);
-}
-
-/** A task may be missing while its gateway is still writing it down, and briefly later on. */
-function mayBeMissing(
-  state: VideoWaitState,
-  { age = 0, elapsed }: Moment,
-  { notFoundGrace }: WaitSettings,
-): boolean {
-  // A clock that was wrong at the submission may give any age, so the wait itself counts as well.
-  if (Math.max(age, elapsed) < notFoundGrace) return true;
-  return state.status !== undefined && state.missing <= toleratedMisses;
-}
-
-function stop(state: VideoWaitState, reason: WaitEnd): Decision {
-  // A failure that no poll can confirm any more, and none has denied, is one.
-  return { state, next: state.status === 'failed' ? 'failed' : reason };
-}
-
-/**
- * Asks for another poll, unless the time is up. That is so only when a poll begun at the limit or
- * later found the task unfinished: a machine that slept past the limit polls once more.
- */
-function again(
-  state: VideoWaitState,
-  pause: number,
-  { retryAfter = 0 }: { readonly retryAfter?: number | undefined },
-  { started, elapsed }: Moment,
-  { timeout, interval }: WaitSettings,
-): Decision {
-  if (timeout !== null && started >= timeout - timerSlack) return stop(state, 'timeout');
-  const remaining = timeout === null ? Infinity : Math.max(0, Math.ceil(timeout - elapsed));
-  const asked = Math.min(retryAfter, longestPause.asked);
-  const delayMs = Math.min(Math.max(pause, asked), remaining);
-  const earliestMs = Math.min(Math.max(interval.min, asked), delayMs);
-  return { state, next: { delayMs, earliestMs } };
+/** Whether the task has ended: a failure has to be confirmed, unless it is final. */
+function endOf(
+  before: VideoWaitState,
+  { status, isFinal, failure }: SeenTask,
+  { samePolls, sameSince }: ReturnType<typeof afterTask>,
+  { elapsed }: Moment,
+): 'completed' | 'failed' | undefined {
+  if (status === 'completed') return status;
+  if (status === 'failed') return isFinal || before.status === 'failed' ? status : undefined;
+  const isRepeated = samePolls >= complaints.polls && elapsed - sameSince >= complaints.span;
+  return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
 /** Every status of a task. */

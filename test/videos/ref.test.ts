@@ -97,9 +97,10 @@ describe('parseVideoTaskRef()', () => {
 });
 
 describe('what stands for a task', () => {
+  const baseURL = 'https://other.test';
+
   test('an id, a handle, a task, and a task that went through JSON', () => {
     const handle = parseVideoTaskRef(ref);
-    const route = handle.route;
     const task = {
       id: 'task_1',
       task_id: 'task_1',
@@ -108,22 +109,21 @@ describe('what stands for a task', () => {
       raw: {},
     } as const;
 
-    expect(nameTask('task_1')).toEqual({ id: 'task_1', route, ref: undefined });
-    const named = { id: 'task_1', route, ref: handle, given: handle };
-    expect(nameTask(handle)).toEqual(named);
-    expect(nameTask(task)).toEqual(named);
+    const made = { v: 1, kind: 'video', id: 'task_1', baseURL, route: { type: 'openai' } };
+    expect(nameTask('task_1', baseURL)).toMatchObject({ ref: made });
+    const named = { ref: handle, given: handle };
+    expect(nameTask(handle, baseURL)).toEqual(named);
+    expect(nameTask(task, baseURL)).toEqual(named);
     const { ref: _ref, ...plain } = task;
-    expect(Reflect.apply(nameTask, undefined, [plain])).toEqual({
-      id: 'task_1',
-      route,
-      ref: undefined,
-    });
+    const read: unknown = Reflect.apply(nameTask, undefined, [plain, baseURL]);
+    expect(read).toMatchObject({ ref: made });
+    expect(read).not.toHaveProperty('given');
   });
 
   test.each([undefined, null, 7, '', '  ', '.', '..', {}, { id: 7 }, []])(
     '%j is refused',
     (value) => {
-      expect(() => Reflect.apply(nameTask, undefined, [value])).toThrow(InvalidInputError);
+      expect(() => Reflect.apply(nameTask, undefined, [value, baseURL])).toThrow(InvalidInputError);
     },
   );
 });
