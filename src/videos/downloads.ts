@@ -23,10 +23,6 @@ const pauseBetween = 6_000;
 const contentPatience = 30_000;
 const firstContentPause = 2_000;
 
-interface Place {
-  begin?: (limits: number) => void;
-}
-
 /**
  * The line in which the downloads of a client stand when its gateway limits them.
  *
@@ -34,18 +30,16 @@ interface Place {
  * the next after a pause, or as soon as one has passed.
  */
 class DownloadLine {
-  readonly #waiting: Place[] = [];
+  /** How many downloads have passed. */
+  passes = 0;
   /** How many limits were met; a download that began before the latest says nothing about it. */
   #limits = 0;
   #isLimited = false;
   #next = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #passes = 0;
-
-  /** How many downloads have passed. */
-  get passes(): number {
-    return this.#passes;
-  }
+  #waiting = 0;
+  /** Settles when whoever stands last in the line has begun, or has left it. */
+  #last = Promise.resolve();
+  #wakeFirst: (() => void) | undefined;
 
   /** How long at least a download has to wait now, in milliseconds, unless another one passes. */
   get pause(): number {
@@ -59,29 +53,45 @@ class DownloadLine {
    * @throws the reason of the signal, as soon as it is aborted
    */
   async enter(signal: AbortSignal): Promise<number> {
-    if (!this.#isLimited && this.#waiting.length === 0) return this.#limits;
-    const place: Place = {};
-    const turn = new Promise<number>((resolve) => {
-      place.begin = resolve;
-    });
-    this.#waiting.push(place);
-    this.#advance();
+    if (!this.#isLimited && this.#waiting === 0) return this.#limits;
+    this.#waiting += 1;
+    const turn = this.#last.then(() => this.#begin(signal));
+    this.#last = turn;
     try {
-      return await untilAborted(turn, signal);
+      await untilAborted(turn, signal);
+      return this.#limits;
     } finally {
-      const index = this.#waiting.indexOf(place);
-      if (index >= 0) this.#waiting.splice(index, 1);
-      this.#advance();
+      this.#waiting -= 1;
+      this.#wakeFirst?.();
+    }
+  }
+
+  /** Waits until the first in the line may begin. */
+  async #begin(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const now = performance.now();
+      const rest = Math.ceil(this.#next - now);
+      if (rest <= 0) {
+        this.#next = now + pauseBetween;
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, rest);
+        this.#wakeFirst = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     }
   }
 
   /** A download was answered with its content. */
   passed(limits: number): void {
-    this.#passes += 1;
+    this.passes += 1;
     if (limits !== this.#limits) return;
     this.#isLimited = false;
     this.#next = 0;
-    this.#advance();
+    this.#wakeFirst?.();
   }
 
   /** A download was refused as one too many. */
@@ -90,22 +100,6 @@ class DownloadLine {
     this.#isLimited = true;
     this.#limits += 1;
     this.#next = performance.now() + limitLasts;
-    this.#advance();
-  }
-
-  #advance(): void {
-    clearTimeout(this.#timer);
-    const [place] = this.#waiting;
-    if (place === undefined) return;
-    const now = performance.now();
-    if (this.#next > now) {
-      this.#timer = setTimeout(() => this.#advance(), Math.ceil(this.#next - now));
-      return;
-    }
-    this.#waiting.shift();
-    this.#next = now + pauseBetween;
-    place.begin?.(this.#limits);
-    this.#advance();
   }
 }
 

@@ -16,29 +16,22 @@ type Stored = keyof typeof origins;
 /** Refuses what was stored, or a part of it, unless it fits. */
 export function checkStored(
   fits: boolean,
-  name: Stored,
-  part: string,
+  field: Stored | `${Stored}.${string}`,
   problem: string,
 ): asserts fits {
-  const field = part === '' ? name : `${name}.${part}`;
-  check(fits, field, `${problem} ${origins[name]}; store and pass it whole.`);
+  const origin = field.startsWith('ref') ? origins.ref : origins.state;
+  check(fits, field, `${problem} ${origin}; store and pass it whole.`);
 }
 
 /** What was stored: an object, in the format of this version. */
 export function readStored(name: Stored, value: unknown): JsonObject {
   const isText = typeof value === 'string';
   const problem = isText ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
-  checkStored(isObject(value), name, '', problem);
+  checkStored(isObject(value), name, problem);
   const { kind, v } = value;
-  checkStored(name !== 'ref' || kind === 'video', name, 'kind', 'must be "video".');
+  checkStored(name !== 'ref' || kind === 'video', `${name}.kind`, 'must be "video".');
   const finding = `is ${JSON.stringify(v)}, a format that this version does not know.`;
-  checkStored(v === 1, name, 'v', finding);
-  return value;
-}
-
-/** A point in time that was stored. */
-export function readTime(name: Stored, part: string, value: unknown): number {
-  checkStored(isAmount(value), name, part, 'must be milliseconds since 1970.');
+  checkStored(v === 1, `${name}.v`, finding);
   return value;
 }
 
@@ -47,9 +40,15 @@ export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
+/** A point in time that was stored. */
+export function readTime(field: `${Stored}.${string}`, value: unknown): number {
+  checkStored(isAmount(value), field, 'must be milliseconds since 1970.');
+  return value;
+}
+
 function readText(part: string, value: unknown): string {
   const isText = typeof value === 'string' && value.trim() !== '';
-  checkStored(isText, 'ref', part, 'must be text.');
+  checkStored(isText, `ref.${part}`, 'must be text.');
   return value;
 }
 
@@ -82,7 +81,7 @@ function readRoute(value: unknown): Route {
   const { type, vendorPrefix } = isObject(value) ? value : {};
   if (type === 'openai') return { type };
   const problem = 'must be { type: "openai" } or { type: "vendor", vendorPrefix }.';
-  checkStored(type === 'vendor', 'ref', 'route', problem);
+  checkStored(type === 'vendor', 'ref.route', problem);
   return { type, vendorPrefix: checkVendorPrefix('ref.route.vendorPrefix', vendorPrefix) };
 }
 
@@ -95,7 +94,7 @@ function readRoot(value: unknown): string {
     /^https?:$/.test(url.protocol) &&
     url.username + url.password + url.search + url.hash === '';
   const problem = 'must be an http(s) URL without password, query and fragment.';
-  checkStored(isPlain, 'ref', 'baseURL', problem);
+  checkStored(isPlain, 'ref.baseURL', problem);
   return url.origin + url.pathname.replace(/^(.*[^/])?\/*$/s, '$1');
 }
 
@@ -117,7 +116,7 @@ const details = ['model', 'callId', 'remixOf', 'trace', 'requestId'] as const;
  */
 export function parseVideoTaskRef(value: unknown): VideoTaskRef {
   const given = readStored('ref', value);
-  const createdAt = readTime('ref', 'createdAt', given['createdAt']);
+  const createdAt = readTime('ref.createdAt', given['createdAt']);
   const ref = makeRef({
     id: checkTaskId('ref.id', given['id']),
     route: readRoute(given['route']),

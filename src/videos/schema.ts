@@ -43,24 +43,35 @@ export function resultURLOf(value: unknown): string | undefined {
   return URL.canParse(text) ? text : undefined;
 }
 
+/** What a body has at a path such as `output.message`; of a list, it is the first item that counts. */
+function at(level: JsonObject, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => objectOf(value)?.[name], level);
+}
+
+/** The first of these places of a body that holds something. */
+function placeOf<T>(
+  level: JsonObject,
+  paths: readonly string[],
+  read: (value: unknown) => T | undefined,
+): T | undefined {
+  return firstOf(paths, (path) => read(at(level, path)));
+}
+
+/** Where a body has its result. */
+const resultPlaces = [
+  'metadata.url',
+  'url',
+  'video_url',
+  'result_url',
+  'output',
+  'content.video_url',
+  'task_result.videos.url',
+  'video.url',
+];
+
 /** Where the result of a task is. It says something only of tasks that have ended well. */
 function findResultURL(body: JsonObject): string | undefined {
-  return firstOf(levelsOf(body), (level) => {
-    const metadata = objectOf(level['metadata']) ?? {};
-    const content = objectOf(level['content']) ?? {};
-    const result = objectOf(level['task_result']) ?? {};
-    const video = objectOf(result['videos']) ?? objectOf(level['video']) ?? {};
-    const places = [
-      metadata['url'],
-      level['url'],
-      level['video_url'],
-      level['result_url'],
-      level['output'],
-      content['video_url'],
-      video['url'],
-    ];
-    return firstOf(places, resultURLOf);
-  });
+  return firstOf(levelsOf(body), (level) => placeOf(level, resultPlaces, resultURLOf));
 }
 
 /** Where the result of a completed task is. Old builds put it where failed tasks have their reason. */
@@ -118,14 +129,14 @@ function notSuccess(value: unknown): string | undefined {
   return readStatusWord(message).status === 'completed' ? undefined : message;
 }
 
-/** The error that an object holds; some gateways put one into another, or into a list. */
-function errorIn(holder: JsonObject): JsonObject {
-  const error = objectOf(holder['error']) ?? objectOf(holder['errors']) ?? {};
-  return objectOf(error['error']) ?? error;
-}
+/** Where a body has its error; some gateways put one into another, or into a list. */
+const errorPlaces = ['error.error', 'errors.error', 'error', 'errors'];
 
 /** Where a body has its reason, the most telling place first. */
-const reasonFields = [
+const reasonPlaces = [
+  ...errorPlaces.flatMap((place) =>
+    ['message', 'msg', 'detail', 'reason'].map((field) => `${place}.${field}`),
+  ),
   'error',
   'fail_reason',
   'failure_reason',
@@ -135,43 +146,33 @@ const reasonFields = [
   'failure',
   'reason',
   'detail',
+  'output.error',
 ];
 
-/** The first of these fields that holds something. */
-function fieldOf<T>(
-  holder: JsonObject,
-  names: readonly string[],
-  read: (value: unknown) => T | undefined,
-): T | undefined {
-  return firstOf(names, (name) => read(holder[name]));
-}
+/** Where a body has the code of its vendor. A plain `code` is that of the request. */
+const codePlaces = [
+  ...errorPlaces.map((place) => `${place}.code`),
+  'error_code',
+  'err_code',
+  'failureCode',
+  'output.code',
+];
 
 /** The reason that one object holds, apart from what is nested in it. */
 function reasonIn(level: JsonObject): string | undefined {
-  const output = objectOf(level['output']) ?? {};
   return (
-    fieldOf(errorIn(level), ['message', 'msg', 'detail', 'reason'], textOf) ??
-    fieldOf(level, reasonFields, textOf) ??
-    textOf(output['error']) ??
-    notSuccess(output['message']) ??
-    notSuccess(objectOf(level['base_resp'])?.['status_msg'])
+    placeOf(level, reasonPlaces, textOf) ??
+    placeOf(level, ['output.message', 'base_resp.status_msg'], notSuccess)
   );
 }
 
-/** The vendor's code that one object holds. A plain `code` is that of the request. */
 function codeIn(level: JsonObject): string | undefined {
-  const status = objectOf(level['base_resp'])?.['status_code'];
-  return (
-    codeOf(errorIn(level)['code']) ??
-    fieldOf(level, ['error_code', 'err_code', 'failureCode'], codeOf) ??
-    codeOf(objectOf(level['output'])?.['code']) ??
-    codeOf(status === 0 ? undefined : status)
-  );
+  const status = at(level, 'base_resp.status_code');
+  return placeOf(level, codePlaces, codeOf) ?? codeOf(status === 0 ? undefined : status);
 }
 
 function codeOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return textOf(value);
+  return typeof value === 'number' ? String(value) : textOf(value);
 }
 
 /** Why a task failed. To be asked only of failed tasks: other tasks fill these fields too. */

@@ -264,19 +264,19 @@ export function checkState(state: unknown, now: number): VideoWaitState {
   const count = (part: string): number => {
     const value = given[part];
     const isCount = isAmount(value) && Number.isSafeInteger(value);
-    checkStored(isCount, 'state', part, 'must be a whole number of at least 0.');
+    checkStored(isCount, `state.${part}`, 'must be a whole number of at least 0.');
     return value;
   };
   /** A field that some databases give back as `null` when it was left out. */
   const optional = <T>(part: string, fits: (value: unknown) => value is T): T | undefined => {
     const value = given[part] ?? undefined;
-    checkStored(value === undefined || fits(value), 'state', part, 'is not what it was.');
+    checkStored(value === undefined || fits(value), `state.${part}`, 'is not what it was.');
     return value;
   };
   return {
     v: 1,
     // A clock that was set back must not make the time limit later than it ever was.
-    since: Math.min(readTime('state', 'since', given['since']), now),
+    since: Math.min(readTime('state.since', given['since']), now),
     polls: count('polls'),
     errors: count('errors'),
     missing: count('missing'),
