@@ -102,6 +102,7 @@ export default {
     onlyIn('@ai-sdk/provider', 'src/ai-sdk/'),
     onlyIn('@opentelemetry/api', 'src/otel/'),
     onlyIn('form-data', 'src/uploads/'),
+    onlyIn('eventsource-parser', 'src/streams/'),
     onlyIn('msw', 'src/testing/'),
     onlyIn('commander', 'src/cli/'),
     onlyIn('zod', 'src/helpers/'),

@@ -5,7 +5,7 @@ import { transform } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
 import packageJson from './package.json' with { type: 'json' };
 
-const bundled = ['commander', 'ky'];
+const bundled = ['commander', 'eventsource-parser', 'ky'];
 
 /** What `form-data` is made of, without the tables of media types: each of our files has its own type. */
 const formData = ['form-data', 'asynckit', 'combined-stream', 'delayed-stream'];

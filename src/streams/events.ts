@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { readErrorValue } from '../answers/error-body.ts';
 import { SentError } from './errors.ts';
 
@@ -36,77 +37,71 @@ export function tooLarge(limit: number, what = 'an event', option = 'maxEventByt
 
 /** Each line of JSON is an event, as `toReadableStream()` writes them. */
 export const jsonLines: EventFormat = (taker, maxEventBytes) =>
-  cutLines((line, isLast) => taker.take(line, undefined, isLast), maxEventBytes);
+  cutLines((lines, isLast) => {
+    for (const data of lines.split(/[\r\n]+/)) taker.take(data, undefined, isLast);
+  }, maxEventBytes);
 
 const beginningOfField = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 
-/** Server-sent events, as the HTML standard defines them. Lines that are no fields are not dropped. */
+/** Server-sent events. Lines that are no fields are not dropped. */
 export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
-  let name: string | undefined;
-  let data: string | undefined;
-
-  function takeField(line: string): void {
-    const colon = line.indexOf(':');
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const start = line.charAt(colon + 1) === ' ' ? colon + 2 : colon + 1;
-    const value = colon === -1 ? '' : line.slice(start);
-    if (field === 'data') {
-      data = data === undefined ? value : `${data}\n${value}`;
-      if (data.length > maxEventBytes) throw tooLarge(maxEventBytes);
-    } else if (field === 'event') name = value === '' ? undefined : value;
-    else if (!/^(id|retry|)$/.test(field)) taker.takeStrayLine(line);
-  }
-
-  function close(isOpen: boolean): void {
-    const [event, eventName] = [data, name];
-    data = undefined;
-    name = undefined;
-    if (event === undefined) return;
-    // A character takes one to three bytes, so most events need not be measured.
-    const mayBeTooLarge = event.length * 3 > maxEventBytes;
-    if (mayBeTooLarge && new TextEncoder().encode(event).length > maxEventBytes) {
-      throw tooLarge(maxEventBytes);
-    }
-    taker.take(event, eventName, isOpen);
-  }
-
-  return cutLines((line, isLast) => {
-    if (line !== '' && !(isLast && beginningOfField.test(line))) takeField(line);
-    if (line === '' || isLast) close(isLast);
+  let isEnding = false;
+  const refuse = (): never => {
+    throw tooLarge(maxEventBytes);
+  };
+  const parser = createParser({
+    maxBufferSize: maxEventBytes,
+    onEvent({ data, event }) {
+      // A character takes one to three bytes, so most events need not be measured.
+      const mayBeTooLarge = data.length * 3 > maxEventBytes;
+      if (mayBeTooLarge && new TextEncoder().encode(data).length > maxEventBytes) refuse();
+      taker.take(data, event, isEnding);
+    },
+    onError({ type, line }) {
+      if (type === 'max-buffer-size-exceeded') refuse();
+      if (type === 'unknown-field' && line !== undefined) taker.takeStrayLine(line);
+    },
+  });
+  // The parser gets whole lines only: it drops the beginning of a line that is no field.
+  return cutLines((text, isLast) => {
+    isEnding = isLast;
+    if (!isLast) parser.feed(text);
+    else parser.feed(beginningOfField.test(text) ? '\n\n' : `${text}\n\n`);
   }, maxEventBytes);
 };
 
 /**
- * Turns bytes into lines, whatever their ends.
+ * Turns bytes into text that ends with a whole line, whatever the line ends.
  *
- * @param take - Takes a line without its end. At the end of the stream it gets what is left.
+ * @param feed - Takes the text. At the end of the stream it gets what is left, with no line end.
  */
 function cutLines(
-  take: (line: string, isLast: boolean) => void,
+  feed: (text: string, isLast: boolean) => void,
   maxEventBytes = Infinity,
 ): EventReader {
   const decoder = new TextDecoder();
   /** The beginning of a line whose end has not come yet. */
   let held = '';
-  /** Whether the last line ended with a carriage return, to which a line feed may belong. */
-  let isReturned = false;
   return {
     push(bytes) {
-      const decoded = decoder.decode(bytes, { stream: true });
-      if (decoded === '') return;
-      const text = isReturned && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
-      isReturned = decoded.endsWith('\r');
-      // Most of a very large event has no line end at all, and searching forwards is much faster.
-      const hasReturns = text.includes('\r');
-      if (hasReturns || text.includes('\n')) {
-        const lines = (held + text).split(hasReturns ? /\r\n|\r|\n/ : '\n');
-        held = lines.pop() ?? '';
-        for (const line of lines) take(line, false);
-      } else held += text;
+      const text = decoder.decode(bytes, { stream: true });
+      const end = Math.max(endOfLast('\n', text), endOfLast('\r', text));
+      if (end > 0) {
+        const lines = held + text.slice(0, end);
+        held = '';
+        feed(lines, false);
+      }
+      held += text.slice(end);
       if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);
     },
     end() {
-      take(held + decoder.decode(), true);
+      feed(held + decoder.decode(), true);
     },
   };
+}
+
+/** The position behind the last of these line ends; 0 when there is none. */
+function endOfLast(lineEnd: string, text: string): number {
+  // Most of a very large event has no line end at all, and searching forwards is much faster.
+  return text.includes(lineEnd) ? text.lastIndexOf(lineEnd) + 1 : 0;
 }
