@@ -16,10 +16,13 @@ export {
   APIConnectionTimeoutError,
   APIUserAbortError,
   UnexpectedRedirectError,
-  ContentExpiredError,
-  ContentNotReadyError,
   UnexpectedResponseError,
 } from './errors/api-errors.ts';
+export {
+  ContentExpiredError,
+  ContentNotReadyError,
+  VideoSubmitUnknownError,
+} from './errors/operation-errors.ts';
 export { BooksLimitError, BudgetError, UnsupportedByGatewayError } from './account/errors.ts';
 export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
 export {
@@ -47,7 +50,6 @@ export {
   LedgerError,
   VideoFailedError,
   VideoSubmitAnswerError,
-  VideoSubmitUnknownError,
   VideoWaitAbortedError,
   VideoWaitError,
   VideoWaitTimeoutError,

@@ -1,6 +1,10 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../http/call.ts';
+import { followRedirects, locationOf } from '../http/redirects.ts';
+import { letGo, requestIdOf, unusable } from '../http/response-body.ts';
 import { textAnswer } from '../http/response.ts';
+import type { FailedAttempt } from '../http/retry.ts';
+import type { OutgoingRequest } from '../http/send.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
@@ -16,6 +20,44 @@ function soundIn(value: unknown): string | undefined {
 
 /** How speech is read that comes as a file. */
 export const fileOfSpeech = fileAnswer(soundIn);
+
+/**
+ * Reads the file that a redirect tells of: some vendors answer speech so. A redirect to the same path, or
+ * one that asks to send the request again, tells of none.
+ */
+export function fileBehind(
+  redirect: Response,
+  request: OutgoingRequest,
+): Promise<Response | FailedAttempt> | undefined {
+  if (!/^30[123]$/.test(`${redirect.status}`)) return undefined;
+  const target = locationOf(redirect, request.url);
+  const isFile = target !== undefined && target.pathname !== new URL(request.url).pathname;
+  return isFile ? fetchFile(redirect, request) : undefined;
+}
+
+/** Fetches a file. It is paid for, so a failure must not ask for it again. */
+async function fetchFile(
+  redirect: Response,
+  request: OutgoingRequest,
+): Promise<Response | FailedAttempt> {
+  const headers = new Headers(request.headers);
+  headers.delete('content-type');
+  let problem = 'could not be read.';
+  let cause: unknown;
+  try {
+    const read = { ...request, method: 'GET', headers, body: undefined };
+    const response = await followRedirects(redirect, read);
+    if ('ok' in response) {
+      if (response.ok) return response;
+      letGo(response.body);
+      problem = `answered with status ${response.status}.`;
+    }
+  } catch (error) {
+    cause = error;
+  }
+  const answer = { response: redirect, requestId: requestIdOf(redirect.headers) };
+  return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
+}
 
 /** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
 export const eventsOfSpeech = eventAnswer({

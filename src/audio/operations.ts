@@ -3,7 +3,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { eventsOfSpeech, fileOfSpeech } from './answers.ts';
+import { eventsOfSpeech, fileBehind, fileOfSpeech } from './answers.ts';
 import type { SpeechCreateParamsBase, SpeechStreamEvent } from './types.ts';
 
 export function speak(
@@ -11,7 +11,7 @@ export function speak(
   params: SpeechCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-  const request = () => ({ json: speechBody(params) });
+  const request = () => ({ json: speechBody(params), readFile: fileBehind });
   return params?.stream_format === 'sse'
     ? transport.call('audio.speech.create', request, eventsOfSpeech, options)
     : transport.call('audio.speech.create', request, fileOfSpeech, options);

@@ -4,6 +4,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { explained } from '../errors/operation-errors.ts';
 import { embedMany, type EmbeddingsCreateManyOptions } from './create-many.ts';
 import { embeddingsSchema } from './schema.ts';
 import type {
@@ -32,7 +33,7 @@ export function createForEngine(
 ): GatewayPromise<AnyResponse> {
   const request = () => {
     const json = embeddingBody('embeddings.createForEngine', params);
-    return { params: { model: json.model }, json };
+    return { params: { model: json.model }, json, explain: explainEngine };
   };
   return transport.call('embeddings.createForEngine', request, answerTo(params, options), options);
 }
@@ -45,6 +46,14 @@ export function createMany(
   // All inputs are looked at before the first is paid for.
   return embedMany(transport, embeddingBody('embeddings.createMany', params), options);
 }
+
+/** The engine-style route takes the bodies of another operation on some gateways. */
+const explainEngine = (error: Error): Error | undefined =>
+  explained(
+    error,
+    /contents is required/i,
+    'This gateway does not serve the engine-style route with an embeddings body; use embeddings.create() instead.',
+  );
 
 /** What was asked for decides what the caller gets; what came decides how it is read. */
 function answerTo(params: EmbeddingCreateParams, options: RequestOptions | undefined) {

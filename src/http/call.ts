@@ -302,9 +302,7 @@ export class LogicalCall {
       this.watch?.attempt(headers, body);
       if (spec.charge !== 'free') this.#remember();
       const first = await send(request);
-      const response = isRedirect(first)
-        ? await resolveRedirect(spec.operation, first, request)
-        : first;
+      const response = isRedirect(first) ? await resolveRedirect(spec, first, request) : first;
       if ('kind' in response) return this.explain(response);
       if (!response.ok) return await this.#readError(response);
       // The gateway itself answered first; a redirect leads to the storage of somebody else.
@@ -480,8 +478,7 @@ export class LogicalCall {
   }
 
   #makeError(failed: FailedAttempt): Error {
-    const error = makeError(failed, this, this.#worst);
-    return this.spec.download?.explain(error) ?? error;
+    return makeError(failed, this, this.#worst);
   }
 
   /** The key of a call that may be sent again whatever became of it; reads need none. */

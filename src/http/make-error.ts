@@ -5,13 +5,8 @@ import {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
-  ContentExpiredError,
-  ContentNotReadyError,
-  NotFoundError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
-  unknownAdvice,
-  VideoSubmitUnknownError,
   type APIError,
   type APIErrorInit,
 } from '../errors/api-errors.ts';
@@ -55,51 +50,10 @@ const statusTexts: Readonly<Record<number, string>> = {
   524: 'The proxy in front of the gateway timed out',
 };
 
-/** What an error answer means for one operation, beyond its status. */
-interface SpecialAnswer {
-  readonly operation: string;
-  readonly status?: number;
-  readonly says?: RegExp;
-  readonly errorClass?: typeof APIError;
-  readonly advice: string;
-}
-
-const specialAnswers: readonly SpecialAnswer[] = [
-  {
-    operation: 'videos.downloadContent',
-    status: 410,
-    errorClass: ContentExpiredError,
-    advice: 'The content is gone; nothing can bring it back.',
-  },
-  {
-    operation: 'videos.downloadContent',
-    status: 400,
-    says: /not completed/i,
-    errorClass: ContentNotReadyError,
-    advice: 'Wait for the task with videos.wait() and download it then.',
-  },
-  {
-    operation: 'models.retrieve',
-    says: /not exist|not found/i,
-    errorClass: NotFoundError,
-    advice: 'models.list() tells which models your key can use.',
-  },
-  {
-    operation: 'embeddings.createForEngine',
-    says: /contents is required/i,
-    advice:
-      'This gateway does not serve the engine-style route with an embeddings body; use embeddings.create() instead.',
-  },
-];
-
 /** The likely fix after a status that often has one cause, or `undefined`. */
 function fixFor({ body, status }: FailedAttempt, { spec, url }: FailedCall): string | undefined {
-  const { operation, task } = spec;
+  const { operation } = spec;
   const said = body?.message ?? '';
-  const isOtherType = status === 415 || status === 422 || /invalid asset request/i.test(said);
-  if (task === 'creates' && isOtherType) {
-    return 'If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself.';
-  }
   if (status !== 404 && status !== 503) return undefined;
   const isNoModel =
     body?.code === 'model_not_found' ||
@@ -176,7 +130,7 @@ export function shownOf(answer: unknown): unknown {
  * @param outcome - Of the whole call: its last attempt may have failed for another reason than the first.
  */
 export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
-  const { kind, phase, cause, body, text, data, status, headers, requestId } = failed;
+  const { kind, phase, cause, body, text, status, headers, requestId } = failed;
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
     const problem =
@@ -204,19 +158,13 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
   };
   const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
   const error = errorOf(failed, call, init, tried);
-  // An answer that is only too odd for strict mode is there, with its task.
-  const isUnknown = outcome === 'unknown' && kind !== 'aborted' && !isObject(data);
-  if (spec.task !== 'creates' || !isUnknown) return error;
-  return new VideoSubmitUnknownError(
-    `It is not known whether the video task was created: ${error.message.replace(` ${error.advice}`, '')}`,
-    { ...init, advice: unknownAdvice, cause: error },
-  );
+  return spec.explain?.(error) ?? error;
 }
 
 /** @param tried - How often it was tried, if more than once. */
 function errorOf(
   { kind, phase, code, status, body, problem, timeout = 0, issues, data }: FailedAttempt,
-  { spec: { method, operation }, url }: FailedCall,
+  { spec: { method }, url }: FailedCall,
   init: APIErrorInit,
   tried: string,
 ): APIError {
@@ -256,19 +204,9 @@ function errorOf(
     return new ErrorClass(`${request} ${what}${shown}${hint}${tried}`, init);
   }
   const said = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
-  const special = specialAnswers.find(
-    (answer) =>
-      answer.operation === operation &&
-      (answer.status ?? status) === status &&
-      (answer.says?.test(said) ?? true),
-  );
-  const ErrorClass = special?.errorClass ?? errorClassForStatus(status);
   // The title of a proxy's page often repeats the status.
   const full = asSentence(said.startsWith(`${status}`) ? said : `${status} ${said}`);
   // Where a route or a channel is missing, the address is what is wrong most often.
   const place = status === 404 || status === 503 ? ` The request was ${request}.` : '';
-  return new ErrorClass(full + place + tried, {
-    ...init,
-    ...(special && { advice: special.advice }),
-  });
+  return new (errorClassForStatus(status))(full + place + tried, init);
 }

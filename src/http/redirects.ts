@@ -1,4 +1,5 @@
-import { letGo, requestIdOf, unusable } from './response-body.ts';
+import type { CallSpec } from './request.ts';
+import { letGo } from './response-body.ts';
 import type { FailedAttempt } from './retry.ts';
 import { type OutgoingRequest, send } from './send.ts';
 import { isSameOrigin } from './url.ts';
@@ -13,12 +14,13 @@ export function isRedirect({ type, status, headers }: Response): boolean {
 
 /** The answer behind a redirect. Only reads follow one: nothing paid for is sent a second time. */
 export function resolveRedirect(
-  operation: string,
+  { readFile }: Pick<CallSpec, 'readFile'>,
   first: Response,
   request: OutgoingRequest,
 ): Response | FailedAttempt | Promise<Response | FailedAttempt> {
   if (request.method === 'GET') return followRedirects(first, request);
-  if (leadsToFile(operation, request.url, first)) return fetchFile(first, request);
+  const file = readFile?.(first, request);
+  if (file !== undefined) return file;
   const kind = provesNothingDone(first, request.url) ? 'redirected' : 'redirected_after_work';
   return redirectFailure(first, kind);
 }
@@ -32,7 +34,7 @@ function redirectFailure(
 }
 
 /** Where a redirect leads, or `undefined` when that is not a URL. */
-function locationOf(response: Response, url: string): URL | undefined {
+export function locationOf(response: Response, url: string): URL | undefined {
   const location = response.headers.get('location') ?? '';
   return URL.canParse(location, url) ? new URL(location, url) : undefined;
 }
@@ -75,7 +77,7 @@ function publicHeaders(headers: Headers): Headers {
  *
  * @throws what the platform threw
  */
-async function followRedirects(
+export async function followRedirects(
   first: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> {
@@ -95,38 +97,4 @@ async function followRedirects(
     response = await send({ ...request, url, headers, redirect });
   }
   return response;
-}
-
-/**
- * Whether a redirect of a POST tells where the file is that was made: some vendors answer speech so.
- * A redirect to the same path, or one that asks to send the request again, is none of these.
- */
-function leadsToFile(operation: string, url: string, response: Response): boolean {
-  if (operation !== 'audio.speech.create' || !/^30[123]$/.test(`${response.status}`)) return false;
-  const target = locationOf(response, url);
-  return target !== undefined && target.pathname !== new URL(url).pathname;
-}
-
-/** Reads the file that a redirect leads to. It is paid for, so a failure must not ask for it again. */
-async function fetchFile(
-  first: Response,
-  request: OutgoingRequest,
-): Promise<Response | FailedAttempt> {
-  const headers = new Headers(request.headers);
-  headers.delete('content-type');
-  let problem = 'could not be read.';
-  let cause: unknown;
-  try {
-    const read = { ...request, method: 'GET', headers, body: undefined };
-    const response = await followRedirects(first, read);
-    if ('ok' in response) {
-      if (response.ok) return response;
-      letGo(response.body);
-      problem = `answered with status ${response.status}.`;
-    }
-  } catch (error) {
-    cause = error;
-  }
-  const answer = { response: first, requestId: requestIdOf(first.headers) };
-  return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
 }

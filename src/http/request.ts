@@ -13,6 +13,7 @@ import {
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { HeaderValues, QueryValues, RequestOptions } from '../options.ts';
 import type { FailedAttempt } from './retry.ts';
+import type { OutgoingRequest } from './send.ts';
 import { type BaseURL, fillPath, resolvePath } from './url.ts';
 
 export interface PreparedBody {
@@ -117,13 +118,26 @@ export interface SendingRules {
    * `undefined` when the rules of all calls hold.
    */
   pauseAfter(failed: FailedAttempt, maxRetries: number): number | undefined;
-  /** The error that says more than the answer to the download does, if there is one. */
-  explain(error: Error): Error | undefined;
+}
+
+/** What only a resource knows of its calls. */
+interface OwnRules {
+  readonly download?: SendingRules | undefined;
+  /** The error that says more of a failure than HTTP does, if there is one. */
+  readonly explain?: ((error: Error) => Error | undefined) | undefined;
+  /** Reads the file that a redirect leads to, if it is one that leads to what was made. */
+  readonly readFile?:
+    | ((
+        redirect: Response,
+        request: OutgoingRequest,
+      ) => Promise<Response | FailedAttempt> | undefined)
+    | undefined;
+  /** Of the call that submitted the video task which this one is about: see `ObservedCall.trace`. */
+  readonly trace?: string | undefined;
 }
 
 /** What a resource says of one call: the path parameters and the body that its endpoint has. */
-export type OperationRequest<Name extends Operation> = ParametersOf<Name> &
-  BodyOf<Name> & { readonly download?: SendingRules; readonly trace?: string | undefined };
+export type OperationRequest<Name extends Operation> = ParametersOf<Name> & BodyOf<Name> & OwnRules;
 
 /** A request, or what makes it. A function may throw: bad input then rejects the call. */
 export type RequestSource<Name extends Operation> =
@@ -131,7 +145,7 @@ export type RequestSource<Name extends Operation> =
   | (() => OperationRequest<Name>);
 
 /** One logical call, ready to be sent any number of times. */
-export interface CallSpec {
+export interface CallSpec extends OwnRules {
   /** The operation, or `METHOD path` of an undocumented route. */
   readonly operation: string;
   readonly method: string;
@@ -142,11 +156,8 @@ export interface CallSpec {
   readonly accept: string;
   readonly json?: unknown;
   readonly form?: BodyEncoding | undefined;
-  readonly download?: SendingRules | undefined;
   /** What stands in the path. */
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** Of the call that submitted the video task which this one is about: see `ObservedCall.trace`. */
-  readonly trace?: string | undefined;
   readonly options: RequestOptions | undefined;
 }
 
@@ -171,19 +182,16 @@ export function specOf<Name extends Operation>(
 ): CallSpec {
   const endpoint: Endpoint = endpoints[operation];
   const request = typeof source === 'function' ? source() : source;
+  const { method, path, query, charge } = endpoint;
   return {
+    ...request,
     operation,
-    method: endpoint.method,
-    path: fillPath(endpoint.path, request.params),
-    query: endpoint.query,
-    charge: endpoint.charge,
-    task: taskRoleOf(operation, endpoint.charge),
+    method,
+    path: fillPath(path, request.params),
+    query,
+    charge,
+    task: taskRoleOf(operation, charge),
     accept: accepted[kind],
-    json: request.json,
-    form: request.form,
-    download: request.download,
-    params: request.params,
-    trace: request.trace,
     options,
   };
 }

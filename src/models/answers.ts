@@ -2,7 +2,9 @@ import { isEmptyAnswer } from '../answers/error-body.ts';
 import { fill, holdsSomething, normalizeItems, objectsOf } from '../answers/objects.ts';
 import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 import { checkModel } from '../check.ts';
+import { NotFoundError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
+import { explained } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { attachRequestId } from '../http/response-body.ts';
@@ -131,6 +133,15 @@ export function listModels(
   return transport.call('models.list', {}, modelsAnswer, options);
 }
 
+/** A gateway also answers 200 for a model that it does not know. */
+const explainModel = (error: Error): Error | undefined =>
+  explained(
+    error,
+    /not exist|not found/i,
+    'models.list() tells which models your key can use.',
+    NotFoundError,
+  );
+
 export function retrieveModel(
   transport: Transport,
   id: string,
@@ -138,7 +149,7 @@ export function retrieveModel(
 ): GatewayPromise<Model & WithRequestId> {
   const request = () => {
     checkModel(id);
-    return { params: { model: id } };
+    return { params: { model: id }, explain: explainModel };
   };
   return transport.call('models.retrieve', request, modelAnswer, options);
 }

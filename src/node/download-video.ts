@@ -3,10 +3,9 @@ import {
   APIConnectionError,
   APIUserAbortError,
   UnexpectedRedirectError,
-  ContentExpiredError,
-  ContentNotReadyError,
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
+import { ContentExpiredError, ContentNotReadyError } from '../errors/operation-errors.ts';
 import type { Gateway } from '../gateway.ts';
 import type { VideoDownloadOptions } from '../videos/wait-options.ts';
 import { isCompleted, ownTask } from '../videos/ref.ts';

@@ -1,5 +1,10 @@
 import { checkObject, checkText } from '../check.ts';
-import { ContentNotReadyError } from '../errors/api-errors.ts';
+import { APIError } from '../errors/api-errors.ts';
+import {
+  ContentExpiredError,
+  ContentNotReadyError,
+  explained,
+} from '../errors/operation-errors.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { SendingRules } from '../http/request.ts';
@@ -106,7 +111,6 @@ class DownloadLine {
 /** The turns of one download, and after which failures it gets another. */
 class Download implements SendingRules {
   readonly #line: DownloadLine;
-  readonly #ref: VideoTaskRef;
   /** Whether the task is known to be completed, so that its content is there. */
   readonly #isThere: boolean;
   #limits = 0;
@@ -116,9 +120,8 @@ class Download implements SendingRules {
   #nextPause = firstContentPause;
   #pause = 0;
 
-  constructor(line: DownloadLine, ref: VideoTaskRef, isThere: boolean) {
+  constructor(line: DownloadLine, isThere: boolean) {
     this.#line = line;
-    this.#ref = ref;
     this.#isThere = isThere;
   }
 
@@ -156,15 +159,20 @@ class Download implements SendingRules {
     this.#nextPause *= 2;
     return this.#pause;
   }
+}
 
-  /** The error of the task, when the answer to the download says that it failed. */
-  explain(error: Error): Error | undefined {
-    if (!ContentNotReadyError.isInstance(error)) return undefined;
-    const [, word] = /current status: *(\w+)/i.exec(error.message) ?? [];
-    if (readStatusWord(word).status !== 'failed') return undefined;
-    const message = 'The download does not say why; videos.retrieve() may.';
-    return failedError(this.#ref, { message }, error.error, error);
-  }
+/** Why there is no content: it is gone, or not there yet, or the task has failed. */
+function explainDownload(error: Error, ref: VideoTaskRef): Error | undefined {
+  const { status } = APIError.isInstance(error) ? error : {};
+  const gone = 'The content is gone; nothing can bring it back.';
+  if (status === 410) return explained(error, /^/, gone, ContentExpiredError);
+  if (status !== 400) return undefined;
+  const wait = 'Wait for the task with videos.wait() and download it then.';
+  const early = explained(error, /not completed/i, wait, ContentNotReadyError);
+  const [, word] = /current status: *(\w+)/i.exec(early?.message ?? '') ?? [];
+  if (readStatusWord(word).status !== 'failed') return early;
+  const message = 'The download does not say why; videos.retrieve() may.';
+  return failedError(ref, { message }, early?.error, early);
 }
 
 /** The line of each client's downloads, or of several clients, by what they have in common. */
@@ -187,10 +195,11 @@ export function download(
   const { ref } = ownTask(transport, task);
   const line = lines.get(transport.calls) ?? new DownloadLine();
   lines.set(transport.calls, line);
-  const rules = new Download(line, ref, isCompleted(task));
+  const rules = new Download(line, isCompleted(task));
+  const explain = (error: Error): Error | undefined => explainDownload(error, ref);
   return transport.call(
     'videos.downloadContent',
-    { params: { task_id: ref.id }, trace: ref.trace, download: rules },
+    { params: { task_id: ref.id }, trace: ref.trace, download: rules, explain },
     fileAnswer(),
     { ...own, ...more, query: { ...own.query, ...more?.query, variant } },
   );

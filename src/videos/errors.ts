@@ -4,7 +4,6 @@ import {
   UnexpectedResponseError,
   type UnexpectedResponseErrorInit,
 } from '../errors/api-errors.ts';
-export { VideoSubmitUnknownError } from '../errors/api-errors.ts';
 import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts';
 import { readsLikeReview } from './schema.ts';
 import type { VideoStatus, VideoTaskError, VideoTaskRef } from './types.ts';

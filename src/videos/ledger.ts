@@ -1,6 +1,7 @@
 import { isObject } from '../answers/objects.ts';
 import { check, checkWord } from '../check.ts';
-import { APIUserAbortError, unknownAdvice } from '../errors/api-errors.ts';
+import { APIUserAbortError } from '../errors/api-errors.ts';
+import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/request.ts';
@@ -8,7 +9,6 @@ import {
   callbackError,
   LedgerError,
   stoppedError,
-  VideoSubmitUnknownError,
   VideoWaitAbortedError,
 } from './errors.ts';
 import { parseVideoTaskRef } from './ref.ts';

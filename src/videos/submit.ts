@@ -9,7 +9,12 @@ import {
   shown,
 } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { UnexpectedResponseError, unknownAdvice } from '../errors/api-errors.ts';
+import { UnexpectedResponseError } from '../errors/api-errors.ts';
+import {
+  explainSubmission,
+  unknownAdvice,
+  VideoSubmitUnknownError,
+} from '../errors/operation-errors.ts';
 import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
@@ -19,7 +24,7 @@ import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
-import { adviceToWait, VideoSubmitAnswerError, VideoSubmitUnknownError } from './errors.ts';
+import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
 import { findId } from '../answers/task-id.ts';
 import { LedgerCall, type Settled } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
@@ -197,7 +202,8 @@ function requestOf(
   checkObject('extraBody', extraBody);
   // The model of a remix stands nowhere in its request; its price depends on it.
   const params = { video_id: remixOf, ...(model === undefined ? {} : { model }) };
-  return { ...bodyOf({ ...fields, ...extraBody }, bodyFormat), params, trace };
+  const body = bodyOf({ ...fields, ...extraBody }, bodyFormat);
+  return { ...body, params, trace, explain: explainSubmission };
 }
 
 type SubmittedBy = Pick<VideoTaskRef, 'callId' | 'requestId'>;

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BadRequestError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { collect, eventStream, failureOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse } from '../helpers/failures.ts';
 import {

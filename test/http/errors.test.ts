@@ -4,7 +4,7 @@ import {
   InternalServerError,
   APIConnectionError,
 } from '../../src/errors/api-errors.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { collect, eventStream, json, scripted } from '../helpers/clients.ts';
 import { fetchFailure, settled } from '../helpers/failures.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { APIError, UnexpectedRedirectError } from '../../src/errors/api-errors.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 

@@ -6,7 +6,7 @@ import {
   APIConnectionTimeoutError,
 } from '../../src/errors/api-errors.ts';
 import { type Outcome } from '../../src/errors/gateway-error.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { bodyOf, json, scripted } from '../helpers/clients.ts';
 import { cutResponse, fetchFailure, never, settled } from '../helpers/failures.ts';
 import {

@@ -4,12 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  APIUserAbortError,
-  ContentExpiredError,
-  ContentNotReadyError,
-  UnexpectedResponseError,
-} from '../../src/errors/api-errors.ts';
+import { APIUserAbortError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { ContentExpiredError, ContentNotReadyError } from '../../src/errors/operation-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import { downloadVideo, FileError, saveTo, type SaveProgress } from '../../src/node/index.ts';

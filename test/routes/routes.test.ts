@@ -5,7 +5,7 @@ import { endpoints, type Endpoint } from '../../src/endpoints.ts';
 import type { RouteRequest } from '../../src/http/request.ts';
 import type { Stream } from '../../src/streams/stream.ts';
 import { StreamError, StreamTimeoutError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import {
   bodyOf,
   collect,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { APIError, APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoSubmitOptions } from '../../src/videos/wait-options.ts';
 import type { FaultRule } from '../../src/testing/index.ts';

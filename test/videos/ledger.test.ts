@@ -3,12 +3,8 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
-import {
-  LedgerError,
-  VideoSubmitAnswerError,
-  VideoSubmitUnknownError,
-  VideoWaitError,
-} from '../../src/videos/errors.ts';
+import { LedgerError, VideoSubmitAnswerError, VideoWaitError } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { fileLedger } from '../../src/node/index.ts';
 import { memoryLedger } from '../../src/videos/ledger.ts';
 import type { VideoSubmitOptions } from '../../src/videos/wait-options.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { ContentExpiredError, ContentNotReadyError } from '../../src/errors/api-errors.ts';
-import { VideoSubmitUnknownError } from '../../src/videos/errors.ts';
+import { ContentExpiredError, ContentNotReadyError } from '../../src/errors/operation-errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import {
   answeredVideos,

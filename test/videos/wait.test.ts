@@ -4,10 +4,10 @@ import { APIError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import {
   VideoFailedError,
-  VideoSubmitUnknownError,
   VideoWaitError,
   VideoWaitTimeoutError,
 } from '../../src/videos/errors.ts';
+import { VideoSubmitUnknownError } from '../../src/errors/operation-errors.ts';
 import { parseVideoTaskRef } from '../../src/videos/ref.ts';
 import type { VideoUpdate } from '../../src/videos/wait-options.ts';
 import type { VideoTaskRef } from '../../src/videos/types.ts';
