@@ -18,20 +18,24 @@ const settlementUnknown = 'blockrun_settlement_unknown';
 /** A task that the provider did not take. It comes with the provider's status, whatever that was. */
 const submissionFailed = 'fail_to_fetch_task';
 
-/** Statuses that refuse a request, whoever answers so. */
-const refusals = /^(40[02-7]|41[0-7]|42[12368]|431|451|50[15])$/;
+/** The first row whose pattern fits. */
+function kindIn(
+  rows: readonly (readonly [RegExp, FailureKind])[],
+  text: string | number,
+): FailureKind | undefined {
+  return rows.find(([pattern]) => pattern.test(`${text}`))?.[1];
+}
 
-/** Statuses that mean something else, whoever answers so. */
-const kindByStatus: Readonly<Record<number, FailureKind>> = {
-  401: 'unauthorized',
-  408: 'interrupted',
-  409: 'conflict',
-  424: 'undecided',
-  425: 'too_early',
-  444: 'undecided',
-  460: 'interrupted',
-  499: 'interrupted',
-};
+/** What statuses mean, whoever answers so. */
+const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
+  [/^[123]/, 'redirected_after_work'],
+  [/^(40[02-7]|41[0-7]|42[12368]|431|451|50[15])$/, 'refused'],
+  [/^401$/, 'unauthorized'],
+  [/^409$/, 'conflict'],
+  [/^4(24|44)$/, 'undecided'],
+  [/^425$/, 'too_early'],
+  [/^(408|460|499|5(?!00)|[6-9])/, 'interrupted'],
+];
 
 const isLasting = ({ code, type }: ErrorBody): boolean =>
   lasting.test(code ?? '') || lasting.test(type ?? '');
@@ -59,9 +63,8 @@ export function classifyStatus(status: number, body: ErrorBody, headers: Headers
 }
 
 function kindOfStatus(status: number, { envelope }: ErrorBody, headers: Headers): FailureKind {
-  if (status < 400) return 'redirected_after_work';
-  if (refusals.test(`${status}`)) return 'refused';
-  if (status > 500) return 'interrupted';
+  const kind = kindIn(kindsByStatus, status);
+  if (kind !== undefined) return kind;
   const isJSON = !/^(html|text|empty)$/.test(envelope);
   if (status === 429) {
     const hasHint = retryAfterFrom(headers, status) !== undefined;
@@ -70,7 +73,7 @@ function kindOfStatus(status: number, { envelope }: ErrorBody, headers: Headers)
   // Proxies answer in JSON too; what has the form of the gateway's errors is surely from it.
   const isOwn = isJSON && envelope !== 'other';
   if (status === 500) return isOwn ? 'server_error' : 'interrupted';
-  return kindByStatus[status] ?? (isOwn ? 'refused' : 'undecided');
+  return isOwn ? 'refused' : 'undecided';
 }
 
 /**
@@ -108,41 +111,39 @@ function tellsId({ error, message }: ErrorBody): boolean {
 const shown = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** What codes of runtimes prove. */
+/** What codes of runtimes prove: `system call, code, bytes written`. */
 const kindsByCode: readonly (readonly [RegExp, FailureKind])[] = [
-  [/^ENOTFOUND$/, 'host_not_found'],
+  [/ ENOTFOUND /, 'host_not_found'],
   // These are used only before a connection stands.
   [
-    /^(EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN|PRX_TLS|CLOSED|SOCKS5.*)|ConnectionRefused|ERR_PROXY_TUNNEL)$/,
+    / (EAI_AGAIN|UND_ERR_(CONNECT_TIMEOUT|PRX_CONN|PRX_TLS|CLOSED|SOCKS5\S*)|ConnectionRefused|ERR_PROXY_TUNNEL) /,
     'cannot_connect',
   ],
+  // Bun names no system call, but nothing that is connected can still be refused.
+  [
+    /^(connect (ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)| ECONNREFUSED) /,
+    'cannot_connect',
+  ],
+  // On a re-used socket the counter includes earlier requests, so only zero proves anything.
+  [/ UND_ERR_SOCKET 0$/, 'cannot_connect'],
   // We refused the certificate of the gateway, or none of our TLS versions is spoken there, so nothing
   // was written. Other `ERR_SSL_` codes may be alerts or broken records, which also come after the
   // request was written; so does `EPROTO`, by which Bun names a broken record.
   [
-    /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|ERR_SSL_(UNSUPPORTED_PROTOCOL|UNKNOWN_PROTOCOL|NO_PROTOCOLS_AVAILABLE|TLSV1_ALERT_PROTOCOL_VERSION)$)/,
+    / (CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|ERR_SSL_(UNSUPPORTED_PROTOCOL|UNKNOWN_PROTOCOL|NO_PROTOCOLS_AVAILABLE|TLSV1_ALERT_PROTOCOL_VERSION) )/,
     'tls_failed',
   ],
   // Node's fetch takes the request for wrong, and does not send it.
-  [/^UND_ERR_(INVALID_ARG|NOT_SUPPORTED)$/, 'invalid_input'],
+  [/ UND_ERR_(INVALID_ARG|NOT_SUPPORTED) /, 'invalid_input'],
 ];
-
-/** Codes that prove that nothing was sent where the runtime says that it was connecting. */
-const connectCalls = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|ETIMEDOUT)$/;
 
 /** What a code proves; `interrupted` when it proves nothing. */
 function kindOfCode(code: string, { syscall, socket, message }: JsonObject): FailureKind {
-  const isConnecting =
-    (syscall === 'connect' && connectCalls.test(code)) ||
-    // Bun names no system call, but nothing that is connected can still be refused.
-    (typeof syscall !== 'string' && code === 'ECONNREFUSED') ||
-    // On a re-used socket the counter includes earlier requests, so only zero proves anything.
-    (code === 'UND_ERR_SOCKET' && isObject(socket) && socket['bytesWritten'] === 0);
-  if (isConnecting) return 'cannot_connect';
   // The part of OpenSSL (3.2 and later) that reads records until a TLS version is agreed on.
   const isBeforeVersion = code.startsWith('ERR_SSL_') && shown(message).includes('tlsany_meth');
   if (isBeforeVersion) return 'tls_failed';
-  return kindsByCode.find(([codes]) => codes.test(code))?.[1] ?? 'interrupted';
+  const written = isObject(socket) ? shown(socket['bytesWritten']) : '';
+  return kindIn(kindsByCode, `${shown(syscall)} ${code} ${written}`) ?? 'interrupted';
 }
 
 /** What a text proves, where there is no code. */

@@ -70,12 +70,10 @@ export function letGo(body: Pick<ReadableStream, 'cancel'> | null | undefined): 
   body?.cancel().catch(() => undefined);
 }
 
-const buffer: unknown = Reflect.get(globalThis, 'Buffer');
-const concat: unknown = typeof buffer === 'function' ? Reflect.get(buffer, 'concat') : undefined;
-
-/** The bytes of chunks in one piece. Node's own way is faster: it clears no memory beforehand. */
+/** The bytes of chunks in one piece. */
 function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  if (typeof concat === 'function') return Reflect.apply(concat, buffer, [chunks]);
+  const [first = new Uint8Array()] = chunks;
+  if (chunks.length <= 1) return first;
   const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
   let offset = 0;
   for (const chunk of chunks) {
@@ -88,52 +86,63 @@ function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
 /** Making one for each answer costs more than decoding a short one. */
 const decoder = new TextDecoder();
 
-/** The text of chunks. Decoding them in one piece is several times faster than one by one. */
-function decode(chunks: readonly Uint8Array[], isCut: boolean): string {
-  const [first] = chunks;
-  const whole = first !== undefined && chunks.length === 1 ? first : joinBytes(chunks);
-  // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
-  return isCut ? new TextDecoder().decode(whole, { stream: true }) : decoder.decode(whole);
+/** How a reading ended: with the body, at the limit, or because the body or the attempt broke off. */
+type ReadingEnd = 'whole' | 'limit' | 'broken';
+
+/**
+ * Reads until so many bytes are there, or the body ends. Ends as soon as the attempt is stopped. Never
+ * rejects: what was read counts.
+ */
+async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, length: number) {
+  const chunks: Uint8Array[] = [];
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let end: ReadingEnd = 'limit';
+  let cause: unknown;
+  try {
+    reader = body.getReader();
+    for (let left = length; left > 0;) {
+      const { done, value } = await scope.until(reader.read());
+      if (done) {
+        end = 'whole';
+        break;
+      }
+      chunks.push(value);
+      left -= value.byteLength;
+    }
+  } catch (error) {
+    letGo(reader);
+    end = 'broken';
+    cause = error;
+  }
+  // Decoding them in one piece is several times faster than one by one.
+  return { reader, bytes: joinBytes(chunks), end, cause };
 }
 
 interface BodyText {
   readonly text: string;
-  /** Whether that is all of it, or there is more than the limit, or it broke off. */
-  readonly end: 'whole' | 'limit' | 'broken';
+  readonly end: ReadingEnd;
   readonly cause?: unknown;
 }
 
-/**
- * Reads at most `limit` bytes of a body as text, and lets go of the rest. Ends as soon as the attempt is
- * stopped. Never rejects: what was read counts.
- */
+/** Reads at most `limit` bytes of a body as text, and lets go of the rest. Never rejects. */
 export async function readBody(
   response: Response,
   limit: number,
   scope: CallScope,
 ): Promise<BodyText> {
-  const { body } = response;
-  const chunks: Uint8Array[] = [];
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  try {
-    if (!(body instanceof ReadableStream)) {
-      // Some runtimes have no stream here.
-      const text = await scope.until(response.text());
-      return { text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' };
-    }
-    reader = body.getReader();
-    for (let left = limit; left >= 0;) {
-      const { done, value } = await scope.until(reader.read());
-      if (done) return { text: decode(chunks, false), end: 'whole' };
-      chunks.push(value.subarray(0, left));
-      left -= value.byteLength;
-    }
-    letGo(reader);
-    return { text: decode(chunks, true), end: 'limit' };
-  } catch (cause) {
-    letGo(reader);
-    return { text: decode(chunks, true), end: 'broken', cause };
+  if (!(response.body instanceof ReadableStream)) {
+    // Some runtimes have no stream here.
+    return scope.until(response.text()).then(
+      (text) => ({ text: text.slice(0, limit), end: text.length <= limit ? 'whole' : 'limit' }),
+      (cause: unknown) => ({ text: '', end: 'broken', cause }),
+    );
   }
+  const { reader, bytes, end, cause } = await readBytes(response.body, scope, limit + 1);
+  if (end === 'whole') return { text: decoder.decode(bytes), end };
+  if (end === 'limit') letGo(reader);
+  // A character that is cut at the end is left out; elsewhere it is shown as unreadable.
+  const text = new TextDecoder().decode(bytes.subarray(0, limit), { stream: true });
+  return { text, end, cause };
 }
 
 /** Reads a whole success body as text. A body that breaks off or does not end is a failure. */
@@ -171,36 +180,24 @@ interface Peeked {
 /** Looks at the beginning of a body: reads until `length` bytes are there, or it ends. */
 export async function peek(answer: Answer, length = 1): Promise<Peeked> {
   const { response, scope } = answer;
-  const chunks: Uint8Array[] = [];
   if (response.body === null) return { beginning: '', isEmpty: true, answer };
-  const reader = response.body.getReader();
-  try {
-    for (let size = 0; size < length;) {
-      const { done, value } = await scope.until(reader.read());
-      if (done) break;
-      chunks.push(value);
-      size += value.byteLength;
-    }
-  } catch (cause) {
-    letGo(reader);
-    throw brokenOff(cause, answer);
-  }
-  const first = joinBytes(chunks);
-  let pending = first.byteLength > 0;
+  const { reader, bytes, end, cause } = await readBytes(response.body, scope, length);
+  if (end === 'broken') throw brokenOff(cause, answer);
+  let pending = bytes.byteLength > 0;
   const again = lazyStream({
     async pull(controller) {
-      const { done, value } = pending ? { value: first } : await reader.read();
+      const next = pending ? { value: bytes } : await reader?.read();
       pending = false;
-      if (done) controller.close();
-      else controller.enqueue(value);
+      if (next?.value === undefined) controller.close();
+      else controller.enqueue(next.value);
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: (reason) => reader?.cancel(reason),
   });
   // Files are long, and of most of them the first letters tell enough.
-  const seen = length > 1 ? first : first.subarray(0, 256);
+  const seen = length > 1 ? bytes : bytes.subarray(0, 256);
   return {
     beginning: decoder.decode(seen),
-    isEmpty: first.byteLength === 0,
+    isEmpty: bytes.byteLength === 0,
     answer: { ...answer, response: withBody(response, again) },
   };
 }
@@ -245,7 +242,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
   scope.keepAlive(false);
   const guarded = lazyStream({
     async pull(target) {
-      let failure: { readonly problem: string; readonly cause?: unknown } | undefined;
+      let failure: FailedAttempt | undefined;
       scope.keepAlive(true);
       const silence = idleTimeout === null ? undefined : setTimeout(onSilence, idleTimeout);
       try {
@@ -257,12 +254,13 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
           return;
         }
         if (received < expected) {
-          failure = { problem: `the body ended after ${received} of ${expected} bytes.` };
+          failure = unusable(answer, `the body ended after ${received} of ${expected} bytes.`);
         }
       } catch (cause) {
+        const silent = `the body was silent for longer than ${idleTimeout} ms (idleTimeout).`;
         failure = isSilent
-          ? { problem: `the body was silent for longer than ${idleTimeout} ms (idleTimeout).` }
-          : { problem: 'the body broke off before its end.', cause };
+          ? unusable(answer, silent)
+          : { ...unusable(answer, 'the body broke off before its end.'), cause };
       } finally {
         clearTimeout(silence);
         scope.keepAlive(false);
@@ -272,8 +270,7 @@ export function handOut(call: BodyOwner, answer: Answer): Response {
         target.close();
         return;
       }
-      const failed = call.explain({ ...unusable(answer, failure.problem), cause: failure.cause });
-      const error = call.toError(failed);
+      const error = call.toError(call.explain(failure));
       end({ error });
       target.error(error);
     },
