@@ -7,8 +7,7 @@ import {
 } from '../errors/api-errors.ts';
 import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../http/promise.ts';
-import { routeSpec } from '../http/request.ts';
-import { valueAnswer } from '../http/response.ts';
+import { routeSpec, valueAnswer } from '../http/route.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { Caller } from '../http/call.ts';
 import type { JsonObject } from '../types.ts';

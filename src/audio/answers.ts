@@ -1,10 +1,10 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../http/call.ts';
-import { followRedirects, locationOf } from '../http/redirects.ts';
 import { letGo, requestIdOf, unusable } from '../http/response-body.ts';
-import { textAnswer } from '../http/response.ts';
+import type { OutgoingRequest } from '../http/request.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import type { OutgoingRequest } from '../http/send.ts';
+import { textAnswer } from '../http/route.ts';
+import { followRedirects, locationOf } from '../http/send.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';

@@ -14,9 +14,9 @@ import type { Watch } from '../observing/observe.ts';
 import { isObserved, observing } from '../observing/load.ts';
 import type { GatewayPromise, OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
-import { isRedirect, resolveRedirect } from './redirects.ts';
 import {
   type CallSpec,
+  type OutgoingRequest,
   type PreparedBody,
   applyHeaders,
   jsonBody,
@@ -31,7 +31,7 @@ import {
   requestIdOf,
 } from './response-body.ts';
 import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
-import { type OutgoingRequest, globalFetch, send } from './send.ts';
+import { globalFetch, send, isRedirect, resolveRedirect } from './send.ts';
 import {
   type CallSettings,
   type ClientSettings,

@@ -11,10 +11,10 @@ import {
   endpoints,
 } from '../endpoints.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { HeaderValues, QueryValues, RequestOptions } from '../options.ts';
+import type { Fetch, FetchOptions, HeaderValues, QueryValues, RequestOptions } from '../options.ts';
+import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';
-import type { OutgoingRequest } from './send.ts';
-import { type BaseURL, fillPath, resolvePath } from './url.ts';
+import { fillPath } from './url.ts';
 
 export interface PreparedBody {
   readonly body: string | Blob | ReadableStream<Uint8Array> | undefined;
@@ -108,6 +108,20 @@ type ParametersOf<Name extends Operation> = [PathParameter<Name>] extends [never
   ? { readonly params?: undefined }
   : { readonly params: Readonly<Record<PathParameter<Name>, string>> };
 
+/** One request, ready to go. */
+export interface OutgoingRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: PreparedBody['body'];
+  readonly redirect: RequestRedirect;
+  readonly scope: CallScope;
+  readonly fetch: Fetch;
+  readonly fetchOptions: FetchOptions | undefined;
+  /** Set as soon as it may have been sent. */
+  isSent: boolean;
+}
+
 /** Rules of a download's own for when it is sent, and sent again. */
 export interface SendingRules {
   begin(signal: AbortSignal): Promise<void>;
@@ -169,7 +183,7 @@ const accepted: Readonly<Record<ResponseKind, string>> = {
 };
 
 /** Every operation of videos is about a task; what is charged makes one. */
-function taskRoleOf(operation: string, charge: ChargeClass): TaskRole {
+export function taskRoleOf(operation: string, charge: ChargeClass): TaskRole {
   if (!operation.startsWith('videos.')) return undefined;
   return charge === 'charged' ? 'creates' : 'reads';
 }
@@ -234,67 +248,6 @@ export interface RouteRequest extends RawRequestOptions {
   method: HTTPMethod;
   /** Below `baseURL`, for example `/v1/some/route`. */
   path: string;
-}
-
-const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/** RFC 9110, 9.2.2: these methods may be repeated; of any other it is not known what it costs. */
-const repeatable: readonly string[] = ['GET', 'PUT', 'DELETE'];
-
-/** Whether a path is made of a template such as `/v1/videos/{task_id}/content`. */
-function isMadeOf(template: string, path: string): boolean {
-  const given = path.split('/');
-  const parts = template.split('/');
-  return (
-    parts.length === given.length &&
-    given.every((segment, index) => {
-      const [start = '', end] = parts[index]?.split(/\{\w+\}/) ?? [];
-      if (end === undefined) return segment === start;
-      const isLong = segment.length > start.length + end.length;
-      return isLong && segment.startsWith(start) && segment.endsWith(end);
-    })
-  );
-}
-
-function operationAt(method: string, path: string): readonly [name: string, charge: ChargeClass] {
-  for (const [name, endpoint] of Object.entries(endpoints)) {
-    if (endpoint.method === method && isMadeOf(endpoint.path, path)) return [name, endpoint.charge];
-  }
-  return ['', repeatable.includes(method) ? 'free' : 'charged'];
-}
-
-/**
- * Makes the call of a route by its path. What a documented operation costs is known; any other `POST` or
- * `PATCH` counts as charged. The caller may say that a call is to be sent as a charged one.
- *
- * @param form - Its body, when that is not JSON.
- */
-export function routeSpec(
-  given: unknown,
-  path: string,
-  version: BaseURL['version'],
-  options: RawRequestOptions | undefined,
-  form: BodyEncoding | undefined,
-): CallSpec {
-  const method = String(given).toUpperCase();
-  check(methods.includes(method), 'method', `must be one of ${methods.join(', ')}.`);
-  const isRead = method === 'GET';
-  check(!isRead || options?.body === undefined, 'body', 'cannot go with a GET; use query instead.');
-  const resolved = resolvePath(path, version);
-  const [plainPath = ''] = resolved.split('?', 1);
-  const [operation, charge] = operationAt(method, plainPath);
-  return {
-    operation: `${method} ${plainPath}`,
-    method,
-    path: resolved,
-    query: undefined,
-    charge: options?.retryUnknownOutcome === false ? 'charged' : charge,
-    task: taskRoleOf(operation, charge) ?? 'reads',
-    accept: options?.stream === true ? 'text/event-stream' : 'application/json',
-    json: form ? undefined : options?.body,
-    form,
-    options,
-  };
 }
 
 /** Header values, whatever form they were given in. */

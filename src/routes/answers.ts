@@ -1,6 +1,7 @@
 import type { AnswerFormat } from '../http/call.ts';
 import type { RawRequestOptions } from '../http/request.ts';
-import { kindOfText, typeOf, valueAnswer } from '../http/response.ts';
+import { kindOfText, typeOf } from '../http/response.ts';
+import { valueAnswer } from '../http/route.ts';
 import { handOut, peek } from '../http/response-body.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { routeProtocol } from './events.ts';

@@ -1,6 +1,6 @@
-import { explainSubmission } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { type RawRequestOptions, routeSpec } from '../http/request.ts';
+import type { RawRequestOptions } from '../http/request.ts';
+import { routeSpec } from '../http/route.ts';
 import { baseOf } from '../http/settings.ts';
 import type { Transport } from '../http/transport.ts';
 import { rawBody } from '../uploads/raw-body.ts';
@@ -13,8 +13,8 @@ export function callRoute(
   path: string,
   options: RawRequestOptions | undefined,
 ): GatewayPromise<unknown> {
-  return transport.raw((client) => {
-    const spec = routeSpec(method, path, baseOf(client).version, options, rawBody(options));
-    return spec.task === 'creates' ? { ...spec, explain: explainSubmission } : spec;
-  }, routeAnswer(options));
+  return transport.raw(
+    (client) => routeSpec(method, path, baseOf(client).version, options, rawBody(options)),
+    routeAnswer(options),
+  );
 }

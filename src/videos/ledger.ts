@@ -5,12 +5,7 @@ import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-erro
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/request.ts';
-import {
-  callbackError,
-  LedgerError,
-  stoppedError,
-  VideoWaitAbortedError,
-} from './errors.ts';
+import { callbackError, LedgerError, stoppedError, VideoWaitAbortedError } from './errors.ts';
 import { parseVideoTaskRef } from './ref.ts';
 import type { VideoTaskRef } from './types.ts';
 
