@@ -138,8 +138,11 @@ export type { Speech } from './audio/speech.ts';
 export type { Transcriptions } from './audio/transcriptions.ts';
 export type { Translations } from './audio/translations.ts';
 export type { Videos } from './videos/videos.ts';
-export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
-export { ChatCompletionRunner } from './chat/runner.ts';
+export {
+  ChatCompletionRunner,
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from './chat/runner.ts';
 export { Stream } from './streams/stream.ts';
 export {
   memoryLedger,

@@ -22,8 +22,11 @@ export {
   StreamTruncatedError,
   type StreamVerdict,
 } from './streams/errors.ts';
-export { ChatCompletionRunner } from './chat/runner.ts';
-export { ChatCompletionStream, ChatCompletionStreamingRunner } from './chat/stream-helper.ts';
+export {
+  ChatCompletionRunner,
+  ChatCompletionStream,
+  ChatCompletionStreamingRunner,
+} from './chat/runner.ts';
 export { Stream } from './streams/stream.ts';
 export type * from './audio/types.ts';
 export type * from './chat/params.ts';

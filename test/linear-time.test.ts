@@ -10,7 +10,8 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
-const { ChatStreamRun } = await import('../src/chat/stream-helper.ts');
+const { ChatEngine } = await import('../src/chat/engine.ts');
+const { ChatRun } = await import('../src/chat/run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
 const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
@@ -195,9 +196,9 @@ const endedCalls = (...indexes: number[]): ChatCompletionChunkChoice => ({
 async function derive(chunks: ChatCompletionChunkChoice[][]): Promise<number[]> {
   const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' };
   const ended: number[] = [];
-  const run = new ChatStreamRun<unknown>([]);
-  run.on('tool_calls.function.arguments.done', ({ index }) => ended.push(index), false);
-  await run.read(
+  const run = new ChatRun<unknown>([]);
+  run.on('tool_calls.function.arguments.done', ({ index }) => ended.push(index));
+  await new ChatEngine(run).read(
     Promise.resolve({
       verdict: undefined,
       async *[Symbol.asyncIterator]() {

@@ -38,17 +38,17 @@ import type {
   ChatCompletionToolMessageParam,
   ChatCompletionUserMessageParam,
 } from './params.ts';
-import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { hasNoChoices, saysNothing } from './accumulator.ts';
+import { ChatRun } from './run.ts';
 import {
-  ChatStreamRun,
+  ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-} from './stream-helper.ts';
-import { hasNoChoices, saysNothing } from './accumulator.ts';
-import { ChatCompletionRunner, ChatRun, type FollowCaller } from './runner.ts';
+  loadEngine,
+} from './runner.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
   ChatCompletion,
@@ -194,7 +194,12 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    return startStream(callsOf(this.transport), params, options);
+    const transport = this.transport().snapshot();
+    return startStream(
+      callsOf(() => transport),
+      params,
+      options,
+    );
   }
 
   /**
@@ -234,7 +239,14 @@ export class Completions {
     params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
-    return startToolRun(callsOf(this.transport), params, options);
+    const Runner = params?.stream === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
+    const [given, own] = [params && { ...params }, optionsAsGiven(options)];
+    const run = new ChatRun<unknown>(params?.messages);
+    const work = async (runner: ChatCompletionRunner<unknown>) => {
+      const { runTools } = await loadParsing();
+      return runTools({ calls: callsOf(this.transport), params: given, options: own, run, runner });
+    };
+    return new Runner(run, work, options?.signal);
   }
 }
 
@@ -269,46 +281,24 @@ function callsOf(transport: () => Transport): ChatCalls {
   };
 }
 
-/** Ends a run when the caller's signal says so. */
-const followCaller =
-  (options: RequestOptions | undefined): FollowCaller =>
-  (controller) =>
-    followSignal(options?.signal, controller);
-
 /** Starts a run of one streamed completion. */
 export function startStream(
   calls: Pick<ChatCalls, 'stream'>,
   params: ChatParams,
   options?: RequestOptions,
 ): ChatCompletionStream<unknown> {
-  const run = new ChatStreamRun(params?.messages);
+  const run = new ChatRun(params?.messages);
   const given = asGiven(params);
   const request = { ...optionsAsGiven(options), signal: run.controller.signal };
   const work = async () => {
     // Without either there is nothing to parse.
     const isParsed = given?.response_format || given?.tools;
-    const parser = isParsed ? (await loadParsing()).outputParser(given, 'stream') : undefined;
-    return run.read(calls.stream(given, request), parser);
+    const [{ ChatEngine }, parsing] = await Promise.all([loadEngine(), isParsed && loadParsing()]);
+    const engine = new ChatEngine(run, parsing && parsing.outputParser(given, 'stream'));
+    await engine.read(calls.stream(given, request));
+    return engine.finish();
   };
-  return new ChatCompletionStream(run, work, followCaller(options));
-}
-
-/** Starts a run of completions and tools. */
-function startToolRun(
-  calls: ChatCalls,
-  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
-  options?: RunnerOptions,
-): ChatCompletionRunner<unknown> {
-  const [given, own] = [params && { ...params }, optionsAsGiven(options)];
-  const work = async (runner: ChatCompletionRunner<unknown>) => {
-    const { runTools } = await loadParsing();
-    await runTools({ calls, params: given, options: own, run, runner });
-  };
-  const isStreamed = params?.stream === true;
-  const run = isStreamed ? new ChatStreamRun(params.messages) : new ChatRun(params?.messages);
-  return run instanceof ChatStreamRun
-    ? new ChatCompletionStreamingRunner(run, work, followCaller(options))
-    : new ChatCompletionRunner(run, work, followCaller(options));
+  return new ChatCompletionStream(run, work, options?.signal);
 }
 
 /** Chat in OpenAI's format. */

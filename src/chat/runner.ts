@@ -1,21 +1,22 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
-import { withAbortGrace } from '../http/abort.ts';
-import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
-import { asyncDispose, dispose } from '../streams/stream.ts';
-import { runAborted } from '../streams/errors.ts';
-import { addCounts } from '../answers/objects.ts';
+import { later } from '../load.ts';
+import type { StreamVerdict } from '../streams/errors.ts';
+import { ignoreRejection } from '../streams/stream-reader.ts';
+import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
+import { chatLines } from './accumulator.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
+import { ChatRun, type RunResult } from './run.ts';
 import type {
-  ChatCompletionFunctionCall,
-  ChatCompletionMessageParam,
-  ChatCompletionToolMessageParam,
-} from './params.ts';
-import type {
+  ChatCompletion,
+  ChatCompletionChunk,
   ChatCompletionStreamEvents,
   CompletionUsage,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
 } from './types.ts';
+
+/** What helpers do: a page that only calls `create()` does not load it. */
+export const loadEngine = later('runs and the helper of streams', () => import('./engine.ts'));
 
 /** What a promise for an event gives: nothing, its only argument, or all of them. */
 export type EmittedValue<Values extends readonly unknown[]> = Values extends readonly []
@@ -23,203 +24,6 @@ export type EmittedValue<Values extends readonly unknown[]> = Values extends rea
   : Values extends readonly [infer Only]
     ? Only
     : Values;
-
-interface Registration<Values extends readonly unknown[]> {
-  // A method: an emitter of narrow events is then one of wider events too.
-  listener(this: void, ...values: Values): void;
-  readonly isOnce: boolean;
-}
-
-type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
-
-/** Calls listeners by the name of an event. `Events` maps names to what listeners are given. */
-class EventEmitter<Events extends EventMap<Events>> {
-  #registrations: { [Event in keyof Events]?: readonly Registration<Events[Event]>[] } = {};
-
-  /** Adds a listener; the same one can be added more than once. */
-  on<Event extends keyof Events>(
-    event: Event,
-    listener: (...values: Events[Event]) => void,
-    isOnce: boolean,
-  ): void {
-    // A new list each time, so that a listener may add and remove listeners while it is called.
-    this.#registrations[event] = [...(this.#registrations[event] ?? []), { listener, isOnce }];
-  }
-
-  /** Removes one registration of a listener. */
-  off<Event extends keyof Events>(
-    event: Event,
-    listener: (...values: Events[Event]) => void,
-  ): void {
-    const registrations = this.#registrations[event] ?? [];
-    const position = registrations.findIndex((registration) => registration.listener === listener);
-    this.#registrations[event] = registrations.filter((_, index) => index !== position);
-  }
-
-  /** Removes every listener: events that come late reach nobody. */
-  clear(): void {
-    this.#registrations = {};
-  }
-
-  /** Whether anybody listens. */
-  has(event: keyof Events): boolean {
-    return Boolean(this.#registrations[event]?.length);
-  }
-
-  /** Calls the listeners of an event in the order in which they were added. */
-  emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
-    const registrations = this.#registrations[event] ?? [];
-    if (registrations.some(({ isOnce }) => isOnce)) {
-      this.#registrations[event] = registrations.filter(({ isOnce }) => !isOnce);
-    }
-    for (const { listener } of registrations) listener(...values);
-  }
-
-  /** The same after the end, when a listener that throws can no longer fail the run: its error is uncaught. */
-  emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
-    try {
-      this.emit(event, ...values);
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  }
-}
-
-/** Aborts the run when its caller says so, until the function that it returns is called. */
-export type FollowCaller = (controller: AbortController) => () => void;
-
-/** How long work that does not listen to the signal is waited for after an abort. */
-const abortGraceMs = 500;
-
-/** The state of a run: its completions, its conversation and its end. Emits events for all of them. */
-export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
-  readonly controller = new AbortController();
-  readonly completions: ParsedChatCompletion<Parsed>[] = [];
-  /** The conversation. */
-  readonly messages: ChatCompletionMessageParam[];
-  /** What the last tool gave. */
-  toolResult: string | undefined;
-  /** Settles when the run is over. */
-  done: Promise<void> = Promise.resolve();
-  /** How the run ended; `undefined` until then. */
-  end: { readonly failure: Error | undefined } | undefined;
-
-  constructor(messages: readonly ChatCompletionMessageParam[]) {
-    super();
-    // Bad input is refused when it is sent.
-    this.messages = Array.isArray(messages) ? [...messages] : [];
-  }
-
-  /** The last completion. */
-  get completion(): ParsedChatCompletion<Parsed> {
-    return this.completions.at(-1) ?? fail('The stream ended without a completion.');
-  }
-
-  /** The last message of the model. */
-  get message(): ParsedChatCompletionMessage<Parsed> {
-    const message = this.completion.choices[0]?.message;
-    return message ?? fail('The completion has no choices, so there is no message.');
-  }
-
-  /** The last function that the model wanted called. */
-  get functionCall(): ChatCompletionFunctionCall | undefined {
-    return this.completions.flatMap(functionCalls).at(-1);
-  }
-
-  /** The tokens of all completions. */
-  get usage(): CompletionUsage {
-    const total = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
-    return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), total);
-  }
-
-  /** Takes a completion. */
-  add(completion: ParsedChatCompletion<Parsed>): ParsedChatCompletion<Parsed> {
-    this.completions.push(completion);
-    this.emit('chatCompletion', completion);
-    const message = completion.choices[0]?.message;
-    if (message !== undefined) {
-      // Without an id, a call and its result could not be told to belong together.
-      for (const call of message.tool_calls ?? []) call.id ||= newCallId();
-      this.messages.push(message);
-      this.emit('message', message);
-      for (const call of functionCalls(completion)) this.emit('functionToolCall', call);
-    }
-    return completion;
-  }
-
-  /** Takes the result of a tool. */
-  addToolResult(message: ChatCompletionToolMessageParam): void {
-    this.messages.push(message);
-    this.emit('message', message);
-    if (typeof message.content !== 'string') return;
-    this.toolResult = message.content;
-    this.emit('functionToolCallResult', message.content);
-  }
-
-  /** A loop over what is pushed, which ends with the run. */
-  queue<Item>(onLeave: () => void): ChunkQueue<Item> {
-    const queue = new ChunkQueue<Item>(onLeave);
-    this.done.then(
-      () => queue.end(undefined),
-      (error: unknown) => queue.end(error),
-    );
-    return queue;
-  }
-
-  /** Begins the work. Listeners are added after this, so nothing may happen before it has returned. */
-  start(work: () => Promise<unknown>, follow?: FollowCaller): void {
-    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, follow)));
-  }
-
-  async #run(work: () => Promise<unknown>, follow?: FollowCaller): Promise<void> {
-    const own = this.controller.signal;
-    let release: (() => void) | undefined;
-    try {
-      release = follow?.(this.controller);
-      await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
-      this.#emitFinal();
-      this.end = { failure: undefined };
-    } catch (cause) {
-      const failure = cause instanceof Error ? cause : new Error(String(cause));
-      this.end = { failure };
-      if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
-      else this.emitLast('error', failure);
-      throw failure;
-    } finally {
-      release?.();
-      this.emitLast('end');
-      this.clear();
-    }
-  }
-
-  #emitFinal(): void {
-    const { functionCall, toolResult } = this;
-    const completion = this.completions.at(-1);
-    if (completion === undefined) return;
-    const message = completion.choices[0]?.message;
-    this.emit('finalChatCompletion', completion);
-    if (message !== undefined) this.emit('finalMessage', message);
-    if (message?.content) this.emit('finalContent', message.content);
-    if (functionCall !== undefined) this.emit('finalFunctionToolCall', functionCall);
-    if (toolResult !== undefined) this.emit('finalFunctionToolCallResult', toolResult);
-    if (this.completions.some(({ usage }) => usage)) this.emit('totalUsage', this.usage);
-  }
-}
-
-function functionCalls({ choices }: ParsedChatCompletion<unknown>): ChatCompletionFunctionCall[] {
-  const calls = choices[0]?.message.tool_calls ?? [];
-  return calls.flatMap((call) => (call.type === 'function' ? [call.function] : []));
-}
-
-function newCallId(): string {
-  return `call_${Math.random().toString(36).slice(2)}`;
-}
-
-function fail(problem: string): never {
-  throw new GatewayError(problem, { outcome: 'unknown' });
-}
 
 /**
  * A run of one or more chat completions, with events, the conversation, and promises for what it ends
@@ -248,13 +52,13 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   /** @internal */
   constructor(
     run: ChatRun<Parsed>,
-    work: (runner: ChatCompletionRunner<Parsed>) => Promise<unknown>,
-    follow?: FollowCaller,
+    work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
+    signal?: AbortSignal | null,
   ) {
     this.#run = run;
     this.controller = run.controller;
     this.messages = run.messages;
-    run.start(() => work(this), follow);
+    run.start(() => work(this), signal);
   }
 
   /** Whether the run is over, for whatever reason. */
@@ -280,7 +84,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
     listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
   ): this {
-    this.#run.on(event, listener, false);
+    this.#run.on(event, listener);
     return this;
   }
 
@@ -315,7 +119,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
       const give = (...values: unknown[]): void => resolve(values.length > 1 ? values : values[0]);
       this.once(event, give);
       const problem = `The stream ended without an event "${event}".`;
-      this.#run.done.then(() => fail(problem)).catch(reject);
+      this.#run.done.then(() => this.#run.fail(problem)).catch(reject);
     });
     return ignoreRejection(emitted);
   }
@@ -359,12 +163,12 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
    *   and whatever else made the run fail
    */
   done(): Promise<void> {
-    return ignoreRejection(this.#run.done);
+    return this.#final(() => {});
   }
 
   /** Waits for the last completion. */
   finalChatCompletion(): Promise<ParsedChatCompletion<Parsed>> {
-    return this.#final((run) => run.completion);
+    return this.#final(({ completion }) => completion);
   }
 
   /** The same as `finalChatCompletion()`. */
@@ -374,27 +178,27 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 
   /** Waits for the last message of the model. */
   finalMessage(): Promise<ParsedChatCompletionMessage<Parsed>> {
-    return this.#final((run) => run.message);
+    return this.#final(({ message }) => message);
   }
 
   /** Waits for the text of the last message; `null` when there is none. */
   finalContent(): Promise<string | null> {
-    return this.#final((run) => run.message.content);
+    return this.#final(({ message }) => message.content);
   }
 
   /** Waits for the last function that the model wanted called; `undefined` when there is none. */
   finalFunctionToolCall(): Promise<ChatCompletionFunctionCall | undefined> {
-    return this.#final((run) => run.functionCall);
+    return this.#final(({ functionCall }) => functionCall);
   }
 
   /** Waits for what the last tool gave; `undefined` when none was called. */
   finalFunctionToolCallResult(): Promise<string | undefined> {
-    return this.#final((run) => run.toolResult);
+    return this.#final(({ toolResult }) => toolResult);
   }
 
   /** Waits for the tokens of all completions; zeros when the gateway reported none. */
   totalUsage(): Promise<CompletionUsage> {
-    return this.#final((run) => run.usage);
+    return this.#final(() => this.#run.usage);
   }
 
   /** The completions so far, also those of a run that failed. */
@@ -402,7 +206,113 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     return [...this.#run.completions];
   }
 
-  #final<Value>(read: (run: ChatRun<Parsed>) => Value): Promise<Value> {
-    return ignoreRejection(this.#run.done.then(() => read(this.#run)));
+  #final<Value>(read: (result: RunResult<Parsed>) => Value): Promise<Value> {
+    return ignoreRejection(this.#run.done.then(read));
   }
+}
+
+/**
+ * A streamed chat completion with events, a growing snapshot and promises for what it ends in.
+ *
+ * The request is sent at once, and the stream read as fast as it comes, whether or not anybody
+ * listens. A failure is given to the listeners of `error` (`abort` when the caller aborted), to the
+ * loop over the chunks, and to every promise of a method, now or later; when nobody asks it is
+ * dropped, and never an unhandled rejection.
+ *
+ * @example
+ * ```ts
+ * const stream = client.chat.completions.stream({ model, messages });
+ * stream.on('content', (delta) => process.stdout.write(delta));
+ * const completion = await stream.finalChatCompletion();
+ * ```
+ */
+export class ChatCompletionStream<Parsed = null>
+  extends ChatCompletionRunner<Parsed>
+  implements AsyncIterable<ChatCompletionChunk>
+{
+  readonly #run: ChatRun<Parsed>;
+
+  /** @internal */
+  constructor(
+    run: ChatRun<Parsed>,
+    work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
+    signal?: AbortSignal | null,
+  ) {
+    super(run, work, signal);
+    this.#run = run;
+  }
+
+  /**
+   * Makes a helper from what `toReadableStream()` gave, for example in a browser. The messages of the
+   * request are not in there, and nothing is parsed.
+   */
+  static fromReadableStream(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
+    return streamFrom(readable);
+  }
+
+  /** What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing. */
+  get currentChatCompletionSnapshot(): ChatCompletion | undefined {
+    return this.#run.accumulator?.partial;
+  }
+
+  /** How the stream ended; `undefined` until then. */
+  get verdict(): StreamVerdict | undefined {
+    return this.#run.stream?.verdict;
+  }
+
+  /**
+   * Reads the chunks that come from now on. Leaving the loop early aborts the call; the loop throws
+   * when the call fails.
+   */
+  [Symbol.asyncIterator](): AsyncIterableIterator<ChatCompletionChunk, undefined> {
+    return this.#run.follow(false);
+  }
+
+  /**
+   * Gives the chunks that come from now on, and the results of tools, as lines of JSON; see
+   * `fromReadableStream`.
+   */
+  toReadableStream(): ReadableStream<Uint8Array> {
+    return writeLines(this.#run.follow(true));
+  }
+}
+
+/** A run of tools whose answers are streamed, from `chat.completions.runTools()` with `stream: true`. */
+export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletionStream<Parsed> {
+  /** Makes a runner from what `toReadableStream()` of another gave. Its tools are not called again. */
+  static override fromReadableStream(
+    readable: ReadableStream<Uint8Array>,
+  ): ChatCompletionStreamingRunner {
+    return runnerFrom(readable);
+  }
+}
+
+// Outside of the classes, as bundlers rename classes that name themselves, and a name is what
+// `console.log` shows.
+function streamFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
+  return new ChatCompletionStream(...replay(readable));
+}
+
+function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreamingRunner {
+  return new ChatCompletionStreamingRunner(...replay(readable));
+}
+
+/** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
+function replay(
+  readable: ReadableStream<Uint8Array>,
+): [run: ChatRun<null>, work: () => Promise<RunResult<null>>] {
+  const run = new ChatRun<null>([]);
+  const work = async (): Promise<RunResult<null>> => {
+    const { signal } = run.controller;
+    const stream = streamOfLines(readable, new AbortController(), chatLines, signal);
+    try {
+      const { ChatEngine } = await loadEngine();
+      const engine = new ChatEngine(run);
+      await engine.read(stream);
+      return engine.finish();
+    } finally {
+      stream.close();
+    }
+  };
+  return [run, work];
 }

@@ -5,18 +5,20 @@ import { type OutputParser, outputParser } from './output-parser.ts';
 import type { ChatCompletionMessageToolCall, ChatCompletionTool } from './params.ts';
 import type {
   ChatCalls,
+  ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   ChatParams,
   RunnerOptions,
 } from './run-tools.ts';
-import type { ChatCompletionRunner, ChatRun } from './runner.ts';
-import { ChatStreamRun } from './stream-helper.ts';
+import { ChatEngine } from './engine.ts';
+import type { ChatRun, RunResult } from './run.ts';
+import type { ChatCompletionRunner } from './runner.ts';
 import type { ParsedChatCompletion } from './types.ts';
 
 /** What a run of tools works with. */
 interface ToolRunInit {
   readonly calls: ChatCalls;
-  readonly params: Omit<ChatCompletionToolRunnerParams, 'stream'>;
+  readonly params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams;
   readonly options: RunnerOptions | undefined;
   readonly run: ChatRun<unknown>;
   readonly runner: ChatCompletionRunner<unknown>;
@@ -24,27 +26,29 @@ interface ToolRunInit {
 
 /** Gets one completion, and adds it to the run. */
 async function ask(
-  { calls, options, run }: ToolRunInit,
+  { calls, options, run, params: { stream: isStreamed } }: ToolRunInit,
+  engine: ChatEngine<unknown>,
   parser: OutputParser<unknown>,
   params: ChatParams,
 ): Promise<ParsedChatCompletion<unknown> | undefined> {
   const request = { ...options, signal: run.controller.signal };
-  if (run instanceof ChatStreamRun) return run.read(calls.stream(params, request), parser);
+  if (isStreamed === true) return engine.read(calls.stream(params, request));
   const completion = await calls.whole(params, request);
   run.emit('connect');
-  const parsed = run.add(await parser.apply(completion));
+  const parsed = engine.add(await parser.apply(completion));
   const text = parsed.choices[0]?.message.content;
   if (text) run.emit('content', text, text);
   return parsed;
 }
 
 /** A conversation with tools, in the words of chat completions. */
-export async function runTools(init: ToolRunInit): Promise<void> {
+export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
   const { params, options, run, runner } = init;
   const { maxChatCompletions: limit = 10 } = options ?? {};
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext: _, ...body } = params;
   const parser = outputParser(params, 'run');
+  const engine = new ChatEngine(run, parser);
   check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
@@ -66,7 +70,11 @@ export async function runTools(init: ToolRunInit): Promise<void> {
     async ask() {
       // Providers refuse an empty list.
       const list = sent.length > 0 ? { tools: sent } : {};
-      const completion = await ask(init, parser, { ...body, messages: [...run.messages], ...list });
+      const completion = await ask(init, engine, parser, {
+        ...body,
+        messages: [...run.messages],
+        ...list,
+      });
       if (completion?.choices[0] !== undefined) return completion;
       throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
     },
@@ -80,12 +88,13 @@ export async function runTools(init: ToolRunInit): Promise<void> {
         if (error !== undefined && call.type === 'function') {
           run.emit('functionToolCallError', error, call.function);
         }
-        run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
+        engine.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
       }
       return wanted !== undefined && results.some(([, { error }]) => error === undefined);
     },
     afterEach: (completion) => options?.afterCompletion?.(completion, runner),
   });
+  return engine.finish();
 }
 
 /** How a tool is sent, and how it is called. */

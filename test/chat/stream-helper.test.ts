@@ -4,7 +4,7 @@ import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { startStream } from '../../src/chat/chat.ts';
 import type { ChatCalls } from '../../src/chat/run-tools.ts';
-import { ChatCompletionStream } from '../../src/chat/stream-helper.ts';
+import { ChatCompletionStream } from '../../src/chat/runner.ts';
 import { chatProtocolFor } from '../../src/chat/schema.ts';
 import type { ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';

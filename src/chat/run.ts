@@ -1,0 +1,211 @@
+import { addCounts, ownCause } from '../answers/objects.ts';
+import { APIUserAbortError } from '../errors/api-errors.ts';
+import { followSignal, withAbortGrace } from '../http/abort.ts';
+import { runAborted, StreamTruncatedError } from '../streams/errors.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
+import type { Stream } from '../streams/stream.ts';
+import { ChatAccumulator, saysNothing } from './accumulator.ts';
+import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
+import type {
+  ChatCompletionChunk,
+  ChatCompletionStreamEvents,
+  CompletionUsage,
+  ParsedChatCompletion,
+  ParsedChatCompletionMessage,
+} from './types.ts';
+
+interface Registration<Values extends readonly unknown[]> {
+  // A method: a run with narrow events is then one with wider events too.
+  listener(this: void, ...values: Values): void;
+  readonly isOnce: boolean;
+}
+
+type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
+
+/** Calls listeners by the name of an event. `Events` maps names to what listeners are given. */
+class EventEmitter<Events extends EventMap<Events>> {
+  #listeners: { [Event in keyof Events]?: readonly Registration<Events[Event]>[] } = {};
+
+  /** Adds a listener; the same one can be added more than once. */
+  on<Event extends keyof Events>(
+    event: Event,
+    listener: (...values: Events[Event]) => void,
+    isOnce = false,
+  ): void {
+    // A new list each time, so that a listener may add and remove listeners while it is called.
+    this.#listeners[event] = [...(this.#listeners[event] ?? []), { listener, isOnce }];
+  }
+
+  /** Removes one registration of a listener. */
+  off<Event extends keyof Events>(
+    event: Event,
+    listener: (...values: Events[Event]) => void,
+  ): void {
+    const registrations = this.#listeners[event] ?? [];
+    const position = registrations.findIndex((registration) => registration.listener === listener);
+    this.#listeners[event] = registrations.filter((_, index) => index !== position);
+  }
+
+  /** Whether anybody listens. */
+  has(event: keyof Events): boolean {
+    return Boolean(this.#listeners[event]?.length);
+  }
+
+  /** Calls the listeners of an event in the order in which they were added. */
+  emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
+    const registrations = this.#listeners[event] ?? [];
+    this.#listeners[event] = registrations.filter(({ isOnce }) => !isOnce);
+    for (const { listener } of registrations) listener(...values);
+  }
+
+  /** The same after the end, when a listener that throws can no longer fail the run: its error is uncaught. */
+  emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
+    try {
+      this.emit(event, ...values);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
+  /** Removes every listener: events that come late reach nobody. */
+  clear(): void {
+    this.#listeners = {};
+  }
+}
+
+/** What a run has come to. */
+export interface RunResult<Parsed> {
+  /** The last completion. */
+  readonly completion: ParsedChatCompletion<Parsed>;
+  /** The last message of the model. */
+  readonly message: ParsedChatCompletionMessage<Parsed>;
+  /** The last function that the model wanted called. */
+  readonly functionCall: ChatCompletionFunctionCall | undefined;
+  /** What the last tool gave. */
+  readonly toolResult: string | undefined;
+}
+
+/** What is read of a stream. */
+export type Chunks = AsyncIterable<ChatCompletionChunk> &
+  Pick<Stream<ChatCompletionChunk>, 'verdict'>;
+
+/** How long work that does not listen to the signal is waited for after an abort. */
+const abortGraceMs = 500;
+
+/**
+ * What is there of a run from its first moment on: who listens and reads, the conversation, and the end.
+ * What it does is `ChatEngine`'s, which a page loads with its first run.
+ */
+export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
+  readonly controller = new AbortController();
+  readonly completions: ParsedChatCompletion<Parsed>[] = [];
+  /** The conversation. */
+  readonly messages: ChatCompletionMessageParam[];
+  /** Who reads the chunks; and whether the results of tools are read too. */
+  readonly readers = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
+  /** The stream of the current completion, and what its chunks add up to. */
+  stream: Chunks | undefined;
+  accumulator: ChatAccumulator | undefined;
+  /** What works, once it has been loaded. */
+  engine: RunResult<Parsed> | undefined;
+  /** Settles when the run is over. */
+  done = new Promise<RunResult<Parsed>>(() => {});
+  /** How the run ended; `undefined` until then. */
+  end: { readonly failure: Error | undefined } | undefined;
+
+  constructor(messages: readonly ChatCompletionMessageParam[] | undefined) {
+    super();
+    // Bad input is refused when it is sent.
+    this.messages = Array.isArray(messages) ? [...messages] : [];
+  }
+
+  /** The tokens of all completions. */
+  get usage(): CompletionUsage {
+    const total = { completion_tokens: 0, prompt_tokens: 0, total_tokens: 0 };
+    return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), total);
+  }
+
+  /** Adds a chunk to the current completion, and hands it to everybody who reads. */
+  take(chunk: ChatCompletionChunk): ChatAccumulator {
+    const accumulator = (this.accumulator ??= new ChatAccumulator(1));
+    accumulator.add(chunk);
+    if (!saysNothing(chunk)) {
+      for (const queue of this.readers.keys()) queue.push(chunk);
+      if (accumulator.partial) this.emit('chunk', chunk, accumulator.partial);
+    }
+    return accumulator;
+  }
+
+  fail(problem: string): never {
+    throw new GatewayError(problem, { outcome: 'unknown' });
+  }
+
+  failTruncated(): never {
+    throw new StreamTruncatedError('The stream ended in the middle of an answer.', {
+      outcome: 'unknown',
+      verdict: 'truncated',
+      partial: this.accumulator?.partial,
+    });
+  }
+
+  /** A loop over what is pushed, which ends with the run. */
+  queue<Item>(onLeave: () => void): ChunkQueue<Item> {
+    const queue = new ChunkQueue<Item>(onLeave);
+    this.done.then(
+      () => queue.end(undefined),
+      (error: unknown) => queue.end(error),
+    );
+    return queue;
+  }
+
+  /** The chunks that come from now on. Leaving them aborts the run. */
+  follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
+    const queue = this.queue<ChatCompletionChunk>(() => this.controller.abort());
+    this.readers.set(queue, takesMessages);
+    return queue;
+  }
+
+  /**
+   * Begins the work. Listeners are added after this, so nothing may happen before it has returned.
+   *
+   * @param work - Loads what it takes, and works.
+   * @param signal - The caller's: it aborts the run.
+   */
+  start(work: () => Promise<RunResult<Parsed>>, signal?: AbortSignal | null): void {
+    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, signal)));
+  }
+
+  async #run(
+    work: () => Promise<RunResult<Parsed>>,
+    signal?: AbortSignal | null,
+  ): Promise<RunResult<Parsed>> {
+    const { signal: own } = this.controller;
+    let release: (() => void) | undefined;
+    try {
+      release = followSignal(signal, this.controller);
+      const result = await withAbortGrace(work(), own, abortGraceMs, () =>
+        this.engine
+          ? runAborted(own)
+          : new APIUserAbortError('The run was aborted.', {
+              outcome: 'not_sent',
+              cause: ownCause(own.reason),
+            }),
+      );
+      this.end = { failure: undefined };
+      return result;
+    } catch (cause) {
+      const failure = cause instanceof Error ? cause : new Error(String(cause));
+      this.end = { failure };
+      if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
+      else this.emitLast('error', failure);
+      throw failure;
+    } finally {
+      release?.();
+      this.emitLast('end');
+      this.clear();
+    }
+  }
+}
