@@ -47,6 +47,7 @@ describe('a part that is loaded later', () => {
 async function cutOff() {
   const parts = [
     '../src/videos/operations.ts',
+    '../src/chat/engine.ts',
     '../src/chat/operations.ts',
     '../src/generate/operations.ts',
     '../src/rare.ts',
@@ -139,6 +140,7 @@ describe('a call whose part does not come', () => {
     'generate.runTools': ({ generate }) =>
       generate.runTools({ model: 'm', contents: 'Hi', functions: [] }),
     'chat.completions.parse': ({ chat }) => chat.completions.parse(question),
+    'chat.completions.stream': ({ chat }) => chat.completions.stream(question).done(),
     'chat.completions.stream, with a format': ({ chat }) =>
       chat.completions.stream({ ...question, response_format: { type: 'json_object' } }).done(),
     'chat.completions.runTools': ({ chat }) =>
@@ -175,6 +177,32 @@ describe('a call whose part does not come', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
+  test('tells listeners and loops of a helper', async () => {
+    const { gateway } = await cutOff();
+    const stream = gateway.chat.completions.stream(question);
+    const names: string[] = [];
+    stream.on('error', ({ name }) => names.push(name)).on('end', () => names.push('end'));
+
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      name: 'APIConnectionError',
+      outcome: 'not_sent',
+    });
+    expect(names).toEqual(['APIConnectionError', 'end']);
+    expect(stream).toMatchObject({ ended: true, errored: true, aborted: false });
+    expect(stream.currentChatCompletionSnapshot).toBeUndefined();
+  });
+
+  test('closes what it was to read, whose call may have been charged', async () => {
+    await cutOff();
+    const { ChatCompletionStream } = await import('../src/stream.ts');
+    const cancel = vi.fn();
+
+    const stream = ChatCompletionStream.fromReadableStream(new ReadableStream({ cancel }));
+
+    await expect(stream.done()).rejects.toMatchObject({ name: 'GatewayError', outcome: 'unknown' });
+    expect(cancel).toHaveBeenCalled();
+  });
+
   test.each(Object.entries(calls))('%s sends nothing', async (_, call) => {
     const { gateway, fetch } = await cutOff();
 
@@ -191,6 +219,10 @@ async function slow(options: GatewayOptions = {}) {
   const waiting: (() => void)[] = [];
   const gate = new Promise<void>((resolve) => waiting.push(resolve));
   vi.doUnmock('../src/chat/operations.ts');
+  vi.doMock('../src/chat/engine.ts', async (importOriginal) => {
+    await gate;
+    return importOriginal();
+  });
   vi.doMock('../src/rare.ts', async (importOriginal) => {
     await gate;
     return importOriginal();
@@ -214,6 +246,7 @@ describe('a call whose part takes a while to come', () => {
   afterEach(() => {
     vi.useRealTimers();
     vi.doUnmock('../src/rare.ts');
+    vi.doUnmock('../src/chat/engine.ts');
   });
 
   test('sends what was given, also when that is used for another call', async () => {
@@ -303,6 +336,23 @@ describe('a call whose part takes a while to come', () => {
       outcome: 'not_sent',
       cause: new Error('enough'),
     });
+    expect(bodies).toEqual([]);
+  });
+
+  test('ends at once when its helper is aborted', async () => {
+    const { gateway, bodies, come } = await slow();
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const stream = gateway.chat.completions.stream({ model: 'm', messages });
+    const aborted = stream.emitted('abort');
+    stream.abort();
+
+    await expect(stream.done()).rejects.toMatchObject({
+      name: 'APIUserAbortError',
+      outcome: 'not_sent',
+    });
+    await expect(aborted).resolves.toMatchObject({ outcome: 'not_sent' });
+    come();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(bodies).toEqual([]);
   });
 

@@ -6,13 +6,11 @@ import type {
   ChatCompletionChunkChoice,
   ChatCompletionChunkDelta,
   ChatCompletion,
-  ChatCompletionAudio,
   ChatCompletionChoice,
-  ChatCompletionLogprobs,
   ChatCompletionMessage,
   CompletionUsage,
 } from './types.ts';
-import { addCalled, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
+import { addCalled, growTexts, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
@@ -28,8 +26,9 @@ const deltaFields = new Set<string>([
   'audio',
   'function_call',
 ]);
-const logprobsFields = new Set(['content', 'refusal']);
-const audioFields = new Set(['id', 'data', 'expires_at', 'transcript']);
+const none = new Set<string>();
+const audioTexts = ['data', 'transcript'] as const;
+const audioFields = new Set<string>([...audioTexts, 'id', 'expires_at']);
 
 /** A choice that is being put together. */
 export interface OpenChoice {
@@ -101,7 +100,13 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     const { delta, logprobs } = piece;
     if (this.#keeps) {
       addDelta(message, delta);
-      if (logprobs) addLogprobs((choice.logprobs ??= { content: null, refusal: null }), logprobs);
+      if (logprobs)
+        copyUnknownFields(
+          logprobs,
+          (choice.logprobs ??= { content: null, refusal: null }),
+          none,
+          true,
+        );
     }
     if (delta.tool_calls !== undefined) {
       toolCalls.add(delta.tool_calls);
@@ -146,13 +151,13 @@ function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
 function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
   const { audio, function_call: call } = delta;
   addParts(message, delta);
-  for (const field of texts) {
-    const piece = delta[field];
-    // Tolerant reading lets wrong types through; only text can be added to text.
-    if (typeof piece === 'string') message[field] = growText(message[field], piece);
-  }
+  growTexts(message, delta, texts);
   if (audio) {
-    addAudio((message.audio ??= { id: '', data: '', expires_at: 0, transcript: '' }), audio);
+    const sum = (message.audio ??= { id: '', data: '', expires_at: 0, transcript: '' });
+    sum.id ||= audio.id ?? '';
+    sum.expires_at ||= audio.expires_at ?? 0;
+    growTexts(sum, audio, audioTexts);
+    copyUnknownFields(audio, sum, audioFields);
   }
   if (call) addCalled((message.function_call ??= { name: '', arguments: '' }), call);
   copyUnknownFields(delta, message, deltaFields, true);
@@ -160,13 +165,17 @@ function addDelta(message: ChatCompletionMessage, delta: ChatCompletionChunkDelt
 
 /** Some providers send part of the content as text and part of it in typed parts. */
 function addParts(message: ChatCompletionMessage, delta: ChatCompletionChunkDelta): void {
-  const { content, content_parts: parts = content ? [textPart(content)] : [] } = delta;
   if ((delta.content_parts ?? message.content_parts) === undefined) return;
-  message.content_parts ??= message.content ? [textPart(message.content)] : [];
-  for (const part of parts) addPart(message.content_parts, part);
+  message.content_parts = partsOf(message);
+  for (const part of partsOf(delta)) addPart(message.content_parts, part);
 }
 
-const textPart = (text: string) => ({ type: 'text', text });
+function partsOf({
+  content,
+  content_parts: parts,
+}: Pick<ChatCompletionChunkDelta, 'content' | 'content_parts'>): unknown[] {
+  return parts ?? (content ? [{ type: 'text', text: content }] : []);
+}
 
 /**
  * Adds a part of streamed content to those before. What the stream has cut into pieces, text and
@@ -188,27 +197,11 @@ function addPart(parts: unknown[], part: unknown): void {
   }
 }
 
-const isAlike = (before: unknown, piece: unknown): boolean =>
-  piece === undefined || Array.isArray(before) === Array.isArray(piece);
-
-/** Whether a part goes on with the one before: of the same type, and written in the same form. */
-function continues(last: JsonObject, { type, text, thinking }: JsonObject): boolean {
+/** Whether a part goes on with the one before: of the same type, whose name its field has, in the same form. */
+function continues(last: JsonObject, part: JsonObject): boolean {
+  const { type } = part;
   if (last['type'] !== type || (type !== 'text' && type !== 'thinking')) return false;
-  return isAlike(last['text'], text) && isAlike(last['thinking'], thinking);
-}
-
-function addAudio(audio: ChatCompletionAudio, piece: Partial<ChatCompletionAudio>): void {
-  audio.id ||= piece.id ?? '';
-  audio.data += piece.data ?? '';
-  audio.expires_at ||= piece.expires_at ?? 0;
-  audio.transcript = growText(audio.transcript, piece.transcript ?? '');
-  copyUnknownFields(piece, audio, audioFields);
-}
-
-function addLogprobs(logprobs: ChatCompletionLogprobs, piece: ChatCompletionLogprobs): void {
-  if (piece.content) (logprobs.content ??= []).push(...piece.content);
-  if (piece.refusal) (logprobs.refusal ??= []).push(...piece.refusal);
-  copyUnknownFields(piece, logprobs, logprobsFields, true);
+  return part[type] === undefined || Array.isArray(last[type]) === Array.isArray(part[type]);
 }
 
 /** A chunk that whoever sent it on has compared already. */

@@ -1,13 +1,61 @@
+import { isObject, objectsOf } from '../answers/objects.ts';
+import { checkList, checkModel, checkParams } from '../check.ts';
+import { textsOf } from './normalize.ts';
+import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
+import type { ChatCompletionCreateParamsBase } from './params.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import { later } from '../load.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
-import { chatBody } from './body.ts';
-import type { ChatCompletionCreateParamsBase } from './params.ts';
-import { chatCompletionSchema, chatProtocolFor } from './schema.ts';
+import { ChatAccumulator } from './accumulator.ts';
+import { readValue } from '../answers/reader.ts';
+import type { StreamProtocol } from '../streams/protocol.ts';
+import type { JsonObject } from '../types.ts';
 import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
+
+/** An answer goes back as it came: without what this package has added to it. */
+function sentMessage(message: unknown): unknown {
+  if (!isObject(message) || message['role'] !== 'assistant') return message;
+  const { parsed: _, content_parts: parts, audio, ...sent } = message;
+  // The sound itself is not taken back, only its id.
+  if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
+  if (sent['refusal'] === null) delete sent['refusal'];
+  if (Array.isArray(parts)) {
+    const { text, thoughts } = textsOf(parts);
+    // Text that the caller has changed since counts more than what came.
+    if (sent['content'] === text) sent['content'] = parts;
+    if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
+  }
+  if (sent['tool_calls'] !== undefined) {
+    sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
+      if (!isObject(call['function'])) return call;
+      const { parsed_arguments: __, ...called } = call['function'];
+      return { ...call, function: called };
+    });
+  }
+  return sent;
+}
+
+/**
+ * The body of a chat completion, checked.
+ *
+ * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
+ * providers, and a whole answer could no longer be told from a cut one.
+ */
+export function chatBody(params: ChatCompletionCreateParamsBase): object {
+  checkParams('chat.completions.create', params);
+  checkModel(params.model);
+  checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
+  const body = { ...params, messages: params.messages.map(sentMessage) };
+  if (params.stream_options?.include_usage !== false) return body;
+  return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
+}
+
+/** What helpers do: a page that only calls `create()` does not load it. */
+export const loadEngine = later('streams with events', () => import('./engine.ts'));
 
 export function askWhole(
   transport: Transport,
@@ -39,4 +87,45 @@ export function wholeAnswer(params: ChatCompletionCreateParamsBase) {
     schema: chatCompletionSchema,
     fromEvents: collectAs(chatProtocolFor(params?.n ?? 1)),
   };
+}
+
+/**
+ * How the stream that answers a request is read.
+ *
+ * @param choices - How many answers were asked for.
+ * @param isHidden - Which chunks are kept back.
+ */
+export function chatProtocolFor(
+  choices: number,
+  isHidden?: (chunk: ChatCompletionChunk) => boolean,
+): StreamProtocol<ChatCompletionChunk> {
+  return {
+    read: (value, check) => readValue(value, chatChunkSchema, check),
+    follow: (keeps) => new ChatAccumulator(choices, keeps),
+    ...(isHidden && { isHidden }),
+    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
+    isPiece: (answer) =>
+      isObject(answer) &&
+      (endsInError(answer) ||
+        objectsOf(answer['choices']).some(({ delta: piece }) => isObject(piece))),
+  };
+}
+
+/** Makes one chunk of a whole completion. */
+function toChunk(completion: JsonObject): JsonObject {
+  const { choices } = completion;
+  return {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
+  };
+}
+
+function toChunkChoice(whole: unknown): unknown {
+  if (!isObject(whole) || !isObject(whole['message'])) return whole;
+  const { message: said, ...rest } = whole;
+  const { tool_calls: calls } = said;
+  if (!Array.isArray(calls)) return { ...rest, delta: said };
+  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
+  return { ...rest, delta: { ...said, tool_calls: pieces } };
 }

@@ -1,6 +1,6 @@
 import { asGiven, optionsAsGiven } from '../given.ts';
 import { later } from '../load.ts';
-import { askStream, askWhole } from './calls.ts';
+import { askStream, askWhole, loadEngine } from './calls.ts';
 import type {
   ChatCompletionAllowedToolChoice,
   ChatCompletionAllowedTools,
@@ -38,16 +38,16 @@ import type {
   ChatCompletionToolMessageParam,
   ChatCompletionUserMessageParam,
 } from './params.ts';
+import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { hasNoChoices, saysNothing } from './accumulator.ts';
-import { ChatRun } from './run.ts';
+import { ChatRun, type FollowCaller } from './run.ts';
 import {
   ChatCompletionRunner,
   ChatCompletionStream,
   ChatCompletionStreamingRunner,
-  loadEngine,
 } from './runner.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -243,10 +243,12 @@ export class Completions {
     const [given, own] = [params && { ...params }, optionsAsGiven(options)];
     const run = new ChatRun<unknown>(params?.messages);
     const work = async (runner: ChatCompletionRunner<unknown>) => {
-      const { runTools } = await loadParsing();
-      return runTools({ calls: callsOf(this.transport), params: given, options: own, run, runner });
+      const calls = callsOf(this.transport);
+      const request = { ...own, signal: run.controller.signal };
+      const { runTools } = await calls.load(loadParsing, request);
+      return runTools({ calls, params: given, options: own, run, runner });
     };
-    return new Runner(run, work, options?.signal);
+    return new Runner(run, work, followCaller(options));
   }
 }
 
@@ -276,14 +278,21 @@ export declare namespace Completions {
 /** How runs get their completions, each as the client is at that moment. */
 function callsOf(transport: () => Transport): ChatCalls {
   return {
+    load: (part, options) => transport().load(part, options),
     whole: (params, options) => askWhole(transport(), params, options),
     stream: (params, options) => askStream(transport(), params, options),
   };
 }
 
+/** Not what helpers do for themselves: who only reads streams would load what checks a signal. */
+const followCaller =
+  (options: RequestOptions | undefined): FollowCaller =>
+  (controller) =>
+    followSignal(options?.signal, controller);
+
 /** Starts a run of one streamed completion. */
 export function startStream(
-  calls: Pick<ChatCalls, 'stream'>,
+  calls: Pick<ChatCalls, 'load' | 'stream'>,
   params: ChatParams,
   options?: RequestOptions,
 ): ChatCompletionStream<unknown> {
@@ -293,12 +302,15 @@ export function startStream(
   const work = async () => {
     // Without either there is nothing to parse.
     const isParsed = given?.response_format || given?.tools;
-    const [{ ChatEngine }, parsing] = await Promise.all([loadEngine(), isParsed && loadParsing()]);
+    const [{ ChatEngine }, parsing] = await Promise.all([
+      calls.load(loadEngine, request),
+      isParsed && calls.load(loadParsing, request),
+    ]);
     const engine = new ChatEngine(run, parsing && parsing.outputParser(given, 'stream'));
     await engine.read(calls.stream(given, request));
     return engine.finish();
   };
-  return new ChatCompletionStream(run, work, options?.signal);
+  return new ChatCompletionStream(run, work, followCaller(options));
 }
 
 /** Chat in OpenAI's format. */

@@ -22,7 +22,8 @@ function toolMessageIn({
 }: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
   if (!object.startsWith(messagePrefix)) return undefined;
   const { message }: { message?: unknown } = Object(JSON.parse(object.slice(messagePrefix.length)));
-  const { content, tool_call_id: id }: Partial<ChatCompletionToolMessageParam> = Object(message);
+  const { content, tool_call_id: id }: { content?: unknown; tool_call_id?: unknown } =
+    Object(message);
   return { role: 'tool', content: String(content), tool_call_id: String(id) };
 }
 
@@ -45,7 +46,6 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
   constructor(run: ChatRun<Parsed>, parser?: CompletionParser<Parsed>) {
     this.run = run;
     this.#parser = parser;
-    run.engine = this;
   }
 
   /** The last completion. */
@@ -132,7 +132,8 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       }
     }
     // A line with the result of a tool is no proof that the answer after it is whole.
-    if (hasResults && this.run.accumulator?.isFinished(true) === false) run.failTruncated();
+    const { accumulator } = this.run;
+    if (hasResults && accumulator?.isFinished(true) === false) run.failTruncated(accumulator);
     return this.#complete();
   }
 

@@ -1,3 +1,4 @@
+import type { Later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { AutoParseableTool } from '../structured/types.ts';
@@ -133,6 +134,8 @@ export type ChatParams = Omit<ChatCompletionCreateParamsBase, 'stream'>;
 
 /** How a run gets its completions: each is one request. */
 export interface ChatCalls {
+  /** Waits for a part no longer than the call that needs it may take. */
+  load<Part>(part: Later<Part>, options: RequestOptions): Promise<Part>;
   whole(params: ChatParams, options: RequestOptions): PromiseLike<ChatCompletion>;
   stream(params: ChatParams, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
 }

@@ -1,7 +1,7 @@
-import { addCounts, ownCause } from '../answers/objects.ts';
+import { addCounts } from '../answers/objects.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { followSignal, withAbortGrace } from '../http/abort.ts';
-import { runAborted, StreamTruncatedError } from '../streams/errors.ts';
+import { withAbortGrace } from '../http/abort.ts';
+import { runAborted, truncated } from '../streams/errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -92,6 +92,9 @@ export interface RunResult<Parsed> {
 export type Chunks = AsyncIterable<ChatCompletionChunk> &
   Pick<Stream<ChatCompletionChunk>, 'verdict'>;
 
+/** Aborts the run when its caller says so, until the function that it returns is called. */
+export type FollowCaller = (controller: AbortController) => () => void;
+
 /** How long work that does not listen to the signal is waited for after an abort. */
 const abortGraceMs = 500;
 
@@ -109,12 +112,10 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   /** The stream of the current completion, and what its chunks add up to. */
   stream: Chunks | undefined;
   accumulator: ChatAccumulator | undefined;
-  /** What works, once it has been loaded. */
-  engine: RunResult<Parsed> | undefined;
   /** Settles when the run is over. */
   done = new Promise<RunResult<Parsed>>(() => {});
   /** How the run ended; `undefined` until then. */
-  end: { readonly failure: Error | undefined } | undefined;
+  end: { readonly failure?: Error } | undefined;
 
   constructor(messages: readonly ChatCompletionMessageParam[] | undefined) {
     super();
@@ -139,16 +140,12 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return accumulator;
   }
 
-  fail(problem: string): never {
-    throw new GatewayError(problem, { outcome: 'unknown' });
+  fail(problem: string, cause?: unknown): never {
+    throw new GatewayError(problem, { outcome: 'unknown', cause });
   }
 
-  failTruncated(): never {
-    throw new StreamTruncatedError('The stream ended in the middle of an answer.', {
-      outcome: 'unknown',
-      verdict: 'truncated',
-      partial: this.accumulator?.partial,
-    });
+  failTruncated(received: ChatAccumulator): never {
+    throw truncated({ operation: 'fromReadableStream()' }, received, 'truncated');
   }
 
   /** A loop over what is pushed, which ends with the run. */
@@ -172,29 +169,22 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
    * Begins the work. Listeners are added after this, so nothing may happen before it has returned.
    *
    * @param work - Loads what it takes, and works.
-   * @param signal - The caller's: it aborts the run.
+   * @param follow - Aborts the run when its caller says so.
    */
-  start(work: () => Promise<RunResult<Parsed>>, signal?: AbortSignal | null): void {
-    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, signal)));
+  start(work: () => Promise<RunResult<Parsed>>, follow?: FollowCaller): void {
+    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, follow)));
   }
 
   async #run(
     work: () => Promise<RunResult<Parsed>>,
-    signal?: AbortSignal | null,
+    follow?: FollowCaller,
   ): Promise<RunResult<Parsed>> {
     const { signal: own } = this.controller;
     let release: (() => void) | undefined;
     try {
-      release = followSignal(signal, this.controller);
-      const result = await withAbortGrace(work(), own, abortGraceMs, () =>
-        this.engine
-          ? runAborted(own)
-          : new APIUserAbortError('The run was aborted.', {
-              outcome: 'not_sent',
-              cause: ownCause(own.reason),
-            }),
-      );
-      this.end = { failure: undefined };
+      release = follow?.(this.controller);
+      const result = await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
+      this.end = {};
       return result;
     } catch (cause) {
       const failure = cause instanceof Error ? cause : new Error(String(cause));

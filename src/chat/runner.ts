@@ -1,11 +1,10 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { later } from '../load.ts';
 import type { StreamVerdict } from '../streams/errors.ts';
 import { ignoreRejection } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
 import { chatLines } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
-import { ChatRun, type RunResult } from './run.ts';
+import { ChatRun, type FollowCaller, type RunResult } from './run.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -14,9 +13,6 @@ import type {
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
 } from './types.ts';
-
-/** What helpers do: a page that only calls `create()` does not load it. */
-export const loadEngine = later('runs and the helper of streams', () => import('./engine.ts'));
 
 /** What a promise for an event gives: nothing, its only argument, or all of them. */
 export type EmittedValue<Values extends readonly unknown[]> = Values extends readonly []
@@ -53,12 +49,12 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   constructor(
     run: ChatRun<Parsed>,
     work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
-    signal?: AbortSignal | null,
+    follow?: FollowCaller,
   ) {
     this.#run = run;
     this.controller = run.controller;
     this.messages = run.messages;
-    run.start(() => work(this), signal);
+    run.start(() => work(this), follow);
   }
 
   /** Whether the run is over, for whatever reason. */
@@ -151,9 +147,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   }
 
   /** The same as `abort()`, for `await using`. */
-  [asyncDispose](): Promise<void> {
+  async [asyncDispose](): Promise<void> {
     this.abort();
-    return Promise.resolve();
   }
 
   /**
@@ -236,9 +231,9 @@ export class ChatCompletionStream<Parsed = null>
   constructor(
     run: ChatRun<Parsed>,
     work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
-    signal?: AbortSignal | null,
+    follow?: FollowCaller,
   ) {
-    super(run, work, signal);
+    super(run, work, follow);
     this.#run = run;
   }
 
@@ -306,7 +301,10 @@ function replay(
     const { signal } = run.controller;
     const stream = streamOfLines(readable, new AbortController(), chatLines, signal);
     try {
-      const { ChatEngine } = await loadEngine();
+      // No `later()`: what it says of charges is not true of a call that another program has made.
+      const { ChatEngine } = await import('./engine.ts').catch((cause: unknown) =>
+        run.fail('A part of model-gateway could not be loaded.', cause),
+      );
       const engine = new ChatEngine(run);
       await engine.read(stream);
       return engine.finish();

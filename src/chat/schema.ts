@@ -1,3 +1,5 @@
+import type { JsonObject } from '../types.ts';
+import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
 import type { ChatCompletionFunctionCall } from './params.ts';
 import type {
   ChatCompletion,
@@ -10,13 +12,9 @@ import type {
   ChatCompletionChunkChoice,
   ChatCompletionChunkDelta,
 } from './types.ts';
-import type { JsonObject } from '../types.ts';
-import { isEmptyAnswer } from '../answers/error-body.ts';
-import { holdsSomething, isObject, objectsOf } from '../answers/objects.ts';
-import { type FieldsOf, numeric, readValue, type ResponseSchema } from '../answers/reader.ts';
-import type { StreamProtocol } from '../streams/protocol.ts';
-import { ChatAccumulator } from './accumulator.ts';
 import { isErrorReason, isFinishReason, normalizeChunk, normalizeCompletion } from './normalize.ts';
+import { isEmptyAnswer } from '../answers/error-body.ts';
+import { type FieldsOf, numeric, type ResponseSchema } from '../answers/reader.ts';
 
 /** The fields that a completion and its chunks share. */
 const head = {
@@ -92,12 +90,12 @@ function isChoice({ message: said, delta, text, finish_reason: reason }: JsonObj
 }
 
 /** Whether a completion was cut by an error of the provider, whatever had come of it. */
-function endsInError({ choices }: JsonObject): boolean {
+export function endsInError({ choices }: JsonObject): boolean {
   return objectsOf(choices).some(({ finish_reason: reason }) => isErrorReason(reason));
 }
 
 /** Whether there is anything of a completion. Providers that filter it all out leave an empty list. */
-function isCompletion(value: JsonObject): boolean {
+export function isCompletion(value: JsonObject): boolean {
   const { choices, id } = value;
   if (isEmptyAnswer(choices, value)) return holdsSomething(id) || isObject(value['usage']);
   return objectsOf(choices).some(isChoice);
@@ -126,44 +124,3 @@ export const chatChunkSchema: ResponseSchema<ChatCompletionChunk> = {
   fields: { ...head, choices: [chunkChoice], usage } satisfies FieldsOf<ChatCompletionChunk>,
   normalize: normalizeChunk,
 };
-
-/**
- * How the stream that answers a request is read.
- *
- * @param choices - How many answers were asked for.
- * @param isHidden - Which chunks are kept back.
- */
-export function chatProtocolFor(
-  choices: number,
-  isHidden?: (chunk: ChatCompletionChunk) => boolean,
-): StreamProtocol<ChatCompletionChunk> {
-  return {
-    read: (value, check) => readValue(value, chatChunkSchema, check),
-    follow: (keeps) => new ChatAccumulator(choices, keeps),
-    ...(isHidden && { isHidden }),
-    fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
-    isPiece: (answer) =>
-      isObject(answer) &&
-      (endsInError(answer) ||
-        objectsOf(answer['choices']).some(({ delta: piece }) => isObject(piece))),
-  };
-}
-
-/** Makes one chunk of a whole completion. */
-function toChunk(completion: JsonObject): JsonObject {
-  const { choices } = completion;
-  return {
-    ...completion,
-    object: 'chat.completion.chunk',
-    choices: Array.isArray(choices) ? choices.map(toChunkChoice) : [],
-  };
-}
-
-function toChunkChoice(whole: unknown): unknown {
-  if (!isObject(whole) || !isObject(whole['message'])) return whole;
-  const { message: said, ...rest } = whole;
-  const { tool_calls: calls } = said;
-  if (!Array.isArray(calls)) return { ...rest, delta: said };
-  const pieces = calls.map((call, index) => (isObject(call) ? { index, ...call } : call));
-  return { ...rest, delta: { ...said, tool_calls: pieces } };
-}

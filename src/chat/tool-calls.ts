@@ -1,10 +1,12 @@
 import { copyUnknownFields, growText } from '../answers/objects.ts';
 import { WholeJSON } from '../structured/whole-json.ts';
-import type { ChatCompletionFunctionCall, ChatCompletionMessageToolCall } from './params.ts';
+import type { ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
-const calledFields = new Set(['name', 'arguments', 'input']);
+const calledTexts = ['arguments', 'input'] as const;
+type CalledText = (typeof calledTexts)[number];
+const calledFields = new Set<string>([...calledTexts, 'name']);
 const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
 
 /** A tool call that is being put together. */
@@ -134,10 +136,7 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
   // Providers want some of what they add back, as Gemini its signatures.
   copyUnknownFields(piece, call, callFields);
   if (call.type === 'custom') {
-    const { name, input } = piece.custom ?? {};
-    copyUnknownFields(piece.custom ?? {}, call.custom, calledFields);
-    if (name) call.custom.name = name;
-    if (typeof input === 'string') call.custom.input = growText(call.custom.input, input);
+    addCalled(call.custom, piece.custom ?? {});
     return;
   }
   if (open.isFilled && piece.function?.arguments) {
@@ -147,15 +146,28 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
   addCalled(call.function, piece.function ?? {});
 }
 
-/** Adds a piece of a function call to those before. */
+type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };
+
+/** Adds a piece of what is called to those before. */
 export function addCalled(
-  call: ChatCompletionFunctionCall,
-  piece: NonNullable<ChatCompletionChunkToolCall['function']>,
+  called: { name: string } & Texts<CalledText>,
+  piece: { name?: string | undefined } & Texts<CalledText>,
 ): void {
-  const { name, arguments: text } = piece;
-  copyUnknownFields(piece, call, calledFields);
-  if (name) call.name = name;
-  if (typeof text === 'string') call.arguments = growText(call.arguments, text);
+  copyUnknownFields(piece, called, calledFields);
+  if (piece.name) called.name = piece.name;
+  growTexts(called, piece, calledTexts);
+}
+
+/** Adds the pieces of texts to those before. Tolerant reading lets other types through, which add nothing. */
+export function growTexts<Name extends string>(
+  sum: Texts<Name>,
+  pieces: Texts<Name>,
+  names: readonly Name[],
+): void {
+  for (const name of names) {
+    const piece = pieces[name];
+    if (typeof piece === 'string') sum[name] = growText(sum[name], piece);
+  }
 }
 
 /**

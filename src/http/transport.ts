@@ -117,8 +117,12 @@ export class Transport implements Caller {
   ): GatewayPromise<T> {
     const transport = this.snapshot();
     const own = optionsAsGiven(options);
-    const ready = load.part ? load() : untilStopped(load, this.client, own);
-    return GatewayPromise.when(ready, (part) => start(part, transport, own));
+    return GatewayPromise.when(transport.load(load, own), (part) => start(part, transport, own));
+  }
+
+  /** Loads a part, and waits for it no longer than the call that needs it may take. */
+  load<Part>(load: Later<Part>, options: RequestOptions | undefined): Promise<Part> {
+    return load.part ? load() : untilStopped(load, this.client, options);
   }
 
   raw<T>(

@@ -5,7 +5,7 @@ import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { startStream } from '../../src/chat/chat.ts';
 import type { ChatCalls } from '../../src/chat/run-tools.ts';
 import { ChatCompletionStream } from '../../src/chat/runner.ts';
-import { chatProtocolFor } from '../../src/chat/schema.ts';
+import { chatProtocolFor } from '../../src/chat/calls.ts';
 import type { ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
@@ -37,7 +37,7 @@ function help(
 
 /** A helper over what a request gives. */
 function open(request: ChatCalls['stream']): ChatCompletionStream<unknown> {
-  return startStream({ stream: request }, { model: 'm', messages });
+  return startStream({ load: (part) => part(), stream: request }, { model: 'm', messages });
 }
 
 const names = [

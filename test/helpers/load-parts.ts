@@ -13,6 +13,7 @@ await Promise.allSettled([
   gateway.videos.create(order),
   gateway.images.generate(order),
   gateway.generate.content({ model: 'model', contents: 'Hello' }),
+  gateway.chat.completions.stream({ model: 'model', messages: [] }).done(),
   gateway.embeddings.create({ model: 'model', input: 'Hello' }),
   gateway.get('/v1/models'),
   gateway.audio.speech.create({ model: 'model', input: 'Hello' }),
