@@ -57,8 +57,12 @@ export {
 } from './videos/errors.ts';
 export { endpoints } from './endpoints.ts';
 export type { BodyKind, ChargeClass, Endpoint, Operation, ResponseKind } from './endpoints.ts';
-export { toStreamingFile, type StreamingFileOptions } from './uploads/streaming-file.ts';
-export { toFile, type ToFileInput } from './uploads/to-file.ts';
+export {
+  toStreamingFile,
+  type StreamingFileOptions,
+  toFile,
+  type ToFileInput,
+} from './uploads/to-file.ts';
 export { GatewayPromise, GatewayPromise as APIPromise, type WithResponse } from './http/promise.ts';
 export type { ManyOptions, ManyProgress } from './many.ts';
 export type {

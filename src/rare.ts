@@ -9,4 +9,4 @@ export { editImages } from './images/edit.ts';
 export { generateImages, generateManyImages } from './images/operations.ts';
 export { listModels, retrieveModel } from './models/answers.ts';
 export { callRoute } from './routes/routes.ts';
-export { readFile } from './uploads/read-file.ts';
+export { readFile } from './uploads/file-input.ts';

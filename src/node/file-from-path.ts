@@ -3,8 +3,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { check, checkText } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { unreadable } from '../uploads/file-input.ts';
-import { readFile } from '../uploads/read-file.ts';
+import { unreadable, readFile } from '../uploads/file-input.ts';
 import { codeOf } from './durable.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { sniffLength } from '../answers/file-type.ts';
-import { InvalidInputError } from '../errors/gateway-error.ts';
+import { sniffLength, typeOfBytes } from '../answers/file-type.ts';
+import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
 import { bytesOf, isBinary } from '../given.ts';
+import { onAbort } from '../http/abort.ts';
 import { nodeProcess } from '../node-process.ts';
-import { nameOf } from './file-name.ts';
-import { baseName } from './streaming-file.ts';
+import { baseName, nameOf, typeOfName } from './file-name.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -13,6 +13,20 @@ import {
   type UploadData,
   type Uploadable,
 } from './types.ts';
+
+/**
+ * Does what reads what a caller gave.
+ *
+ * @throws `InvalidInputError` naming the parameter in place of an error of the platform
+ */
+export async function reading<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new InvalidInputError(field, unreadable(error), { cause: error });
+  }
+}
 
 /** What to say of a file that cannot be read. */
 export function unreadable(error: unknown): string {
@@ -25,35 +39,33 @@ export function has(value: unknown, name: PropertyKey, type = 'function'): value
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, name) === type;
 }
 
-/** Whether a value is a `Blob`, of this or of another implementation. */
+/** Also of another implementation. */
 function isBlob(value: unknown): value is Blob {
   const isDescribed = has(value, 'size', 'number') && has(value, 'type', 'string');
   return isDescribed && has(value, 'arrayBuffer') && has(value, 'slice');
 }
 
-/** Whether a value is a `Response`, or shaped like one. */
 function isResponse(value: unknown): value is ResponseLike {
   return has(value, 'url', 'string') && has(value, 'blob');
 }
 
-/** Whether a value is a web `ReadableStream`. Not every browser can iterate one. */
+/** Not every browser can iterate one. */
 function isWebStream(value: unknown): value is ReadableStream<unknown> {
   return has(value, 'getReader');
 }
 
-/** Whether a value is read piece by piece. */
 function isStream(value: unknown): value is StreamingFileInput {
   return isWebStream(value) || has(value, Symbol.asyncIterator);
 }
 
-/** Whether a value is `{ data, filename, type }`. Text needs a file name to count as a file. */
+/** Text needs a file name to count as a file. */
 export function isUploadData(value: unknown): value is UploadData {
   if (has(value, 'data', 'string')) return has(value, 'filename', 'string');
   const data: unknown = has(value, 'data', 'object') ? Reflect.get(value, 'data') : undefined;
   return isBlob(data) || isBinary(data);
 }
 
-/** Whether a value was made by `toStreamingFile`, also by another copy of this package. */
+/** Also one that another copy of this package made. */
 function isStreamingFile(value: unknown): value is StreamingFile {
   return has(value, streamingFileMark, 'boolean');
 }
@@ -87,17 +99,17 @@ async function chunkBytes(chunk: unknown): Promise<Uint8Array<ArrayBuffer>> {
   throw new TypeError(`A stream of file content must yield bytes, text or Blobs, not ${found}.`);
 }
 
+/** Whether a value is a Node stream, of which no type is known here. */
+function isNodeStream(value: unknown): value is {
+  on(event: 'error', listener: () => void): unknown;
+  destroy(reason?: Error): unknown;
+} {
+  return has(value, 'on') && has(value, 'destroy');
+}
+
 interface RawReader {
   next(): Promise<{ done?: boolean | undefined; value?: unknown }>;
   close(reason: unknown): unknown;
-}
-
-/** Calls a method that only Node streams have. */
-function callIfThere(stream: object, name: string, ...parameters: unknown[]): boolean {
-  const method: unknown = Reflect.get(stream, name);
-  if (typeof method !== 'function') return false;
-  Reflect.apply(method, stream, parameters);
-  return true;
 }
 
 function readerOf(stream: StreamingFileInput): RawReader {
@@ -105,14 +117,14 @@ function readerOf(stream: StreamingFileInput): RawReader {
     const reader = stream.getReader();
     return { next: () => reader.read(), close: (reason) => reader.cancel(reason) };
   }
-  // A Node stream that fails while nobody reads it would end the process.
-  callIfThere(stream, 'on', 'error', () => {});
   const iterator = stream[Symbol.asyncIterator]();
+  const next = () => iterator.next();
+  if (!isNodeStream(stream)) return { next, close: () => iterator.return?.() };
+  // One that fails while nobody reads it would end the process.
+  stream.on('error', () => {});
   return {
-    next: () => iterator.next(),
-    close: (reason) =>
-      callIfThere(stream, 'destroy', reason instanceof Error ? reason : undefined) ||
-      iterator.return?.(),
+    next,
+    close: (reason) => stream.destroy(reason instanceof Error ? reason : undefined),
   };
 }
 
@@ -131,9 +143,7 @@ export function openStream(stream: StreamingFileInput, signal?: AbortSignal): Re
   const close = async (): Promise<void> => {
     if (!ended) await reader.close(signal?.reason);
   };
-  const onAbort = (): void => void close().catch(() => {});
-  if (signal?.aborted === true) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
+  onAbort(signal, () => void close().catch(() => {}));
 
   return async () => {
     while (!ended) {
@@ -223,4 +233,30 @@ export async function blobOf({ content }: Pick<OpenFile, 'content'>): Promise<Bl
   const parts: BlobPart[] = [];
   for (let bytes = await content(); bytes !== undefined; bytes = await content()) parts.push(bytes);
   return new Blob(parts);
+}
+
+/** What `new File()` takes. Node's types and those of browsers have different names for it. */
+export type FileOptions = NonNullable<ConstructorParameters<typeof File>[2]>;
+
+/** Does what `toFile()` says. */
+export async function readFile(
+  given: unknown,
+  name: string | null | undefined,
+  options: FileOptions | undefined,
+): Promise<File> {
+  checkFile('value', given);
+  const own = given instanceof File ? given : undefined;
+  // Files of other packages, such as those of a polyfill, have a date too.
+  const date: unknown = Reflect.get(Object(given), 'lastModified');
+  const { type, lastModified = typeof date === 'number' ? date : Date.now() } = { ...options };
+  const isRenamed = (name ?? own?.name) !== own?.name;
+  const isUnchanged = (type ?? own?.type) === own?.type && lastModified === own?.lastModified;
+  if (own !== undefined && isUnchanged && !isRenamed) return own;
+  return reading('value', async () => {
+    const file = await openFile(given);
+    const blob = await blobOf(file);
+    const fileName = name ?? file.name ?? 'unknown_file';
+    const found = file.type || (typeOfName(fileName) ?? typeOfBytes(await headOf(blob)) ?? '');
+    return new File([blob], fileName, { ...options, type: type ?? found, lastModified });
+  });
 }

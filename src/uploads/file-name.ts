@@ -8,10 +8,13 @@ import {
   mainExtension,
 } from '../answers/file-type.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { baseName } from './streaming-file.ts';
 
 /** What a file is for. It decides which formats its name may stand for. */
 export type FilePurpose = 'image' | 'audio' | 'any';
+
+/** The last segment of a path, whichever slash it uses; `undefined` when there is none. */
+export const baseName = (path: string): string | undefined =>
+  path.replace(/^.*[\\/]/s, '') || undefined;
 
 /** Common extensions that the gateway does not know, with those that mean the same to it. */
 const aliases: Readonly<Record<string, string>> = {

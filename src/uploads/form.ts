@@ -108,11 +108,15 @@ export async function formBodyOf(
   return streamed ?? blobForm(parts, count);
 }
 
+/** The length of all files, or `undefined` when that of one is not known. */
+function sizeOf(parts: readonly Part[]): number | undefined {
+  const sizes = parts.map((part) => ('text' in part ? 0 : part.size));
+  return sizes.reduce((sum = NaN, size = NaN) => sum + size, 0) || undefined;
+}
+
 /** Adds up how much of all files was read. One that is sent again is read again. */
 function counter(parts: readonly Part[], tell: NonNullable<Tell>): Count {
-  const sizes = parts.map((part) => ('text' in part ? 0 : part.size));
-  const isMeasured = sizes.every((size) => size !== undefined);
-  const total = isMeasured ? sizes.reduce((sum, size) => sum + size, 0) : undefined;
+  const total = sizeOf(parts);
   const read = new Map<FilePart, number>();
   return (file, bytes) => {
     read.set(file, bytes);
@@ -165,35 +169,10 @@ type Piece = string | ArrayBuffer | (FilePart & { readonly content: Blob });
 const isFile = (piece: Piece): piece is Exclude<Piece, string | ArrayBuffer> =>
   typeof piece === 'object' && 'content' in piece;
 
-/** A form (RFC 7578). Files are referred to, not copied, so that one on disk takes no memory. */
-class FormBlob extends Blob {
-  readonly #pieces: readonly Piece[];
-  readonly #count: Count | undefined;
-
-  constructor(pieces: readonly Piece[], type: string, count: Count | undefined) {
-    super(
-      pieces.map((piece) => (isFile(piece) ? piece.content : piece)),
-      { type },
-    );
-    this.#pieces = pieces;
-    this.#count = count;
-  }
-
-  /** How Node and Deno read what they send: each file in its own way, which `Blob` would leave out. */
-  override stream(): ReturnType<Blob['stream']> {
-    const stop = new AbortController();
-    return webStream(openStream(this.#bytes(stop.signal)), (reason) => stop.abort(reason));
-  }
-
-  async *#bytes(signal: AbortSignal): AsyncGenerator<UploadChunk, void, undefined> {
-    for (const piece of this.#pieces) {
-      if (isFile(piece)) yield* bytesIn(piece, signal, this.#count);
-      else yield piece;
-    }
-  }
-}
-
-/** Written here, because a `fetch` other than the runtime's own does not know the runtime's `FormData`. */
+/**
+ * A form as a `Blob` (RFC 7578), because a `fetch` other than the runtime's own does not know the runtime's
+ * `FormData`. Files are referred to, not copied, so that one on disk takes no memory.
+ */
 async function blobForm(parts: readonly Part[], count: Count | undefined): Promise<PreparedBody> {
   // Whoever could guess it could write further fields into a text. Pages without TLS have no `randomUUID()`.
   const boundary = `----formdata-${crypto.getRandomValues(new BigUint64Array(2)).join('')}`;
@@ -215,7 +194,22 @@ async function blobForm(parts: readonly Part[], count: Count | undefined): Promi
     pieces.push(`${head}${file}\r\n\r\n`, content, '\r\n');
   }
   const type = `multipart/form-data; boundary=${boundary}`;
-  const body = new FormBlob([...pieces, `--${boundary}--\r\n`], type, count);
+  pieces.push(`--${boundary}--\r\n`);
+  const body = new Blob(
+    pieces.map((piece) => (isFile(piece) ? piece.content : piece)),
+    { type },
+  );
+  const read = async function* (signal: AbortSignal): AsyncGenerator<UploadChunk, void, undefined> {
+    for (const piece of pieces) {
+      if (isFile(piece)) yield* bytesIn(piece, signal, count);
+      else yield piece;
+    }
+  };
+  // Node and Deno read what they send by this, and each file in its own way, which a `Blob` leaves out.
+  body.stream = () => {
+    const stop = new AbortController();
+    return webStream(openStream(read(stop.signal)), (reason) => stop.abort(reason));
+  };
   return { body, headers: { 'content-type': type }, replayable: true };
 }
 
@@ -247,7 +241,7 @@ async function streamForm(
     const known = size === undefined ? {} : { knownLength: size };
     form.append(name, open, { filename, contentType, ...known });
   }
-  const isMeasured = parts.every((part) => 'text' in part || part.size !== undefined);
+  const isMeasured = sizeOf(parts) !== undefined;
   const length = isMeasured ? { 'content-length': String(form.getLengthSync()) } : {};
   // It is an old-style stream, which no `fetch` takes.
   const source = new Readable({ highWaterMark: 1 }).wrap(form);

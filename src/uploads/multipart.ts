@@ -1,16 +1,8 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
-import {
-  headOf,
-  isUploadable,
-  notFile,
-  openFile,
-  type OpenFile,
-  unreadable,
-} from './file-input.ts';
+import { headOf, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
 import { formBodyOf, prepareBody, type FilePart, type TextPart } from './form.ts';
 import type { Uploadable } from './types.ts';
@@ -24,7 +16,7 @@ import type { Uploadable } from './types.ts';
  *   may stand in it, and name and MIME type are made to fit the purpose.
  * - Any other object becomes JSON text.
  */
-export type FormField = readonly [name: string, value: unknown, purpose?: FilePurpose];
+export type FormField = readonly [name: string, value: unknown, purpose?: FilePurpose | undefined];
 
 /** The fields of a form, in the order in which they are sent. */
 export type FormFields = readonly FormField[];
@@ -45,73 +37,63 @@ export function formBody(fields: FormFields): BodyEncoding {
     fields,
     encode(extra = {}, signal, onProgress) {
       const kept = fields.filter(([name]) => !Object.hasOwn(extra, name));
-      const all = [...kept, ...Object.entries(extra)];
       return prepareBody(signal, async (controller) => {
-        const opening = toParts(all, controller.signal).map(async (open) => open());
+        const opening = partsOf([...kept, ...Object.entries(extra)]).map(async (part) =>
+          'text' in part ? part : openPart(part, controller.signal),
+        );
         return formBodyOf(await Promise.all(opening), controller, onProgress);
       });
     },
   };
 }
 
-/** What gives the parts of a form, one for every value that is sent. Nothing is opened yet. */
-function toParts(fields: FormFields, signal: AbortSignal): (() => TextPart | Promise<FilePart>)[] {
-  const parts: (() => TextPart | Promise<FilePart>)[] = [];
-  const seen = new Map<string, number>();
-
-  const add = (name: string, value: unknown, purpose: FilePurpose | undefined): void => {
-    if (value === undefined || value === null) return;
-    if (Array.isArray(value) && (purpose !== undefined || !value.some(isPlainObject))) {
-      for (const item of value) add(name, item, purpose);
-      return;
-    }
-    // How errors call it: the parameter, with its position when there are several.
-    const parameter = name.replace(/\[\]$/, '');
-    const position = seen.get(name) ?? 0;
-    seen.set(name, position + 1);
-    const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
-    if (isUploadable(value)) {
-      parts.push(() => openPart(name, field, value, purpose ?? 'any', signal));
-      return;
-    }
-    if (purpose !== undefined && typeof value !== 'string') throw notFile(field, value);
-    const text = toText(field, value);
-    parts.push(() => ({ name, text }));
-  };
-
-  for (const [name, value, purpose] of fields) add(name, value, purpose);
-  return parts;
+/** A value that is sent as a file. */
+interface FileEntry {
+  readonly name: string;
+  /** How errors call it: the parameter, with its position when there are several. */
+  readonly field: string;
+  readonly value: Uploadable;
+  readonly purpose: FilePurpose;
 }
 
-function isPlainObject(value: unknown): boolean {
+/** The parts of a form, one for every value that is sent. Nothing is opened yet. */
+function partsOf(fields: FormFields): (TextPart | FileEntry)[] {
+  const counts = new Map<string, number>();
+  const partsIn = (...[name, value, purpose]: FormField): (TextPart | FileEntry)[] => {
+    if (value === undefined || value === null) return [];
+    const isList = Array.isArray(value) && (purpose !== undefined || !value.some(isJSON));
+    if (isList) return value.flatMap((item) => partsIn(name, item, purpose));
+    const parameter = name.replace(/\[\]$/, '');
+    const position = counts.get(name) ?? 0;
+    counts.set(name, position + 1);
+    const field = parameter === name && position === 0 ? parameter : `${parameter}[${position}]`;
+    if (isUploadable(value)) return [{ name, field, value, purpose: purpose ?? 'any' }];
+    if (purpose !== undefined && typeof value !== 'string') throw notFile(field, value);
+    return [{ name, text: toText(field, value) }];
+  };
+  return fields.flatMap((field) => partsIn(...field));
+}
+
+/** Whether a value is an object that travels as JSON text. */
+function isJSON(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isUploadable(value);
 }
 
 function toText(field: string, value: unknown): string {
   if (typeof value === 'number') checkNumber(field, value);
-  return typeof value === 'string' || typeof value === 'bigint'
-    ? String(value)
-    : writeJSON(field, value);
+  const isPlain = typeof value === 'string' || typeof value === 'bigint';
+  return isPlain ? String(value) : writeJSON(field, value);
 }
 
-/** Opens a file and settles its name. An error of the platform is made to name the field. */
-async function openPart(
-  name: string,
-  field: string,
-  value: Uploadable,
-  purpose: FilePurpose,
-  signal: AbortSignal,
-): Promise<FilePart> {
-  try {
+/** Opens a file and settles its name. */
+function openPart({ name, field, value, purpose }: FileEntry, signal: AbortSignal) {
+  return reading(field, async (): Promise<FilePart> => {
     const { head, ...file } = await peek(await openFile(value, signal));
     const problem = 'is empty (0 bytes); check its path, and that nothing has read it before.';
     check(head.byteLength > 0, field, problem);
     const { name: filename, type } = describeFile({ ...file, field, purpose, head });
     return { ...file, name, field, filename, type };
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new InvalidInputError(field, unreadable(error), { cause: error });
-  }
+  });
 }
 
 /** Looks at the beginning of a file. What is read of a stream for that is read again later. */

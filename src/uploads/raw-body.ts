@@ -1,6 +1,5 @@
 import { isObject } from '../answers/objects.ts';
 import { check } from '../check.ts';
-import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import {
   applyHeaders,
   type BodyEncoding,
@@ -9,7 +8,7 @@ import {
   writeJSON,
 } from '../http/request.ts';
 import { nodeProcess } from '../node-process.ts';
-import { blobOf, has, isUploadable, isUploadData, openFile, unreadable } from './file-input.ts';
+import { blobOf, has, isUploadable, isUploadData, openFile, reading } from './file-input.ts';
 import { formBodyOf, type Part, prepareBody, streamBody } from './form.ts';
 import { formFields } from './multipart.ts';
 import type { Uploadable, UploadChunk } from './types.ts';
@@ -78,16 +77,13 @@ export function rawBody(options: RawRequestOptions | undefined): BodyEncoding | 
   return {
     async encode(extra, signal) {
       check(extra === undefined, 'extraBody', 'can only be added to a body that is an object.');
-      return prepareBody(signal, async (controller) => {
-        try {
-          if (file !== undefined) return await fileBody(file, type, controller);
+      return prepareBody(signal, (controller) =>
+        reading('body', async () => {
+          if (file !== undefined) return fileBody(file, type, controller);
           if (form === undefined) return ready(text, type ?? `${searchType};charset=UTF-8`);
-          return await formBodyOf(await Promise.all(Array.from(form, partOf)), controller);
-        } catch (error) {
-          if (controller.signal.aborted || error instanceof GatewayError) throw error;
-          throw new InvalidInputError('body', unreadable(error), { cause: error });
-        }
-      });
+          return formBodyOf(await Promise.all(Array.from(form, partOf)), controller);
+        }),
+      );
     },
   };
 }

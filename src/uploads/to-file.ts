@@ -1,7 +1,14 @@
+import { check, checkInteger } from '../check.ts';
 import { asGiven, fileAsGiven } from '../given.ts';
 import { loadRare } from '../load-rare.ts';
-import type { FileOptions } from './read-file.ts';
-import type { ResponseLike, StreamingFileInput, UploadData } from './types.ts';
+import type { FileOptions } from './file-input.ts';
+import {
+  streamingFileMark,
+  type ResponseLike,
+  type StreamingFile,
+  type StreamingFileInput,
+  type UploadData,
+} from './types.ts';
 
 /** What `toFile` reads. Text is not among it, because it would hide a path: use `{ data, filename }`. */
 export type ToFileInput =
@@ -40,4 +47,44 @@ export async function toFile(
   const { given } = asGiven({ given: await value }, fileAsGiven);
   const { readFile } = await loadRare();
   return readFile(given, name, options);
+}
+
+/** What `toStreamingFile` may be told besides the name. */
+export interface StreamingFileOptions {
+  /** The MIME type. Concluded from the name and the first bytes when left out. */
+  type?: string | undefined;
+  /**
+   * Length in bytes. With it the upload says how long it is, which some servers want; the upload
+   * fails when the stream turns out longer or shorter. Integer, at least 1.
+   */
+  size?: number | undefined;
+}
+
+/**
+ * Names a stream, so that it can be uploaded without being read into memory.
+ *
+ * A request with a stream is sent once and never repeated, because the stream cannot be read again.
+ * Browsers and most edge workers cannot stream an upload; there it is read into memory first.
+ *
+ * @param data - The content: a web stream, a Node stream or any async iterable of bytes or text.
+ * @param name - The file name, with its extension; folders are dropped.
+ * @param options - The MIME type and the length, where they are known.
+ * @throws `InvalidInputError` when `name` is empty, or `size` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * const file = toStreamingFile(recording, 'talk.mp3');
+ * await client.audio.translations.create({ model, file });
+ * ```
+ */
+export function toStreamingFile(
+  data: StreamingFileInput,
+  name: string,
+  options: StreamingFileOptions = {},
+): StreamingFile {
+  const fileName = name.replace(/^.*[\\/]/s, '');
+  check(fileName !== '', 'name', 'must be a file name, for example "talk.mp3".');
+  const { type, size } = options;
+  if (size !== undefined) checkInteger('size', size, 1);
+  return { [streamingFileMark]: true, data, name: fileName, type, size };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { emulated } from '../helpers/clients.ts';
 import { intercepted } from '../helpers/intercepted.ts';
 

@@ -9,7 +9,7 @@ import type {
 } from '../../src/audio/transcription-types.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
 import type { Stream } from '../../src/streams/stream.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import {
   collect,
   emulated,

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { APIError, UnexpectedResponseError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import type { Translation, TranslationVerbose } from '../../src/audio/types.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 import { mediaHeads } from '../helpers/media.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { APIError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
 import type { Fault } from '../../src/testing/index.ts';
 import {

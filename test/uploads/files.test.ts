@@ -13,7 +13,7 @@ import {
   type FilePurpose,
 } from '../../src/uploads/file-name.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
 import { mediaHeads } from '../helpers/media.ts';
 

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FormFields } from '../../src/uploads/multipart.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
 import { encodeForm, type EncodedForm } from '../helpers/encode-form.ts';
 import { mediaHeads } from '../helpers/media.ts';

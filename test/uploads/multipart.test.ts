@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { formBody, type FormFields } from '../../src/uploads/multipart.ts';
 import { isUploadable } from '../../src/uploads/file-input.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
 import { mediaHeads } from '../helpers/media.ts';

@@ -5,7 +5,7 @@ import { Gateway } from '../../src/gateway.ts';
 import { fileFromPath } from '../../src/node/index.ts';
 import type { UploadProgress } from '../../src/options.ts';
 import { createEmulator, type EmulatorServer } from '../../src/testing/index.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import type { Uploadable } from '../../src/uploads/types.ts';
 import { untyped } from '../helpers/untyped.ts';
 import { failureOf } from '../helpers/clients.ts';

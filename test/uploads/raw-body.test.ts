@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { RawRequestOptions } from '../../src/http/request.ts';
-import { toStreamingFile } from '../../src/uploads/streaming-file.ts';
+import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';
 import { settled } from '../helpers/failures.ts';
 import { error } from '../helpers/transport.ts';
