@@ -24,7 +24,7 @@ export {
   VideoSubmitUnknownError,
 } from './errors/operation-errors.ts';
 export { BooksLimitError, BudgetError, UnsupportedByGatewayError } from './account/errors.ts';
-export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/errors.ts';
+export { PartialEmbeddingsError, type FailedEmbeddings } from './embeddings/types.ts';
 export {
   GatewayError,
   GatewayError as OpenAIError,
@@ -95,7 +95,7 @@ export type {
   UploadProgress,
 } from './options.ts';
 export type { Account } from './account/account.ts';
-export type { Audio } from './audio/audio.ts';
+export type { Audio, Speech, Transcriptions, Translations } from './audio/audio.ts';
 export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
 export {
   ParsingToolFunction,
@@ -111,7 +111,7 @@ export {
   type RunnableToolFunction,
   type RunnerOptions,
 } from './chat/run-tools.ts';
-export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/create-many.ts';
+export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
 export type { Embeddings } from './embeddings/embeddings.ts';
 export type {
   GenerateToolRun,
@@ -128,7 +128,7 @@ export type {
   ImageReferenceObject,
 } from './images/edit.ts';
 export type { Images } from './images/images.ts';
-export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/many.ts';
+export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/operations.ts';
 export type {
   Models,
   ModelsPagePromise,
@@ -136,11 +136,7 @@ export type {
   PagePromise,
   PageResponse,
 } from './models/models.ts';
-export type { ModelsPage } from './models/answers.ts';
-export type { Model, ModelEndpointType } from './models/types.ts';
-export type { Speech } from './audio/speech.ts';
-export type { Transcriptions } from './audio/transcriptions.ts';
-export type { Translations } from './audio/translations.ts';
+export type { Model, ModelEndpointType, ModelsPage } from './models/answers.ts';
 export type { Videos } from './videos/videos.ts';
 export {
   ChatCompletionRunner,

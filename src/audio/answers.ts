@@ -1,4 +1,5 @@
-import { isObject, parseJSON } from '../answers/objects.ts';
+import { fill, isObject, parseJSON, toNumber } from '../answers/objects.ts';
+import { numeric, type ResponseSchema } from '../answers/reader.ts';
 import type { AnswerFormat } from '../http/call.ts';
 import { letGo, requestIdOf, unusable } from '../http/response-body.ts';
 import type { OutgoingRequest } from '../http/request.ts';
@@ -8,9 +9,42 @@ import { followRedirects, locationOf } from '../http/send.ts';
 import { eventAnswer } from '../streams/open-stream.ts';
 import { typedProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
-import { speechEventSchema, spokenSchema, transcriptEventSchema } from './schema.ts';
-import type { TranscriptionCreateResponse } from './transcription-types.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
+import type {
+  TranscriptionCreateResponse,
+  TranscriptionStreamEvent,
+} from './transcription-types.ts';
+import type { SpeechStreamEvent } from './types.ts';
+
+/** Text for sound, in any of the forms that are objects. Translations are a part of transcriptions. */
+function spokenSchema(format: string | undefined): ResponseSchema<TranscriptionCreateResponse> {
+  const isVerbose = format === 'verbose_json';
+  const isDiarized = format === 'diarized_json';
+  return {
+    fields: {
+      text: 'string',
+      duration: numeric,
+      language: 'string',
+      segments: 'array',
+      words: 'array',
+      languages: 'array',
+      logprobs: 'array',
+      usage: 'object',
+    },
+    normalize(value) {
+      if (isVerbose || isDiarized) toNumber(value, 'duration');
+      fill(value, {
+        words: undefined,
+        languages: undefined,
+        logprobs: undefined,
+        usage: undefined,
+      });
+      fill(value, { segments: isDiarized ? [] : undefined });
+      if (isVerbose) fill(value, { language: '' });
+      if (isDiarized) fill(value, { task: 'transcribe' });
+    },
+  };
+}
 
 /** Mistral's models answer with JSON. */
 function soundIn(value: unknown): string | undefined {
@@ -20,6 +54,18 @@ function soundIn(value: unknown): string | undefined {
 
 /** How speech is read that comes as a file. */
 export const fileOfSpeech = fileAnswer(soundIn);
+
+const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
+  fields: {
+    type: 'any',
+    audio: 'string',
+    usage: { input_tokens: 'number', output_tokens: 'number', total_tokens: 'number' },
+  },
+  normalize(event) {
+    if (event['type'] === 'speech.audio.delta') event['audio'] ??= event['audio_data'] ?? '';
+    fill(event, { usage: undefined });
+  },
+};
 
 /**
  * Reads the file that a redirect tells of: some vendors answer speech so. A redirect to the same path, or
@@ -104,6 +150,11 @@ export const spokenAnswer = (
     if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
     return { value: read(value ?? { text }, spokenSchema(format)) };
   });
+
+const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
+  fields: { type: 'any', delta: 'string', text: 'string' },
+  normalize: (event) => fill(event, { usage: undefined, logprobs: undefined }),
+};
 
 /** A model that does not stream answers whole. */
 function eventsOfText(answer: unknown): readonly unknown[] {

@@ -1,10 +1,30 @@
 import { checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';
+import type { BodyEncoding } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import { eventsOfSpeech, fileBehind, fileOfSpeech } from './answers.ts';
-import type { SpeechCreateParamsBase, SpeechStreamEvent } from './types.ts';
+import { checkFile } from '../uploads/file-input.ts';
+import { formBody, formFields } from '../uploads/multipart.ts';
+import type { Uploadable } from '../uploads/types.ts';
+import {
+  eventsOfSpeech,
+  eventsOfTranscription,
+  fileBehind,
+  fileOfSpeech,
+  spokenAnswer,
+} from './answers.ts';
+import type {
+  TranscriptionCreateParams,
+  TranscriptionCreateResponse,
+  TranscriptionStreamEvent,
+} from './transcription-types.ts';
+import type {
+  SpeechCreateParamsBase,
+  SpeechStreamEvent,
+  TranslationCreateParams,
+  TranslationCreateResponse,
+} from './types.ts';
 
 export function speak(
   transport: Transport,
@@ -22,12 +42,46 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
   checkModel(params.model);
   checkText('input', params.input, 'the text to speak');
   checkNumber('speed', params.speed ?? 1);
-  if (params.voice !== undefined) {
-    checkText(
-      'voice',
-      params.voice,
-      'the name of a voice or leave it out; { id } is not understood',
-    );
-  }
+  const advice = 'the name of a voice or leave it out; { id } is not understood';
+  if (params.voice !== undefined) checkText('voice', params.voice, advice);
   return params;
+}
+
+/** What is sent of speech that is to be written down. */
+interface AudioParams {
+  readonly file: Uploadable;
+  readonly model: string;
+  readonly temperature?: number | undefined;
+}
+
+/** The form of a call that gives text for sound. */
+function audioForm(resource: string, params: AudioParams): BodyEncoding {
+  checkParams(`audio.${resource}.create`, params);
+  checkModel(params.model);
+  checkNumber('temperature', params.temperature ?? 0);
+  const { file, ...others } = params;
+  checkFile('file', file);
+  return formBody([...formFields(others), ['file', file, 'audio']]);
+}
+
+export function transcribe(
+  transport: Transport,
+  params: TranscriptionCreateParams,
+  options: RequestOptions | undefined,
+): GatewayPromise<TranscriptionCreateResponse | string | Stream<TranscriptionStreamEvent>> {
+  const operation = 'audio.transcriptions.create';
+  const request = () => ({ form: audioForm('transcriptions', params) });
+  return params?.stream === true
+    ? transport.call(operation, request, eventsOfTranscription, options)
+    : transport.call(operation, request, spokenAnswer(params?.response_format), options);
+}
+
+export function translate(
+  transport: Transport,
+  params: TranslationCreateParams,
+  options: RequestOptions | undefined,
+): GatewayPromise<TranslationCreateResponse | string> {
+  const request = () => ({ form: audioForm('translations', params) });
+  const format = spokenAnswer(params?.response_format);
+  return transport.call('audio.translations.create', request, format, options);
 }

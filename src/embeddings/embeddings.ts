@@ -11,7 +11,7 @@ import type {
   EmbeddingsCreateManyParams,
   ManyEmbeddings,
 } from './types.ts';
-import type { EmbeddingsCreateManyOptions } from './create-many.ts';
+import type { EmbeddingsCreateManyOptions } from './operations.ts';
 import type { EmbeddingModel } from '../types.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };

@@ -127,10 +127,10 @@ export interface VectorsAnswer extends Omit<Body, 'data'> {
  * Here every input must have a vector, as there is no other place for what came instead. Each vector
  * is read once: checking it before would take as long as reading it.
  */
-export function vectorsSchema({
-  inputs,
-  dimensions,
-}: Omit<VectorForm, 'format'>): ResponseSchema<VectorsAnswer> {
+export function vectorsSchema(
+  inputs: number,
+  dimensions: number | undefined,
+): ResponseSchema<VectorsAnswer> {
   return {
     ...common,
     fields: { ...fields, data: 'any' },

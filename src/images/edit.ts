@@ -10,8 +10,7 @@ import { isUploadable, notFile } from '../uploads/file-input.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
-import { checkImage } from './body.ts';
-import { wholeAnswer } from './operations.ts';
+import { checkImage, wholeAnswer } from './operations.ts';
 import { imageEditProtocol } from './schema.ts';
 import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse, ImageSVG } from './types.ts';
 

@@ -10,7 +10,7 @@ import type {
   ImageEditParamsStreaming,
   ImageEditParams,
 } from './edit.ts';
-import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './many.ts';
+import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './operations.ts';
 import type {
   Image,
   ImageEditCompletedEvent,

@@ -6,12 +6,48 @@ import { NotFoundError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { explained } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { jsonAnswer } from '../http/response.ts';
 import { attachRequestId } from '../http/response-body.ts';
+import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import type { JsonObject, WithRequestId } from '../types.ts';
-import type { Model, ModelList } from './types.ts';
+import type { JsonObject, OpenString, WithRequestId } from '../types.ts';
+
+/** A way to call a model. Gateways have more words than these. */
+export type ModelEndpointType = OpenString<
+  | 'openai'
+  | 'openai-response'
+  | 'openai-response-compact'
+  | 'anthropic'
+  | 'gemini'
+  | 'jina-rerank'
+  | 'image-generation'
+  | 'embeddings'
+  | 'openai-video'
+  | 'video'
+  | 'video-to-music'
+>;
+
+/** A model that the key may use. */
+export interface Model {
+  /** What to give as `model`. */
+  id: string;
+  object: 'model';
+  /** When the model was made, in Unix seconds. Many gateways give one constant for all; 0 when unknown. */
+  created: number;
+  /** Who offers the model; empty when the gateway does not say. */
+  owned_by: string;
+  /** How the model can be called. Empty when the gateway does not say, so it proves nothing then. */
+  supported_endpoint_types: ModelEndpointType[];
+  /** What the model makes, where the gateway says it. */
+  type?: OpenString<'text' | 'image' | 'video' | 'audio'> | undefined;
+}
+
+/** The answer of `models.list()` as data. */
+export interface ModelList extends WithRequestId {
+  object: 'list';
+  /** The models that the group of the key may use. */
+  data: Model[];
+}
 
 /**
  * The models that the key can use.

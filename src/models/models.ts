@@ -3,8 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
 import type { WithRequestId } from '../types.ts';
-import type { ModelsPage } from './answers.ts';
-import type { Model } from './types.ts';
+import type { ModelsPage, Model } from './answers.ts';
 
 /** What `models.list()` returns: a promise for the page that can also be iterated itself. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {

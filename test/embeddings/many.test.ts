@@ -1,9 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PartialEmbeddingsError } from '../../src/embeddings/errors.ts';
+import {
+  PartialEmbeddingsError,
+  type EmbeddingsCreateManyParams,
+  type ManyEmbeddings,
+} from '../../src/embeddings/types.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError, APIUserAbortError } from '../../src/errors/api-errors.ts';
-import type { EmbeddingsCreateManyParams, ManyEmbeddings } from '../../src/embeddings/types.ts';
 import { emulated, failureOf, json, misuse, scripted } from '../helpers/clients.ts';
 
 const model = 'm-embedding';

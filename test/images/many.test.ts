@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { APIUserAbortError, InternalServerError } from '../../src/errors/api-errors.ts';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
-import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from '../../src/images/many.ts';
+import type {
+  ImagesGenerateManyOptions,
+  ImagesGenerateManyResult,
+} from '../../src/images/operations.ts';
 import { collect, emulated, failureOf, scripted } from '../helpers/clients.ts';
 import { untyped } from '../helpers/untyped.ts';
 
