@@ -205,16 +205,16 @@ function placeOf(text: string): Place {
 
 /** The places that an error names: in its fields or, if there are none, in its text. */
 function placesIn(error: JsonObject): readonly Place[] {
-  const { hostname, host: name, address, path, message } = error;
+  const { hostname, host: name, address, port: number, path, message } = error;
   const host = shown(hostname) || shown(name) || shown(address);
-  const port = shown(error['port']);
+  const port = shown(number);
   if (host !== '' || port !== '') return [{ host: withoutBrackets(host), port }];
-  const words = `${shown(path)} ${shown(message)}`.split(/[\s()'",;]+/);
-  return words
-    .filter((word) => /^https?:\/\/|^[^/]+:\d+$/i.test(word))
-    .map((word) => (/^https?:\/\//i.test(word) ? word : `http://${word}`))
-    .filter((url) => URL.canParse(url))
-    .map(placeOf);
+  return `${shown(path)} ${shown(message)}`.split(/[\s()'",;]+/).flatMap((word) => {
+    const isURL = /^https?:\/\//i.test(word);
+    const url = isURL ? word : `http://${word}`;
+    const isPlace = (isURL || /^[^/]+:\d+$/.test(word)) && URL.canParse(url);
+    return isPlace ? [placeOf(url)] : [];
+  });
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);

@@ -8,7 +8,7 @@ import {
   UnexpectedRedirectError,
   UnexpectedResponseError,
   type APIError,
-  type APIErrorInit,
+  type UnexpectedResponseErrorInit,
 } from '../errors/api-errors.ts';
 import { errorClassForStatus } from '../errors/by-status.ts';
 import {
@@ -130,20 +130,23 @@ export function shownOf(answer: unknown): unknown {
  * @param outcome - Of the whole call: its last attempt may have failed for another reason than the first.
  */
 export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outcome): Error {
-  const { kind, phase, cause, body, text, status, headers, requestId } = failed;
+  const { kind, phase, code, cause, body, text, status, headers, requestId } = failed;
   if (kind === 'invalid_input') {
     if (InvalidInputError.isInstance(cause)) return cause;
     const problem =
       'cannot be sent; check the port of baseURL, the headers, fetchOptions (a dispatcher of undici needs the fetch of the same undici), the body and whatever the body is read from.';
     return new InvalidInputError('request', problem, { cause });
   }
-  const { spec, id: callId } = call;
+  const { spec, id: callId, url } = call;
   const attempts = [...call.attempts];
+  const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
+  const [OwnClass, what] = wordsFor(failed, `${spec.method} ${displayURL(url)}`);
   const fix = fixFor(failed, call);
   const advice = adviceFor(failed, spec.charge, outcome);
-  const init: APIErrorInit = {
+  const { timeout, issues, data } = failed;
+  const error = new OwnClass(what + tried, {
     outcome,
-    evidence: { phase, code: failed.code, status, requestId, attempts },
+    evidence: { phase, code, status, requestId, attempts },
     callId,
     advice: fix === undefined ? advice : `${fix} ${advice ?? defaultAdvice[outcome]}`,
     cause,
@@ -155,58 +158,56 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     param: body?.param,
     type: body?.type,
     requestID: requestId,
-  };
-  const tried = attempts.length > 1 ? ` ${attempts.length} attempts were made.` : '';
-  const error = errorOf(failed, call, init, tried);
+    timeout,
+    issues,
+    data,
+  });
   return spec.explain?.(error) ?? error;
 }
 
-/** @param tried - How often it was tried, if more than once. */
-function errorOf(
-  { kind, phase, code, status, body, problem, timeout = 0, issues, data }: FailedAttempt,
-  { spec: { method }, url }: FailedCall,
-  init: APIErrorInit,
-  tried: string,
-): APIError {
-  const request = `${method} ${displayURL(url)}`;
-  switch (kind) {
-    case 'aborted':
-      return new APIUserAbortError(`${request} was aborted.${tried}`, init);
-    case 'timed_out': {
-      const what =
-        phase === 'local'
-          ? `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`
-          : `took longer than ${timeout} ms.`;
-      return new APIConnectionTimeoutError(`${request} ${what}${tried}`, { ...init, timeout });
-    }
-    case 'redirected':
-    case 'redirected_after_work': {
-      const shown = status === undefined ? '' : ` (${status})`;
-      const what = `was answered with a redirect${shown}, which is not followed; check baseURL.`;
-      return new UnexpectedRedirectError(`${request} ${what}${tried}`, init);
-    }
+type ErrorClass = new (
+  message: string,
+  init: UnexpectedResponseErrorInit & { readonly timeout?: number | undefined },
+) => APIError;
+
+/** The class of an error, and what has happened. */
+function wordsFor(
+  { kind, phase, code, status, body, problem, timeout, cause }: FailedAttempt,
+  request: string,
+): [ErrorClass, string] {
+  if (kind === 'aborted') return [APIUserAbortError, `${request} was aborted.`];
+  if (kind === 'timed_out') {
+    const what =
+      phase === 'local'
+        ? `was not sent within ${timeout} ms: its key, its body or its turn to download did not come.`
+        : `took longer than ${timeout} ms.`;
+    return [APIConnectionTimeoutError, `${request} ${what}`];
+  }
+  if (kind === 'redirected' || kind === 'redirected_after_work') {
+    const shown = status === undefined ? '' : ` (${status})`;
+    const what = `was answered with a redirect${shown}, which is not followed; check baseURL.`;
+    return [UnexpectedRedirectError, `${request} ${what}`];
   }
   if (problem !== undefined) {
     const words = body?.message === undefined ? '' : ` It says: ${asSentence(body.message)}`;
-    const message = `${request}: ${problem}${words}${tried}`;
-    return new UnexpectedResponseError(message, { ...init, issues, data });
+    return [UnexpectedResponseError, `${request}: ${problem}${words}`];
   }
   if (status === undefined) {
     const isLost = kind === 'interrupted';
-    const isLate = isLost && isTimeout(init.cause);
+    const isLate = isLost && isTimeout(cause);
     let what = isLost ? 'lost its connection' : 'could not connect';
     if (kind === 'tls_failed') what = 'could not open a TLS connection';
     if (isLate) what = 'took longer than fetch waits';
     if (code === notAResponse) what = 'got no Response from fetch';
-    const hint = isLost ? hintFor(code) : '';
     const shown = code === undefined ? '.' : ` (${code}).`;
-    const ErrorClass = isLate ? APIConnectionTimeoutError : APIConnectionError;
-    return new ErrorClass(`${request} ${what}${shown}${hint}${tried}`, init);
+    const hint = isLost ? hintFor(code) : '';
+    const OwnClass = isLate ? APIConnectionTimeoutError : APIConnectionError;
+    return [OwnClass, `${request} ${what}${shown}${hint}`];
   }
   const said = body?.message ?? statusTexts[status] ?? `HTTP status ${status}`;
   // The title of a proxy's page often repeats the status.
   const full = asSentence(said.startsWith(`${status}`) ? said : `${status} ${said}`);
   // Where a route or a channel is missing, the address is what is wrong most often.
   const place = status === 404 || status === 503 ? ` The request was ${request}.` : '';
-  return new (errorClassForStatus(status))(full + place + tried, init);
+  return [errorClassForStatus(status), full + place];
 }

@@ -1,4 +1,3 @@
-import type { ErrorBody } from '../answers/error-body.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { ownCause } from '../answers/objects.ts';
 import type { FailedAttempt } from './retry.ts';
@@ -197,19 +196,6 @@ export class Redaction {
 
   readonly #clean = (text: string): string => withoutQueries(this.withoutKeys(text));
 
-  /** What a gateway says, with neither key nor queries. */
-  said(body: ErrorBody): ErrorBody {
-    const { message, code, type, param, error } = body;
-    return {
-      ...body,
-      message: message && this.#clean(message),
-      code: code && this.#clean(code),
-      type: type && this.#clean(type),
-      param: param && this.#clean(param),
-      error: rewritten(error, this.#clean),
-    };
-  }
-
   /** Response headers: where a redirect leads can be a signed URL. */
   headers(headers: Headers): Headers {
     const entries = [...headers].map(([name, value]): [string, string] => {
@@ -222,20 +208,24 @@ export class Redaction {
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */
   attempt(failed: FailedAttempt): FailedAttempt {
     const { kind, headers, body, text, problem, data, cause } = failed;
+    const { message, code, type, param, error } = body ?? {};
     // An abort has the caller's own reason, and bad input our own words.
     const isOwn = kind === 'aborted' || InvalidInputError.isInstance(cause);
     return {
       ...failed,
       headers: headers && this.headers(headers),
-      body: body && this.said(body),
+      body: body && {
+        ...body,
+        message: message && this.#clean(message),
+        code: code && this.#clean(code),
+        type: type && this.#clean(type),
+        param: param && this.#clean(param),
+        error: rewritten(error, this.#clean),
+      },
       text: text && this.withoutKeys(text),
       problem: problem && this.withoutKeys(problem),
       data: rewritten(data, (part) => this.withoutKeys(part)),
-      cause: isOwn ? ownCause(cause) : this.cause(cause),
+      cause: isOwn ? ownCause(cause) : safeCause(cause, this.#clean),
     };
-  }
-
-  cause(cause: unknown): unknown {
-    return safeCause(cause, this.#clean);
   }
 }

@@ -37,9 +37,9 @@ export class StreamError extends APIError {
    * What had been received: a partial `ChatCompletion` for chat, a partial
    * `GenerateContentResponse` for generation, `undefined` when nothing came or was kept (`partial: false`).
    */
-  readonly partial: unknown;
+  declare readonly partial: unknown;
   /** The last token usage that the stream reported, or `undefined`. */
-  readonly usage: unknown;
+  declare readonly usage: unknown;
 
   constructor(message: string, init: StreamErrorInit) {
     super(message, init);
@@ -53,7 +53,7 @@ export class StreamTruncatedError extends StreamError {
   static override readonly kind: string = 'StreamTruncatedError';
 
   /** How the stream ended. Never `complete`. */
-  readonly verdict: StreamVerdict;
+  declare readonly verdict: StreamVerdict;
 
   constructor(message: string, init: StreamErrorInit & { readonly verdict: StreamVerdict }) {
     super(message, init);
@@ -66,9 +66,9 @@ export class StreamTimeoutError extends StreamError {
   static override readonly kind: string = 'StreamTimeoutError';
 
   /** The option whose limit was passed. */
-  readonly limit: 'firstByteTimeout' | 'idleTimeout' | 'chunkTimeout' | 'totalTimeout';
+  declare readonly limit: 'firstByteTimeout' | 'idleTimeout' | 'chunkTimeout' | 'totalTimeout';
   /** That limit, in milliseconds. */
-  readonly timeout: number;
+  declare readonly timeout: number;
 
   constructor(
     message: string,
