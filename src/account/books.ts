@@ -1,5 +1,4 @@
-import { isObject, parseJSON } from '../answers/objects.ts';
-import { textOf } from '../answers/task-id.ts';
+import { isObject, parseJSON, textOf } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { type Routes, unsupported } from './readings.ts';
 import type { ChargeLine } from './types.ts';

@@ -1,5 +1,4 @@
-import { isObject } from '../answers/objects.ts';
-import { textOf } from '../answers/task-id.ts';
+import { isObject, textOf } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { hideRaw } from './books.ts';
 import { type Routes, unsupported } from './readings.ts';

@@ -1,5 +1,4 @@
-import { isObject } from '../answers/objects.ts';
-import { textOf } from '../answers/task-id.ts';
+import { isObject, textOf } from '../answers/objects.ts';
 import { check, checkModel } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';

@@ -1,6 +1,13 @@
 import type { JsonObject } from '../types.ts';
-import { firstOf, holdsSomething, isObject, objectsOf, parseJSON } from './objects.ts';
-import { findId, textOf } from './task-id.ts';
+import {
+  firstOf,
+  holdsSomething,
+  isObject,
+  objectsOf,
+  parseJSON,
+  findId,
+  textOf,
+} from './objects.ts';
 
 /** The longest message that is repeated in an error; providers' raw bodies can be a megabyte. */
 const maxMessageLength = 2_000;
@@ -28,11 +35,6 @@ function splitRequestId(message: string): [text: string, suffix: string] {
   const text = message.trim();
   const suffix = /\(request id: [^()\s]{1,200}\)$/i.exec(text)?.[0] ?? '';
   return suffix === '' ? [text, ''] : [text.slice(0, -suffix.length).trimEnd(), suffix];
-}
-
-/** A message by which answers are compared: every request has an id of its own. */
-export function withoutRequestIds(message: string): string {
-  return message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
 }
 
 /** The request id in an error message; the last one, as each gateway in a chain adds its own. */
@@ -151,10 +153,15 @@ function wordless(
   message: string | undefined,
   error: unknown,
 ): ErrorBody {
-  const said = message === undefined ? undefined : shorten(message);
-  const none = undefined;
-  const requestId = requestIdIn(message);
-  return { envelope, message: said, code: none, type: none, param: none, requestId, error };
+  return {
+    envelope,
+    message: message && shorten(message),
+    code: undefined,
+    type: undefined,
+    param: undefined,
+    requestId: requestIdIn(message),
+    error,
+  };
 }
 
 export function readErrorValue(value: unknown): ErrorBody {
@@ -172,7 +179,8 @@ export function readErrorValue(value: unknown): ErrorBody {
 
 /** Reads an error body by its content; its content type is often wrong. */
 export function readErrorText(text: string): ErrorBody {
-  const trimmed = text.replace(/^\uFEFF/, '').trim();
+  // White space includes the byte order mark.
+  const trimmed = text.trim();
   const value = /^[{[]/.test(trimmed) ? parseJSON(trimmed) : undefined;
   return value === undefined ? readPlainText(trimmed) : readErrorValue(value);
 }

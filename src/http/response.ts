@@ -32,11 +32,6 @@ export function kindOfText(text: string): 'nothing' | 'json' | 'markup' | 'event
 /** Long enough to tell an event stream by. */
 const fieldLength = 6;
 
-/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
-export function isPage(text: string): boolean {
-  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
-}
-
 /** @throws what a parsed answer says when it is an error that came with a success status */
 export function throwIfError(value: unknown, { spec, response }: Answer, text: string): void {
   const { charge, task } = spec;

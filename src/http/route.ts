@@ -6,7 +6,7 @@ import { explainSubmission } from '../errors/operation-errors.ts';
 import type { AnswerFormat } from './call.ts';
 import { type BodyEncoding, type CallSpec, type RawRequestOptions, taskRoleOf } from './request.ts';
 import { attachRequestId, ReadFailure, readText, unusable } from './response-body.ts';
-import { isPage, kindOfText, notJSON, readChecked, throwIfError, typeOf } from './response.ts';
+import { kindOfText, notJSON, readChecked, throwIfError, typeOf } from './response.ts';
 import { type BaseURL, resolvePath } from './url.ts';
 
 const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -70,6 +70,11 @@ export function routeSpec(
     form,
     options,
   };
+}
+
+/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
+export function isPage(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
 }
 
 /**

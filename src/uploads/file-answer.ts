@@ -12,7 +12,8 @@ import {
   readText,
   unusable,
 } from '../http/response-body.ts';
-import { isPage, notAnswer, notJSON, throwIfError, typeOf } from '../http/response.ts';
+import { notAnswer, notJSON, throwIfError, typeOf } from '../http/response.ts';
+import { isPage } from '../http/route.ts';
 import { isNode } from '../http/send.ts';
 
 /**

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../types.ts';
-import { firstOf, isObject, parseJSON } from '../answers/objects.ts';
-import { idsIn, levelsOf, objectOf, textOf, findId } from '../answers/task-id.ts';
+import {
+  firstOf,
+  isObject,
+  parseJSON,
+  idsIn,
+  levelsOf,
+  objectOf,
+  textOf,
+  findId,
+} from '../answers/objects.ts';
 import { readStatusWord } from './status.ts';
 import type { VideoTaskError, VideoStatus, VideoTask } from './types.ts';
 import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';

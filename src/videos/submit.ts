@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { isObject, findId } from '../answers/objects.ts';
 import {
   check,
   checkModel,
@@ -25,7 +25,6 @@ import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
-import { findId } from '../answers/task-id.ts';
 import { LedgerCall, type Settled } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
 import { defineHidden, videoSchema } from './schema.ts';

@@ -1,5 +1,4 @@
 import { isObject } from '../answers/objects.ts';
-import { withoutRequestIds } from '../answers/error-body.ts';
 import type { WaitEnd } from './errors.ts';
 import { checkStored, isAmount, readStored, readTime } from './ref.ts';
 import { readStatusWord } from './status.ts';
@@ -186,7 +185,8 @@ export function decide(
 }
 
 function reasonOf({ failure }: Pick<VideoWaitState, 'failure'>): string | undefined {
-  return failure && withoutRequestIds(failure.message);
+  // Every request has an id of its own.
+  return failure?.message.replace(/request[\s_-]?id["':=\s]{0,4}[\w-]{1,200}/gi, '');
 }
 
 /** What is known after a poll that found the task. */

@@ -1,3 +1,4 @@
+import { findId } from '../../src/answers/objects.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readValue } from '../../src/answers/reader.ts';
@@ -10,7 +11,6 @@ import {
   timestampOf,
   videoSchema,
 } from '../../src/videos/schema.ts';
-import { findId } from '../../src/answers/task-id.ts';
 import { readStatusWord } from '../../src/videos/status.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
