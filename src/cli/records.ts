@@ -2,7 +2,7 @@ import { access, constants, mkdir, readFile, readdir, rm } from 'node:fs/promise
 import { join } from 'node:path';
 import { parseVideoTaskRef, type VideoTaskRef } from '../index.ts';
 import { createFile, replaceFile } from '../node/durable.ts';
-import { isAlive, shortHash, thisProcess, type Owner } from '../node/owner.ts';
+import { isAlive, shortHash, thisProcess, type Owner } from '../node/durable.ts';
 import { stateFolder } from './settings.ts';
 import { UsageError } from './usage.ts';
 

@@ -15,7 +15,7 @@ import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
 import { explainFileError, checkTarget } from './durable.ts';
-import { Part } from './parts.ts';
+import { isEncoded, isSameVersion, Part, rangeOf, type Resumable, validatorOf } from './parts.ts';
 import {
   checkPath,
   checkSaveOptions,
@@ -30,7 +30,6 @@ import {
   type SavedFile,
   type SaveOptions,
 } from './save-to.ts';
-import { isEncoded, isSameVersion, rangeOf, validatorOf, type Resumable } from './versions.ts';
 
 /** Options of `downloadVideo`. Those of a request hold for each of its requests. */
 export interface DownloadVideoOptions
@@ -189,27 +188,36 @@ class Download {
   /** Opens what is still missing. */
   async #open(): Promise<OpenBody> {
     const { file, known } = this.#part;
-    const isResumed = known !== undefined && file.size > 0;
+    const part = file.size > 0 ? known : undefined;
     const held = this.#options.variant === undefined ? heldBy(this.#task) : undefined;
     if (held !== undefined) return this.#openDecoded(held);
     let response: Response;
     try {
-      response = await this.#request(isResumed ? known : undefined);
+      response = await this.#request(part);
     } catch (error) {
-      const isPastEnd = isResumed && APIError.isInstance(error) && error.status === 416;
-      if (isPastEnd) return this.#openPastEnd(known, error.headers);
-      const bytes = await this.#decodeInstead(error);
-      if (bytes === undefined) throw error;
-      return this.#openDecoded(bytes);
+      const isPastEnd = part !== undefined && APIError.isInstance(error) && error.status === 416;
+      if (!isPastEnd) {
+        const bytes = await this.#decodeInstead(error);
+        if (bytes === undefined) throw error;
+        return this.#openDecoded(bytes);
+      }
+      response = new Response(null, { status: 416, headers: error.headers ?? {} });
     }
-    if (response.status !== 206) return this.#openWhole(response, undefined);
-    const range = rangeOf(response.headers);
-    if (isResumed) {
-      const rest = this.#openRest(response, known, range);
-      if (rest !== undefined) return rest;
+    const { status, headers } = response;
+    if (status !== 206 && status !== 416) return this.#openWhole(response, undefined);
+    const range = rangeOf(headers);
+    if (part !== undefined) {
+      const { start, total = part.total } = range ?? {};
+      const { digest } = part;
+      if (start === file.size && isSameVersion(headers, part)) {
+        if (status === 416) return { ...openBytes(new Uint8Array()), total, digest };
+        const isRest = total === (part.total ?? total) && !isEncoded(headers);
+        if (isRest) return openRest(response, { total, digest });
+      }
       // Another part than the one that was asked for is of no use.
       await response.body?.cancel();
-      return this.#openAnew();
+      await this.#part.restart(undefined);
+      return this.#open();
     }
     if (range?.start === 0 && range.total !== undefined) {
       return this.#openWhole(response, range.total);
@@ -231,33 +239,6 @@ class Download {
     const known = { total: size ?? total, digest };
     await this.#part.restart(validator === undefined ? undefined : { validator, ...known });
     return { ...body, ...known };
-  }
-
-  /** The rest of the file of which there is a part; `undefined` when it is anything else. */
-  #openRest(
-    response: Response,
-    known: Resumable,
-    range: ReturnType<typeof rangeOf>,
-  ): OpenBody | undefined {
-    const { headers } = response;
-    if (range?.start !== this.#part.file.size || isEncoded(headers)) return undefined;
-    const { total = known.total } = range;
-    const isOfSame = isSameVersion(headers, known) && total === (known.total ?? total);
-    return isOfSame ? openRest(response, { total, digest: known.digest }) : undefined;
-  }
-
-  /** The part is as long as the file, or longer. */
-  async #openPastEnd(known: Resumable, headers: Headers | undefined): Promise<OpenBody> {
-    const { size } = this.#part.file;
-    const isWhole = headers?.get('content-range')?.trim() === `bytes */${size}`;
-    const isOfSame = headers !== undefined && isSameVersion(headers, known);
-    if (!isWhole || !isOfSame) return this.#openAnew();
-    return { ...openBytes(new Uint8Array()), total: size, digest: known.digest };
-  }
-
-  async #openAnew(): Promise<OpenBody> {
-    await this.#part.restart(undefined);
-    return this.#open();
   }
 
   #request(known: Resumable | undefined): Promise<Response> {

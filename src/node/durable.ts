@@ -1,7 +1,9 @@
-import { GatewayError } from '../errors/gateway-error.ts';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { link, lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { GatewayError } from '../errors/gateway-error.ts';
 
 /** A file cannot be written. `cause` is the error of the system. */
 export class FileError extends GatewayError {
@@ -91,7 +93,7 @@ function temporaryName(path: string): string {
 }
 
 /** Gives a file that was synced and closed its name, in one step. */
-export async function moveInto(target: string, path: string): Promise<void> {
+async function moveInto(target: string, path: string): Promise<void> {
   await rename(path, target);
   await syncFolder(dirname(target));
 }
@@ -217,8 +219,87 @@ export class GrowingFile {
     await this.#file.close();
   }
 
-  /** Brings everything to the disk. Otherwise a crash right after a rename could leave an empty file. */
+  /** Gives it its name in one step, once everything is on the disk: a crash leaves no empty file. */
+  async finish(target: string): Promise<void> {
+    await this.sync();
+    await this.close();
+    await moveInto(target, this.path);
+  }
+
   async sync(): Promise<void> {
     await this.#file.sync();
   }
+}
+
+/** A process, so that others can tell whether it still runs. */
+export interface Owner {
+  /** The machine, and the container on it. */
+  readonly host: string;
+  readonly pid: number;
+  /** When the process began, in words of the system; `""` where that is not known. */
+  readonly start: string;
+}
+
+/** A short name for a longer text. */
+export function shortHash(text: string, length = 12): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, length);
+}
+
+/** Containers count their processes for themselves. */
+function processSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** Process ids are used again, in containers often at once; together with this they are not. */
+function startOf(pid: number): string {
+  try {
+    const facts = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold anything.
+    const fields = facts.slice(facts.lastIndexOf(')') + 2).split(' ');
+    return fields[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+let known: Owner | undefined;
+
+/** This process. Asked for only when it is needed: Deno asks its user for leave to tell a host name. */
+export function thisProcess(): Owner {
+  known ??= {
+    host: shortHash(hostname() + processSpace(), 8),
+    pid: process.pid,
+    start: startOf(process.pid),
+  };
+  return known;
+}
+
+/** How long the id of a process is its own where no start is known, in milliseconds. */
+const trustedFor = 3_600_000;
+
+/**
+ * Whether a process still runs; `undefined` when it is one of another machine, or nothing can tell:
+ * its id may be another one's by now, and Deno asks for leave to run programs before it says that one
+ * is there.
+ *
+ * @param seenAt - When it surely ran, in milliseconds since 1970.
+ */
+export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | undefined {
+  const own = thisProcess();
+  if (host !== own.host) return undefined;
+  const isRecent = Date.now() - seenAt < trustedFor || undefined;
+  if (pid === own.pid && start === own.start) return start !== '' || isRecent;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    const code = codeOf(error);
+    // A process of another user may not be signalled, but is there.
+    if (code !== 'EPERM') return code === 'ESRCH' ? false : undefined;
+  }
+  const found = startOf(pid);
+  return start === '' || found === '' ? isRecent : found === start;
 }

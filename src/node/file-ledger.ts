@@ -12,8 +12,16 @@ import {
 } from '../videos/ledger.ts';
 import { parseVideoTaskRef } from '../videos/ref.ts';
 import type { VideoTaskRef } from '../videos/types.ts';
-import { createFile, replaceFile, syncFolder, codeOf } from './durable.ts';
-import { isAlive, shortHash, thisProcess, type Owner } from './owner.ts';
+import {
+  codeOf,
+  createFile,
+  isAlive,
+  type Owner,
+  replaceFile,
+  shortHash,
+  syncFolder,
+  thisProcess,
+} from './durable.ts';
 
 /** One claim of a call, as it is on disk. */
 interface Entry {

@@ -5,8 +5,8 @@ import { isObject } from '../answers/objects.ts';
 import { check, checkFunction, checkObject, checkSignal, checkText } from '../check.ts';
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import { explainFileError, checkTarget, GrowingFile, moveInto } from './durable.ts';
-import { digestOf, hasDigest, isEncoded, type Digest } from './versions.ts';
+import { explainFileError, checkTarget, GrowingFile } from './durable.ts';
+import { digestOf, hasDigest, isEncoded, type Digest } from './parts.ts';
 
 /** An image as `images.generate()` gives it: its bytes as base64, or where it is. */
 export interface SavableImage {
@@ -92,9 +92,7 @@ export async function saveTo(
     body = await openSavable(source, given.signal);
     await receive(body, file, given);
     await checkWhole(body, file);
-    await file.sync();
-    await file.close();
-    await moveInto(target, temporary);
+    await file.finish(target);
     return { path: target, bytes: file.size };
   } catch (error) {
     if (body !== undefined) body.cancel();

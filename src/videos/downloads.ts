@@ -14,7 +14,7 @@ import type { RequestOptions } from '../options.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
 import { failedError } from './errors.ts';
 import { isCompleted, ownTask } from './ref.ts';
-import { readStatusWord } from './status.ts';
+import { readStatusWord } from './schema.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
 import type { VideoDownloadOptions } from './wait-options.ts';
 
@@ -51,12 +51,7 @@ class DownloadLine {
     return this.#isLimited ? Math.max(0, this.#next - performance.now()) : 0;
   }
 
-  /**
-   * Waits for the turn of one download.
-   *
-   * @returns What to say of the limits when it has passed or was refused.
-   * @throws the reason of the signal, as soon as it is aborted
-   */
+  /** Waits for the turn of one download. Gives what it says of the limits when it has passed or was refused. */
   async enter(signal: AbortSignal): Promise<number> {
     if (!this.#isLimited && this.#waiting === 0) return this.#limits;
     this.#waiting += 1;

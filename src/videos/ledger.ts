@@ -120,14 +120,16 @@ interface MemoryCall {
   /** Whether a claim before this one may have made a task. */
   readonly isDoubtful: boolean;
   requestId?: string | undefined;
-  tasks: readonly { readonly ref: VideoTaskRef; readonly isOver: boolean }[];
+  refs: readonly VideoTaskRef[];
+  /** Whether the first of its tasks has ended. */
+  isOver: boolean;
 }
 
-function entryOf({ inputHash, claimId, status, requestId, tasks }: MemoryCall): SubmitEntry {
-  const refs = tasks.map(({ ref }) => ref);
-  const [first] = tasks;
-  if (first !== undefined) {
-    return { status: first.isOver ? 'finished' : 'accepted', inputHash, ref: first.ref, refs };
+function entryOf(call: MemoryCall): SubmitEntry {
+  const { inputHash, claimId, status, requestId, refs, isOver } = call;
+  const [ref] = refs;
+  if (ref !== undefined) {
+    return { status: isOver ? 'finished' : 'accepted', inputHash, ref, refs };
   }
   // Whoever claimed it runs in this process, so it runs until it says how it ended.
   const isAlive = status === 'submitting';
@@ -143,9 +145,14 @@ export function memoryLedger(): SubmitLedger {
   let claims = 0;
   const enter = (callId: string, inputHash: string, before?: MemoryCall): MemoryCall => {
     claims += 1;
-    const isDoubtful = before !== undefined;
-    const claimId = `${claims}`;
-    const call: MemoryCall = { inputHash, claimId, status: 'submitting', isDoubtful, tasks: [] };
+    const call: MemoryCall = {
+      inputHash,
+      claimId: `${claims}`,
+      status: 'submitting',
+      isDoubtful: before !== undefined,
+      refs: [],
+      isOver: false,
+    };
     calls.set(callId, call);
     return call;
   };
@@ -153,7 +160,7 @@ export function memoryLedger(): SubmitLedger {
     async claim(callId, inputHash, replaces) {
       checkAsked(callId);
       const found = calls.get(callId);
-      if (found !== undefined && (found.tasks.length > 0 || found.claimId !== replaces)) {
+      if (found !== undefined && (found.refs.length > 0 || found.claimId !== replaces)) {
         const { refs: _, ...known } = entryOf(found);
         return known;
       }
@@ -161,25 +168,20 @@ export function memoryLedger(): SubmitLedger {
     },
     async accept(callId, given, claimId) {
       checkAsked(callId, claimId);
-      const task = { ref: parseVideoTaskRef(given), isOver: false };
+      const ref = parseVideoTaskRef(given);
       const call = calls.get(callId) ?? enter(callId, '');
-      const others = call.tasks.filter(({ ref }) => !isSameTask(ref, task.ref));
-      if (claimId === undefined) call.tasks = [task, ...others];
-      else if (others.length === call.tasks.length) call.tasks = [...others, task];
+      const others = call.refs.filter((other) => !isSameTask(other, ref));
+      if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
+      else if (others.length === call.refs.length) call.refs = [...others, ref];
     },
     async finish(callId, end, claimId, requestId) {
       checkAsked(callId, claimId, end);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
-      const [first, ...others] = call.tasks;
-      if (end === 'completed' || end === 'failed') {
-        if (first !== undefined) call.tasks = [{ ...first, isOver: true }, ...others];
-      } else if (first !== undefined) return;
+      const hasEnded = end === 'completed' || end === 'failed';
+      if (call.refs.length > 0) call.isOver ||= hasEnded;
       else if (end === 'not_submitted' && !call.isDoubtful) calls.delete(callId);
-      else {
-        call.status = 'unknown';
-        call.requestId = requestId;
-      }
+      else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId });
     },
     async entry(callId) {
       checkAsked(callId);
@@ -202,12 +204,7 @@ type Signal = AbortSignal | null | undefined;
 /** How long somebody who is told of a paid task is given for it after an abort, in milliseconds. */
 const abortGraceMs = 5_000;
 
-/**
- * Hands a paid task over to something of the caller's.
- *
- * @throws `VideoWaitError` with the handle when that throws, `VideoWaitAbortedError` when it hangs and
- * the call is aborted
- */
+/** Hands a paid task over to something of the caller's; when that fails, the error has the handle. */
 export async function handOver(
   name: 'onSubmitted' | 'ledger.accept',
   ref: VideoTaskRef,

@@ -155,11 +155,7 @@ export async function* waitAll(
   }
 }
 
-/**
- * Tasks that can be looped over.
- *
- * @throws `InvalidInputError` for anything else, and for a single id, whose letters could be, too
- */
+/** Refuses what cannot be looped over, and a single id, whose letters could be. */
 function checkTasks(tasks: unknown): void {
   const isObject = typeof tasks === 'object' && tasks !== null;
   if (isObject && Symbol.iterator in tasks) return;

@@ -35,12 +35,10 @@ export function readStored(name: Stored, value: unknown): JsonObject {
   return value;
 }
 
-/** Whether a value is a number of at least 0. */
 export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-/** A point in time that was stored. */
 export function readTime(field: `${Stored}.${string}`, value: unknown): number {
   checkStored(isAmount(value), field, 'must be milliseconds since 1970.');
   return value;
@@ -52,7 +50,6 @@ function readText(part: string, value: unknown): string {
   return value;
 }
 
-/** Checks the id of a task. */
 export function checkTaskId(field: string, value: unknown): string {
   const id = typeof value === 'string' ? value.trim() : '';
   // A handle or a task that was stored. No gateway has ids like that.
@@ -65,10 +62,7 @@ export function checkTaskId(field: string, value: unknown): string {
   return id;
 }
 
-/**
- * Checks the vendor prefix of a route: one path segment, of characters that no router reads as
- * anything else.
- */
+/** Checks the vendor prefix of a route: only characters that no router reads as anything else. */
 export function checkVendorPrefix(field: string, value: unknown): string {
   const fits = typeof value === 'string' && /^[\w~-][\w.~-]*$/.test(value);
   const problem =
@@ -130,7 +124,6 @@ export function parseVideoTaskRef(value: unknown): VideoTaskRef {
   return ref;
 }
 
-/** Makes the handle of a task. */
 export function makeRef(
   task: Pick<VideoTaskRef, 'id' | 'baseURL' | 'createdAt' | (typeof details)[number]> & {
     readonly route?: Route;
@@ -153,10 +146,7 @@ export interface NamedTask {
 
 /**
  * Reads what a caller gave for a task: an id, a handle, or a task. A task that went through JSON has
- * lost its handle and counts as its id.
- *
- * @param baseURL - The gateway that an id is of.
- * @throws `InvalidInputError` when it is none of them
+ * lost its handle and counts as its id, which is one of the gateway at `baseURL`.
  */
 export function nameTask(value: VideoTaskLike, baseURL: string): NamedTask {
   let id: unknown = value;
@@ -175,8 +165,6 @@ export function nameTask(value: VideoTaskLike, baseURL: string): NamedTask {
 /**
  * What a caller gave for a task of this gateway. A handle of another one is refused: its id means
  * nothing here, or means the task of somebody else.
- *
- * @throws `InvalidInputError` saying what to do
  */
 export function ownTask(
   { baseURL }: { readonly baseURL: string },
@@ -193,7 +181,6 @@ export function ownTask(
 /** Handles of tasks that were read as completed. Nothing of it is stored with them. */
 const completed = new WeakSet();
 
-/** Takes note that the tasks of these handles are completed. */
 export function noteCompleted(...refs: readonly (object | undefined)[]): void {
   for (const ref of refs) if (ref !== undefined) completed.add(ref);
 }

@@ -19,7 +19,7 @@ import {
   videoSchema,
 } from './schema.ts';
 import { makeRef, nameTask, noteCompleted, ownTask, type NamedTask } from './ref.ts';
-import { readStatusWord } from './status.ts';
+import { readStatusWord } from './schema.ts';
 import type { VideoTask, VideoTaskLike, VideoTaskRef } from './types.ts';
 import {
   resolveWait,
@@ -61,10 +61,7 @@ export class WaitScope {
   };
   readonly #unfollow: readonly (() => void)[];
 
-  /**
-   * @param left - Aborted when nobody waits any more.
-   * @throws `InvalidInputError` naming the option that cannot work
-   */
+  /** @param left - Aborted when nobody waits any more. */
   constructor(transport: Transport, options: VideoWaitOptions, left?: AbortSignal) {
     checkObject('options', options);
     // Plain JavaScript may give none as `null`.
@@ -77,11 +74,7 @@ export class WaitScope {
     tab()?.addEventListener('visibilitychange', this.#wake);
   }
 
-  /**
-   * What the caller gave for a task.
-   *
-   * @throws `InvalidInputError` when it is no task, or one of another gateway and that is not allowed
-   */
+  /** Reads what the caller gave for a task: one of this gateway, unless another is allowed. */
   nameTask(task: VideoTaskLike): NamedTask {
     const { transport, settings } = this;
     if (settings.allowOtherBaseURL) return nameTask(task, transport.baseURL);
@@ -154,11 +147,7 @@ export class WaitScope {
   }
 }
 
-/**
- * Reads the status of a task once.
- *
- * @param route - Where, if not on its own route.
- */
+/** Reads the status of a task once, on its own route or on another. */
 export function readTask(
   transport: Transport,
   { ref, given }: NamedTask,
@@ -213,11 +202,7 @@ function classifyPollError(error: unknown): 'missing' | 'transient' | 'fatal' {
   return passes || outcome === 'unknown' ? 'transient' : 'fatal';
 }
 
-/**
- * Turns what a poll gave into what the decision is made of.
- *
- * @throws `TypeError` when the caller's `unknownStatus` gives something else than a status
- */
+/** Turns what a poll gave into what the decision is made of. */
 function observe(
   { task, error, hasAskedVendor, retryAfter }: Polled,
   unknownStatus: WaitSettings['unknownStatus'],
@@ -284,11 +269,7 @@ export class WaitRun {
     if (stored === undefined) this.#pause = pause;
   }
 
-  /**
-   * Pauses, polls once, and says what follows from it.
-   *
-   * @throws whatever ends the wait
-   */
+  /** Pauses, polls once, and says what follows from it. */
   async step(): Promise<WaitRunStep> {
     const { signal, settings } = this.#scope;
     const { timeout: limit, pollTimeout: timeout, onUpdate } = settings;

@@ -79,11 +79,7 @@ export interface Order extends Pick<VideoTaskRef, 'model' | 'remixOf'> {
   readonly origin?: string | undefined;
 }
 
-/**
- * A new task, to be submitted.
- *
- * @throws `InvalidInputError` for input that would be charged and could not work
- */
+/** A new task. Input that would be charged and could not work is refused. */
 export function creation(params: VideoCreateParams): Order {
   checkParams('videos.create', params);
   checkModel(params.model);
@@ -98,11 +94,7 @@ export function creation(params: VideoCreateParams): Order {
   return { operation: 'videos.create', fields, model: params.model };
 }
 
-/**
- * A new version of a task, to be submitted.
- *
- * @throws `InvalidInputError` for input that would be charged and could not work
- */
+/** A new version of a task. */
 export function remixing(
   transport: Transport,
   task: VideoTaskLike,
@@ -168,11 +160,7 @@ function withoutFiles(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutFiles) : value;
 }
 
-/**
- * What the ledger of a submission knows it by, where there is one.
- *
- * @throws `InvalidInputError` naming the option that cannot work
- */
+/** What the ledger of a submission knows it by, where there is one. */
 function ledgerCallOf({
   ledger,
   callId,
@@ -190,7 +178,6 @@ function ledgerCallOf({
   return new LedgerCall(ledger, callId, signal);
 }
 
-/** @throws `InvalidInputError` for what cannot be sent */
 function requestOf(
   transport: Transport,
   { fields, remixOf = '', origin: trace, model }: Order,

@@ -300,27 +300,22 @@ function resolveInterval(value: VideoWaitOptions['interval'] = {}): IntervalSett
   };
 }
 
-/**
- * Checks the options of a wait and fills in what is missing.
- *
- * @throws `InvalidInputError` naming the option that cannot work
- */
+/** Checks the options of a wait and fills in what is missing. */
 export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?: unknown }) {
-  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = options;
-  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = options;
-  const { onUpdate, onSubmitted, limiter, signal, allowOtherBaseURL = false } = options;
-  const { headers, query, fetchOptions, maxRetries, validation } = options;
+  const { headers, query, fetchOptions, maxRetries, validation, ...own } = options;
   /** Of every poll. */
   const request: RequestOptions = { headers, query, fetchOptions, maxRetries, validation };
-  checkFunction('onUpdate', onUpdate);
-  checkFunction('onSubmitted', onSubmitted);
-  checkFunction('limiter', limiter);
-  checkBoolean('allowOtherBaseURL', allowOtherBaseURL);
+  const { timeout = 1_800_000, pollTimeout = 30_000, notFoundGrace = 30_000 } = own;
+  const { maxConsecutiveErrors = 10, unknownStatus = 'keep-waiting' } = own;
+  const { allowOtherBaseURL = false } = own;
+  for (const name of ['onUpdate', 'onSubmitted', 'limiter'] as const)
+    checkFunction(name, own[name]);
   const isWord = unknownStatus === 'keep-waiting' || unknownStatus === 'fail';
   const problem = 'must be "keep-waiting", "fail" or a function.';
   check(isWord || typeof unknownStatus === 'function', 'unknownStatus', problem);
   return {
-    interval: resolveInterval(options.interval),
+    ...own,
+    interval: resolveInterval(own.interval),
     timeout: checkLimit('timeout', timeout),
     pollTimeout: checkDuration('pollTimeout', pollTimeout),
     notFoundGrace: checkDuration('notFoundGrace', notFoundGrace, 0),
@@ -328,10 +323,7 @@ export function resolveWait(options: VideoWaitOptions & { readonly onSubmitted?:
       checkNumber('maxConsecutiveErrors', maxConsecutiveErrors, 0, 1_000),
     ),
     unknownStatus,
-    onUpdate,
-    limiter,
-    signal,
-    allowOtherBaseURL,
+    allowOtherBaseURL: checkBoolean('allowOtherBaseURL', allowOtherBaseURL),
     request,
   };
 }

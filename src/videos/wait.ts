@@ -1,7 +1,7 @@
 import { isObject } from '../answers/objects.ts';
 import type { WaitEnd } from './errors.ts';
 import { checkStored, isAmount, readStored, readTime } from './ref.ts';
-import { readStatusWord } from './status.ts';
+import { readStatusWord } from './schema.ts';
 import type { VideoStatus, VideoTask, VideoTaskError } from './types.ts';
 import type { IntervalSettings, VideoWaitState, WaitSettings } from './wait-options.ts';
 
@@ -235,7 +235,6 @@ function endOf(
   return failure !== undefined && isRepeated ? 'failed' : undefined;
 }
 
-/** Every status of a task. */
 export const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
 function isText(value: unknown): value is string {
@@ -250,12 +249,7 @@ function isStatus(value: unknown): value is VideoStatus {
   return statuses.some((status) => status === value);
 }
 
-/**
- * Checks a state that may have been stored; without one, begins.
- *
- * @param now - In milliseconds since 1970.
- * @throws `InvalidInputError` naming the field that does not fit
- */
+/** Checks a state that may have been stored; without one, begins now, in milliseconds since 1970. */
 export function checkState(state: unknown, now: number): VideoWaitState {
   if (state === undefined || state === null) {
     return { v: 1, since: now, polls: 0, errors: 0, missing: 0 };

@@ -11,7 +11,7 @@ import {
   timestampOf,
   videoSchema,
 } from '../../src/videos/schema.ts';
-import { readStatusWord } from '../../src/videos/status.ts';
+import { readStatusWord } from '../../src/videos/schema.ts';
 import type { ResponseIssue } from '../../src/types.ts';
 import type { JsonObject } from '../../src/types.ts';
 
