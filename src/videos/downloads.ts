@@ -8,7 +8,6 @@ import {
 import { delay, untilAborted } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { SendingRules } from '../http/request.ts';
-import type { FailedAttempt } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { fileAnswer } from '../uploads/file-answer.ts';
@@ -103,57 +102,43 @@ class DownloadLine {
   }
 }
 
-/** The turns of one download, and after which failures it gets another. */
-class Download implements SendingRules {
-  readonly #line: DownloadLine;
-  /** Whether the task is known to be completed, so that its content is there. */
-  readonly #isThere: boolean;
-  #limits = 0;
-  #passes = 0;
-  #refusals = 0;
-  #missingSince: number | undefined;
-  #nextPause = firstContentPause;
-  #pause = 0;
-
-  constructor(line: DownloadLine, isThere: boolean) {
-    this.#line = line;
-    this.#isThere = isThere;
-  }
-
-  async begin(signal: AbortSignal): Promise<void> {
-    if (this.#pause > 0) await delay(this.#pause, signal);
-    this.#pause = 0;
-    this.#limits = await this.#line.enter(signal);
-  }
-
-  passed(): void {
-    this.#line.passed(this.#limits);
-  }
-
-  pauseAfter({ kind, status }: FailedAttempt, maxRetries: number): number | undefined {
-    if (kind === 'bare_rate_limited') return this.#pauseAfterLimit(maxRetries);
-    const isMissing = this.#isThere && (status === 404 || status === 502);
-    return isMissing ? this.#pauseWhileMissing() : undefined;
-  }
-
-  #pauseAfterLimit(maxRetries: number): number {
-    this.#line.refused(this.#limits);
-    const { passes, pause } = this.#line;
-    // As long as others pass, it is only a question of time.
-    this.#refusals = passes > this.#passes ? 1 : this.#refusals + 1;
-    this.#passes = passes;
-    return this.#refusals <= maxRetries ? pause : Number.POSITIVE_INFINITY;
-  }
-
-  #pauseWhileMissing(): number {
-    const now = performance.now();
-    this.#missingSince ??= now;
-    const left = this.#missingSince + contentPatience - now;
-    if (left <= 0) return Number.POSITIVE_INFINITY;
-    this.#pause = Math.min(left, this.#nextPause);
-    this.#nextPause *= 2;
-    return this.#pause;
-  }
+/**
+ * The turns of one download, and after which failures it gets another.
+ *
+ * @param isThere - Whether the task is known to be completed, so that its content is there.
+ */
+function rulesOf(line: DownloadLine, isThere: boolean): SendingRules {
+  let limits = 0;
+  let passes = 0;
+  let refusals = 0;
+  let missingSince: number | undefined;
+  let nextPause = firstContentPause;
+  let ownPause = 0;
+  return {
+    async begin(signal) {
+      if (ownPause > 0) await delay(ownPause, signal);
+      ownPause = 0;
+      limits = await line.enter(signal);
+    },
+    passed: () => line.passed(limits),
+    pauseAfter({ kind, status }, maxRetries) {
+      if (kind === 'bare_rate_limited') {
+        line.refused(limits);
+        // As long as others pass, it is only a question of time.
+        refusals = line.passes > passes ? 1 : refusals + 1;
+        passes = line.passes;
+        return refusals <= maxRetries ? line.pause : Number.POSITIVE_INFINITY;
+      }
+      if (!isThere || (status !== 404 && status !== 502)) return undefined;
+      const now = performance.now();
+      missingSince ??= now;
+      const left = missingSince + contentPatience - now;
+      if (left <= 0) return Number.POSITIVE_INFINITY;
+      ownPause = Math.min(left, nextPause);
+      nextPause *= 2;
+      return ownPause;
+    },
+  };
 }
 
 /** Why there is no content: it is gone, or not there yet, or the task has failed. */
@@ -190,7 +175,7 @@ export function download(
   const { ref } = ownTask(transport, task);
   const line = lines.get(transport.calls) ?? new DownloadLine();
   lines.set(transport.calls, line);
-  const rules = new Download(line, isCompleted(task));
+  const rules = rulesOf(line, isCompleted(task));
   const explain = (error: Error): Error | undefined => explainDownload(error, ref);
   return transport.call(
     'videos.downloadContent',
