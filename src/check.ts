@@ -122,7 +122,7 @@ export function checkParams(method: string, params: unknown): void {
 }
 
 /** Checks the options that only a call has. */
-export function checkRequestOptions(options: RequestOptions | undefined): void {
+export function checkRequestOptions(options: RequestOptions | null | undefined): void {
   checkObject('options', options);
   if (options === undefined || options === null) return;
   const { signal, callId = '-', onUploadProgress } = options;

@@ -17,7 +17,6 @@ import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { Transport } from './http/transport.ts';
 import { loadRare } from './load-rare.ts';
-import { fileAsGiven } from './given.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
   HTTPMethod,
@@ -357,10 +356,7 @@ export class Gateway {
   ): GatewayPromise<unknown> {
     const whole: RouteRequest =
       typeof request === 'object' ? request : { ...options, method: request, path };
-    const { method, path: place, ...given } = { ...whole, body: fileAsGiven(whole?.body) };
-    return this.transport().late(loadRare, given, (rare, transport, own) =>
-      rare.callRoute(transport, method, place, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.callRoute, whole, whole);
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */

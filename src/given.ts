@@ -1,5 +1,3 @@
-import { isObject } from './answers/objects.ts';
-
 /** Whether a value is bytes in memory, also of another realm, such as a test runner's. */
 export function isBinary(value: unknown): value is ArrayBuffer | ArrayBufferView {
   return (
@@ -15,77 +13,80 @@ export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBu
     : new Uint8Array(buffer, byteOffset, byteLength).slice();
 }
 
-/** A file as it is now: a copy of bytes. A Node stream that fails unheard would end the process. */
-export function fileAsGiven(value: unknown): unknown {
-  if (isBinary(value)) {
-    try {
-      return new Blob([bytesOf(value)]);
-    } catch {
-      // Bytes that were handed on to a worker are gone: whoever reads them says so.
-      return value;
-    }
-  }
-  const on: unknown = isObject(value) ? value['on'] : undefined;
-  if (typeof on === 'function') Reflect.apply(on, value, ['error', () => {}]);
-  return value;
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** What is called of a Node stream. */
+interface NodeStream {
+  on(event: 'error', heard: () => void): unknown;
+  destroy(): unknown;
+}
+
+function isNodeStream(value: object): value is NodeStream {
+  const methods = ['pipe', 'on', 'destroy'];
+  return methods.every((name) => typeof Reflect.get(value, name) === 'function');
 }
 
 /** Whether a value is an object of no class, in any realm. */
-function isPlain(value: unknown): value is object {
-  if (!isObject(value)) return false;
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-type Copy = (value: unknown) => unknown;
-
-const same: Copy = (value) => value;
+/**
+ * Whether an object can be copied: what has hidden fields or functions counts on being itself.
+ *
+ * @param mayAct - Whether it may have functions all the same.
+ */
+function isData(value: object, mayAct: boolean): boolean {
+  const items = Object.values(value);
+  return (
+    isPlain(value) &&
+    Object.getOwnPropertyNames(value).length === items.length &&
+    (mayAct || !items.some((item) => typeof item === 'function'))
+  );
+}
 
 /**
- * What a caller gave, as it is now: the part that reads it may take a while to come, and objects are used
- * again for the next call meanwhile.
+ * What a caller gave, as it is now: before it is read it may be used again, for the next call. Data is
+ * copied, with its headers and bytes, and everything else is left as it is.
  *
- * @param other - Copies what is neither a list nor plain data.
+ * @param streams - Gets the Node streams in it. Each is listened to: one that fails unheard would end
+ * the process.
  */
-export function asGiven<Given>(given: Given, other: Copy = same): Given {
+export function asGiven<Given>(given: Given, streams: Pick<NodeStream, 'destroy'>[] = []): Given {
   // Most calls have no options.
   if (typeof given !== 'object') return given;
-  const copies = new Map<unknown, unknown>();
-  const fill = <Target extends object>(value: unknown, target: Target): Target => {
-    copies.set(value, target);
+  const copies = new Map<object, unknown>();
+  const copyOf = (value: object, isOuter = false): unknown => {
+    if (copies.has(value)) return copies.get(value);
+    if (Array.isArray(value)) {
+      const list: unknown[] = [...value];
+      copies.set(value, list);
+      // A million numbers are no reason to wait.
+      for (const [at, item] of list.entries()) if (isObject(item)) list[at] = copyOf(item);
+      return list;
+    }
+    if (value instanceof Headers) return new Headers(value);
+    if (isBinary(value)) return new Blob([bytesOf(value)]);
+    if (isNodeStream(value)) {
+      value.on('error', () => {});
+      streams.push(value);
+    }
+    if (!isData(value, isOuter)) return value;
+    const copy = { ...value };
+    copies.set(value, copy);
+    return fill(copy);
+  };
+  const fill = <Target extends object>(target: Target, isOuter = false): Target => {
     for (const [name, item] of Object.entries(target)) {
-      if (typeof item === 'object') Reflect.set(target, name, copyOf(item));
+      if (isObject(item)) Reflect.set(target, name, copyOf(item, isOuter));
     }
     return target;
   };
-  const listOf = (value: readonly unknown[]): unknown[] => {
-    const list = [...value];
-    copies.set(value, list);
-    // A million numbers are no reason to wait.
-    for (const [at, item] of list.entries()) if (typeof item === 'object') list[at] = copyOf(item);
-    return list;
-  };
-  const copyOf: Copy = (value) => {
-    if (copies.has(value)) return copies.get(value);
-    if (Array.isArray(value)) return listOf(value);
-    if (!isPlain(value)) return other(value);
-    const copy = { ...value };
-    const items = Object.values(copy);
-    // What has functions or hidden fields counts on being itself.
-    const isData =
-      Object.getOwnPropertyNames(value).length === items.length &&
-      !items.some((item) => typeof item === 'function');
-    return isData ? fill(value, copy) : other(value);
-  };
   try {
-    return isPlain(given) ? fill(given, { ...given }) : given;
+    return fill({ given }, true).given;
   } catch {
     // What cannot be read rejects the call that reads it, like all bad input.
     return given;
   }
-}
-
-/** The options of a call as they are now. */
-export function optionsAsGiven<Options>(options: Options): Options {
-  return asGiven(options, (value) => (value instanceof Headers ? new Headers(value) : value));
 }

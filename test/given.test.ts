@@ -1,7 +1,9 @@
+import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Gateway } from '../src/gateway.ts';
-import { asGiven, fileAsGiven, optionsAsGiven } from '../src/given.ts';
+import { asGiven } from '../src/given.ts';
 
 /** Changes every list and every object in a value. */
 function spoil(value: unknown): void {
@@ -40,7 +42,7 @@ test('what does something is left as it is', () => {
   }
   const given = { reader: new Reader(), tool: { run: () => 1 }, file: new File(['x'], 'a.txt') };
 
-  expect(asGiven(given, fileAsGiven)).toEqual(given);
+  expect(asGiven(given)).toEqual(given);
   expect(asGiven(given).reader).toBe(given.reader);
   expect(asGiven(given).tool).toBe(given.tool);
   const reader = new Reader();
@@ -48,14 +50,27 @@ test('what does something is left as it is', () => {
   // As the helpers of `openai` hide their parser.
   const format = Object.defineProperty({ type: 'json_schema' }, '$parseRaw', { value: () => 1 });
   expect(asGiven({ format }).format).toBe(format);
+  expect(asGiven(format)).toBe(format);
 });
 
-test('bytes are copied where files are sent, also deep inside, and left where they are not', async () => {
+test('streams of Node are listened to and told of', () => {
+  const stream = new Readable({ read: () => {} });
+  const agent = Object.assign(new EventEmitter(), { destroy: () => {} });
+  const streams: { destroy(): unknown }[] = [];
+
+  const given = asGiven({ image: [{ data: stream }], agent }, streams);
+
+  expect(given.image[0]?.data).toBe(stream);
+  expect(streams).toEqual([stream]);
+  expect(stream.listenerCount('error')).toBe(1);
+  expect(agent.listenerCount('error')).toBe(0);
+});
+
+test('bytes are copied, also deep inside', async () => {
   const bytes = new TextEncoder().encode('hello');
   const given: { image: unknown[] } = { image: [{ data: bytes.buffer, filename: 'a.txt' }] };
 
-  const { image } = asGiven(given, fileAsGiven);
-  expect(asGiven({ bytes }).bytes).toBe(bytes);
+  const { image } = asGiven(given);
   bytes.fill(0);
 
   const data: unknown = Reflect.get(Object(image[0]), 'data');
@@ -92,7 +107,7 @@ test('options are copied with their headers, and what they do stays', () => {
   const onUploadProgress = vi.fn();
   const given = { headers, signal, onUploadProgress, extraBody: { user: 'one' } };
 
-  const own = optionsAsGiven(given);
+  const own = asGiven(given);
   headers.set('a', '2');
   given.extraBody.user = 'two';
 
@@ -100,5 +115,5 @@ test('options are copied with their headers, and what they do stays', () => {
   expect(own.extraBody.user).toBe('one');
   expect(own.signal).toBe(signal);
   expect(own.onUploadProgress).toBe(onUploadProgress);
-  expect(optionsAsGiven(undefined)).toBeUndefined();
+  expect(asGiven(undefined)).toBeUndefined();
 });

@@ -213,20 +213,26 @@ describe('a call whose part does not come', () => {
   });
 });
 
-/** A client whose part with images and files comes when it is let go, and the bodies that were sent. */
+const slowParts = [
+  '../src/chat/engine.ts',
+  '../src/rare.ts',
+  '../src/videos/operations.ts',
+  '../src/generate/operations.ts',
+  '../src/account/reader.ts',
+];
+
+/** A client most of whose parts come when they are let go, and the bodies that were sent. */
 async function slow(options: GatewayOptions = {}) {
   vi.resetModules();
   const waiting: (() => void)[] = [];
   const gate = new Promise<void>((resolve) => waiting.push(resolve));
   vi.doUnmock('../src/chat/operations.ts');
-  vi.doMock('../src/chat/engine.ts', async (importOriginal) => {
-    await gate;
-    return importOriginal();
-  });
-  vi.doMock('../src/rare.ts', async (importOriginal) => {
-    await gate;
-    return importOriginal();
-  });
+  for (const part of slowParts) {
+    vi.doMock(part, async (importOriginal) => {
+      await gate;
+      return importOriginal();
+    });
+  }
   const { Gateway } = await import('../src/gateway.ts');
   const bodies: unknown[] = [];
   const sent: { url: string; headers: Headers; body: string }[] = [];
@@ -245,8 +251,7 @@ async function slow(options: GatewayOptions = {}) {
 describe('a call whose part takes a while to come', () => {
   afterEach(() => {
     vi.useRealTimers();
-    vi.doUnmock('../src/rare.ts');
-    vi.doUnmock('../src/chat/engine.ts');
+    for (const part of slowParts) vi.doUnmock(part);
   });
 
   test('sends what was given, also when that is used for another call', async () => {
@@ -370,6 +375,119 @@ describe('a call whose part takes a while to come', () => {
     });
     expect(bodies).toEqual([]);
   });
+
+  test('has no more time because it waited', async () => {
+    vi.useFakeTimers();
+    const { gateway, come } = await slow({ fetch: () => new Promise<Response>(() => {}) });
+    const call = gateway.images.generate({ model: 'm', prompt: 'A boat' }, { totalTimeout: 5_000 });
+    const over = vi.fn();
+    call.catch(over);
+    await vi.advanceTimersByTimeAsync(4_000);
+    come();
+    await vi.dynamicImportSettled();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(over).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+
+    expect(over).toHaveBeenCalledWith(
+      expect.objectContaining({
+        name: 'APIConnectionTimeoutError',
+        message: expect.stringContaining('5000 ms'),
+      }),
+    );
+  });
+
+  type Slow = Awaited<ReturnType<typeof slow>>['gateway'];
+  const order = { model: 'm', prompt: 'A paper boat' };
+  const waits: Record<string, (gateway: Slow, signal: AbortSignal) => PromiseLike<unknown>> = {
+    'embeddings.createMany': ({ embeddings }, signal) =>
+      embeddings.createMany({ model: 'm', input: ['Hi'] }, { signal }),
+    'images.generateMany': ({ images }, signal) => images.generateMany([order], { signal }).next(),
+    'generate.runTools': ({ generate }, signal) =>
+      generate.runTools({ model: 'm', contents: 'Hi', functions: [] }, { signal }),
+    'videos.create': ({ videos }, signal) => videos.create(order, { signal }),
+    'videos.createAndWait': ({ videos }, signal) => videos.createAndWait(order, { signal }),
+    'videos.createAndWaitAll': ({ videos }, signal) =>
+      videos.createAndWaitAll([order], { signal }).next(),
+    'videos.remixAndWait': ({ videos }, signal) => videos.remixAndWait('task', order, { signal }),
+    'videos.wait': ({ videos }, signal) => videos.wait('task', { signal }),
+    'videos.waitAll': ({ videos }, signal) => videos.waitAll(['task'], { signal }).next(),
+    'videos.watch': ({ videos }, signal) => videos.watch('task', { signal }).next(),
+    'videos.step': ({ videos }, signal) => videos.step('task', undefined, { signal }),
+    'account.balance': ({ account }, signal) => account.balance({ signal }),
+  };
+
+  test.each(Object.entries(waits))('%s ends at once when it is aborted', async (_, call) => {
+    const { gateway, bodies } = await slow();
+    const controller = new AbortController();
+    const ended = Promise.resolve(call(gateway, controller.signal)).catch(
+      (error: unknown) => error,
+    );
+    controller.abort(new Error('enough'));
+
+    expect(await ended).toMatchObject({
+      name: 'APIUserAbortError',
+      outcome: 'not_sent',
+      cause: new Error('enough'),
+    });
+    expect(bodies).toEqual([]);
+  });
+
+  test.each(['create', 'createAndWait'] as const)(
+    'videos.%s closes the stream that it was given when it is aborted',
+    async (method) => {
+      const { gateway } = await slow();
+      const controller = new AbortController();
+      const stream = new Readable({ read: () => {} });
+      const { signal } = controller;
+      const call = gateway.videos[method]({ ...order, input_reference: stream }, { signal });
+      controller.abort();
+
+      await expect(call).rejects.toMatchObject({ name: 'APIUserAbortError' });
+      expect(stream.destroyed).toBe(true);
+    },
+  );
+});
+
+test('a call whose part is there copies nothing of what it was given', async () => {
+  vi.resetModules();
+  const { Gateway } = await import('../src/gateway.ts');
+  const answer = { data: [{ index: 0, embedding: [1] }] };
+  const fetch: Fetch = async () => Response.json(answer);
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test', fetch });
+  const user = vi.fn(() => 'me');
+  const params = {
+    model: 'm',
+    input: 'Hi',
+    metadata: Object.defineProperty({}, 'user', { get: user, enumerable: true }),
+  };
+  await gateway.embeddings.create({ model: 'm', input: 'Hi' });
+
+  await gateway.embeddings.create(params);
+
+  expect(user).toHaveBeenCalledTimes(1);
+});
+
+test('a form sends the bytes that it was given, also when these are used again', async () => {
+  const { Gateway } = await import('../src/gateway.ts');
+  const sent: string[] = [];
+  const gateway = new Gateway({
+    apiKey: 'key',
+    baseURL: 'https://gateway.test',
+    fetch: async (input, init) => {
+      sent.push(await new Request(input, init).text());
+      return Response.json({ created: 1, data: [{ url: 'https://example.com/a.png' }] });
+    },
+  });
+  const image = new TextEncoder().encode('first');
+  const edit = () => gateway.images.edit({ model: 'm', prompt: 'A hat', image });
+  await edit();
+  image.set(new TextEncoder().encode('other'));
+  const call = edit();
+  image.fill(0);
+  await call;
+
+  expect(sent.map((body) => /first|other/.exec(body)?.[0])).toEqual(['first', 'other']);
 });
 
 test('calls that nobody can count are forgotten, and told of as calls without a price', async () => {

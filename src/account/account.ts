@@ -1,5 +1,3 @@
-import { checkObject } from '../check.ts';
-import { asGiven } from '../given.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import { loadCosts } from './load.ts';
@@ -48,8 +46,8 @@ export class Account {
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
    */
   async charges(query: ChargesQuery = {}, options: AccountOptions = {}): Promise<Charges> {
-    const given = copyOf('query', query);
-    return (await readerOf(this)).charges(given, copyOf('options', options));
+    const [reader, ...asked] = await this.transport().whenThere(loadReader, query, options);
+    return reader.charges(...asked);
   }
 
   /**
@@ -59,8 +57,8 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway tells neither
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
-    const given = copyOf('options', options);
-    return (await readerOf(this)).balance(given);
+    const [reader, ...asked] = await this.transport().whenThere(loadReader, undefined, options);
+    return reader.balance(...asked);
   }
 
   /**
@@ -69,8 +67,8 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway publishes none
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
-    const given = copyOf('options', options);
-    return (await readerOf(this)).prices(given);
+    const [reader, ...asked] = await this.transport().whenThere(loadReader, undefined, options);
+    return reader.prices(...asked);
   }
 
   /**
@@ -87,11 +85,8 @@ export class Account {
    * const { amount, why } = await gateway.account.estimate({ model, usage });
    */
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
-    const given = copyOf('query', query);
-    const own = copyOf('options', options);
-    const caller = this.transport().snapshot();
-    const costs = await loadCosts();
-    return costs.estimate(caller, given, own);
+    const [costs, ...asked] = await this.transport().whenThere(loadCosts, query, options);
+    return costs.estimate(...asked);
   }
 
   /**
@@ -137,20 +132,7 @@ export class Account {
    * }
    */
   async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
-    const given = copyOf('options', options);
-    return (await readerOf(this)).settle(question, given);
+    const [reader, ...asked] = await this.transport().whenThere(loadReader, question, options);
+    return reader.settle(...asked);
   }
-}
-
-/** Reads for the client as it was at the call. */
-async function readerOf({ transport }: Account) {
-  const caller = transport().snapshot();
-  const { AccountReader } = await loadReader();
-  return AccountReader.of(caller);
-}
-
-/** What the caller gave, as it was at the call. */
-function copyOf<Given extends object>(field: string, given: Given): Given {
-  checkObject(field, given);
-  return asGiven({ ...given });
 }

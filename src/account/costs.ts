@@ -11,11 +11,12 @@ export { fold };
 /** What something costs by the price list. */
 export async function estimate(
   caller: Caller,
-  query: CostQuery,
+  query: CostQuery | null,
   options: AccountOptions,
 ): Promise<CostEstimate> {
-  checkModel(query.model);
-  const { model, usage, images = 1, headers, group } = query;
+  checkObject('query', query);
+  const { model, usage, images = 1, headers, group }: Partial<CostQuery> = query ?? {};
+  checkModel(model);
   checkObject('usage', usage);
   checkInteger('images', images, 1);
   const isHeaders = headers === undefined || typeof headers?.get === 'function';

@@ -1,4 +1,4 @@
-import { checkDuration, checkModel, checkSignal, checkText } from '../check.ts';
+import { checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
 import type { Caller } from '../http/call.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { Calls } from '../observing/calls.ts';
@@ -49,9 +49,8 @@ export class AccountReader {
     return reader;
   }
 
-  async charges(query: ChargesQuery, options: AccountOptions): Promise<Charges> {
-    checkQuery(query);
-    const { requestId, taskId, since, model, type } = query;
+  async charges(query: ChargesQuery | null, options: AccountOptions): Promise<Charges> {
+    const { requestId, taskId, since, model, type } = checkQuery(query);
     // The gateway tells whole seconds.
     const from =
       since === undefined ? undefined : Math.floor(timeOf('since', since) / 1_000) * 1_000;
@@ -112,33 +111,43 @@ export class AccountReader {
     return this.#settle(question, { signal });
   }
 
-  async #settle(question: Question, { maxAge, signal }: AccountOptions): Promise<Settlement> {
+  async #settle(question: Question, options: AccountOptions): Promise<Settlement> {
     const { calls } = this.#caller;
-    const { value, asOf } = await read(
-      this.#books,
-      { maxAge, signal },
-      freshFor.books,
-      question.heardAt,
-    );
+    const { heardAt } = question;
+    const { value, asOf } = await read(this.#books, options, freshFor.books, heardAt);
     return { ...settleBy(question, value, calls), asOf };
   }
 }
 
+export const charges = (caller: Caller, query: ChargesQuery | null, options: AccountOptions) =>
+  AccountReader.of(caller).charges(query, options);
+export const balance = (caller: Caller, _: undefined, options: AccountOptions) =>
+  AccountReader.of(caller).balance(options);
+export const prices = (caller: Caller, _: undefined, options: AccountOptions) =>
+  AccountReader.of(caller).prices(options);
+export const settle = (caller: Caller, question: unknown, options: AccountOptions) =>
+  AccountReader.of(caller).settle(question, options);
+
 function read<T>(
   shared: Shared<T>,
-  { maxAge, signal }: AccountOptions,
+  options: AccountOptions | null,
   freshest: number,
   notBefore = 0,
 ): Promise<Reading<T>> {
+  checkObject('options', options);
+  const { maxAge, signal } = options ?? {};
   checkSignal(signal);
   const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
   return shared.get(Math.max(notBefore, Date.now() - age), signal);
 }
 
-function checkQuery({ requestId, taskId, model, type }: ChargesQuery): void {
+function checkQuery(query: ChargesQuery | null): ChargesQuery {
+  checkObject('query', query);
+  const { requestId, taskId, model, type } = query ?? {};
   const known = 'the requestID of an error or the _request_id of an answer';
   if (requestId !== undefined) checkText('requestId', requestId, known);
   if (taskId !== undefined) checkText('taskId', taskId, 'the id of a video task');
   if (model !== undefined) checkModel(model);
   if (type !== undefined) checkText('type', type, '"consume", "refund" or "error"');
+  return query ?? {};
 }

@@ -1,4 +1,3 @@
-import { asGiven, fileAsGiven } from '../given.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import { loadRare } from '../load-rare.ts';
@@ -85,10 +84,7 @@ export class Speech {
     params: SpeechCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-    const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.speak(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.speak, params, options);
   }
 }
 
@@ -167,10 +163,7 @@ export class Transcriptions {
     params: TranscriptionCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranscription | Stream<TranscriptionStreamEvent>> {
-    const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.transcribe(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.transcribe, params, options);
   }
 }
 
@@ -239,10 +232,7 @@ export class Translations {
     params: TranslationCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
-    const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.translate(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.translate, params, options);
   }
 }
 

@@ -1,4 +1,4 @@
-import { asGiven, optionsAsGiven } from '../given.ts';
+import { asGiven } from '../given.ts';
 import { later } from '../load.ts';
 import { askStream, askWhole, loadEngine } from './calls.ts';
 import type {
@@ -133,10 +133,9 @@ export class Completions {
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
     const transport = this.transport();
-    const own = optionsAsGiven(options);
-    if (params?.stream !== true) return askWhole(transport, params, own);
+    if (params?.stream !== true) return askWhole(transport, params, options);
     const wantsUsage = params.stream_options?.include_usage === true;
-    return askStream(transport, params, own, wantsUsage ? saysNothing : hasNoChoices);
+    return askStream(transport, params, options, wantsUsage ? saysNothing : hasNoChoices);
   }
 
   /**
@@ -167,10 +166,7 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    const given = asGiven(params);
-    return this.transport().late(loadParsing, options, (parsing, transport, own) =>
-      parsing.parse(transport, given, own),
-    );
+    return this.transport().late(loadParsing, (parsing) => parsing.parse, params, options);
   }
 
   /**
@@ -194,7 +190,7 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    const transport = this.transport().snapshot();
+    const transport = this.transport().snapshot(performance.now());
     return startStream(
       callsOf(() => transport),
       params,
@@ -240,7 +236,7 @@ export class Completions {
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
     const Runner = params?.stream === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
-    const [given, own] = [params && { ...params }, optionsAsGiven(options)];
+    const [given, own] = [params && { ...params }, asGiven(options)];
     const run = new ChatRun<unknown>(params?.messages);
     const work = async (runner: ChatCompletionRunner<unknown>) => {
       const calls = callsOf(this.transport);
@@ -298,7 +294,7 @@ export function startStream(
 ): ChatCompletionStream<unknown> {
   const run = new ChatRun(params?.messages);
   const given = asGiven(params);
-  const request = { ...optionsAsGiven(options), signal: run.controller.signal };
+  const request = { ...asGiven(options), signal: run.controller.signal };
   const work = async () => {
     // Without either there is nothing to parse.
     const isParsed = given?.response_format || given?.tools;

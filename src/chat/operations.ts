@@ -31,10 +31,11 @@ export function parse(
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
+  const parser = outputParser(params, 'parse');
   const format = jsonAnswer(wholeAnswer(params), (completion, { callId, requestId, status }) => {
     const sent = { phase: 'body', status, requestId } as const;
     const evidence = { ...sent, attempts: [sent] };
-    return outputParser(params, 'parse').apply(completion, { callId, evidence });
+    return parser.apply(completion, { callId, evidence });
   });
   const request = () => ({ json: chatBody(params) });
   return transport.call('chat.completions.create', request, format, options);

@@ -1,6 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { asGiven, optionsAsGiven } from '../given.ts';
 import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
@@ -54,10 +53,7 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
-    const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.embed(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.embed, params, options);
   }
 
   /** The same, with each vector as base64 text. */
@@ -84,10 +80,7 @@ export class Embeddings {
     params: EmbeddingCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
-    const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.createForEngine(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.createForEngine, params, options);
   }
 
   /**
@@ -115,10 +108,8 @@ export class Embeddings {
     params: EmbeddingsCreateManyParams,
     options?: EmbeddingsCreateManyOptions,
   ): Promise<ManyEmbeddings> {
-    const [given, own] = [asGiven(params), optionsAsGiven(options)];
-    const transport = this.transport().snapshot();
-    const { createMany } = await loadRare();
-    return createMany(transport, given, own);
+    const [rare, ...asked] = await this.transport().whenThere(loadRare, params, options);
+    return rare.createMany(...asked);
   }
 }
 

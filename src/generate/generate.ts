@@ -1,6 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { asGiven, optionsAsGiven } from '../given.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
@@ -43,10 +42,7 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    const given = asGiven(params);
-    return this.transport().late(loadGenerate, options, (generate, transport, own) =>
-      generate.content(transport, given, own),
-    );
+    return this.transport().late(loadGenerate, (generate) => generate.content, params, options);
   }
 
   /**
@@ -68,9 +64,11 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
-    const given = asGiven(params);
-    return this.transport().late(loadGenerate, options, (generate, transport, own) =>
-      generate.contentStream(transport, given, own),
+    return this.transport().late(
+      loadGenerate,
+      (generate) => generate.contentStream,
+      params,
+      options,
     );
   }
 
@@ -97,8 +95,9 @@ export class Generate {
     params: GenerateToolRunParams,
     options?: GenerateToolRunOptions,
   ): Promise<GenerateToolRun> {
-    const [given, own] = [params && { ...params }, optionsAsGiven(options)];
-    const { runTools } = await loadGenerate();
-    return runTools(given, own, (asked, request) => this.content(asked, request));
+    // What the tools are handed stays itself.
+    const own = params && { ...params };
+    const [generate, , , more] = await this.transport().whenThere(loadGenerate, undefined, options);
+    return generate.runTools(own, more, (asked, request) => this.content(asked, request));
   }
 }

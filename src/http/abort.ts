@@ -105,12 +105,17 @@ export class CallScope {
   /** Is told when somebody reads the answer, and when it waits for that. */
   onReading: ((isRead: boolean) => void) | undefined;
 
-  constructor(signal: AbortSignal | null | undefined, totalTimeout: number | null) {
+  /** @param startedAt - When the call began, on the clock of `performance.now()`. */
+  constructor(
+    signal: AbortSignal | null | undefined,
+    totalTimeout: number | null,
+    startedAt = performance.now(),
+  ) {
     this.signal = signal ?? undefined;
     this.#stopListening = onAbort(signal, () => this.#stop('signal', signal?.reason));
     if (totalTimeout !== null) {
-      this.#deadline = performance.now() + totalTimeout;
-      this.#totalTimer = setTimeout(() => this.#stop('total'), totalTimeout);
+      this.#deadline = startedAt + totalTimeout;
+      this.#totalTimer = setTimeout(() => this.#stop('total'), this.remaining);
     }
   }
 

@@ -2,11 +2,9 @@ import { readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
 import { asGiven } from '../given.ts';
-import { checkRequestOptions } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
-import { checkIdempotencyKey } from './auth.ts';
 import type { CallRecord, Calls, Ending } from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
@@ -37,7 +35,7 @@ import {
   type ClientSettings,
   baseOf,
   type LogDetails,
-  mergeCallSettings,
+  settingsOfCall,
 } from './settings.ts';
 import type { JsonObject } from '../types.ts';
 import { buildQuery, buildURL, displayURL } from './url.ts';
@@ -71,6 +69,8 @@ export interface Caller {
   readonly calls: Calls;
   readonly account: () => Promise<AccountPart>;
   readonly baseURL: string;
+  /** When it was asked for, if that was before it could begin; on the clock of `performance.now()`. */
+  readonly askedAt: number | undefined;
   snapshot(): Caller;
   raw<T>(
     makeSpec: (client: ClientSettings) => CallSpec,
@@ -107,7 +107,7 @@ const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 export class LogicalCall {
   #id: string | undefined;
   /** On the clock of `performance.now()`. */
-  readonly startedAt = performance.now();
+  readonly startedAt: number;
   spec: CallSpec;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
@@ -130,19 +130,19 @@ export class LogicalCall {
   #record: CallRecord | undefined;
 
   constructor(spec: CallSpec, caller: Caller) {
-    const { client } = caller;
-    const { options, download } = spec;
+    const { client, askedAt = performance.now() } = caller;
+    const { download } = spec;
+    const options = asGiven(spec.options);
+    this.startedAt = askedAt;
     this.#id = options?.callId;
-    this.spec = spec;
+    this.spec = { ...spec, options };
     this.client = client;
     this.#caller = caller;
-    checkRequestOptions(options);
-    this.settings = mergeCallSettings(client.call, options);
-    if (options) checkIdempotencyKey(options, this.settings.idempotency);
+    this.settings = settingsOfCall(client, options);
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
     this.url = buildURL(baseOf(client).root, spec.path, query);
-    this.scope = new CallScope(options?.signal, this.settings.totalTimeout);
+    this.scope = new CallScope(options?.signal, this.settings.totalTimeout, askedAt);
   }
 
   /** Made when somebody asks: most calls succeed, and nobody does. */

@@ -8,10 +8,18 @@ import {
   checkLimit,
   checkNumber,
   checkObject,
+  checkRequestOptions,
   checkWord,
 } from '../check.ts';
-import type { GatewayOptions, LogLevel, Logger, Observer, SharedOptions } from '../options.ts';
-import { type Credential, checkIdempotency, credentialOf } from './auth.ts';
+import type {
+  GatewayOptions,
+  LogLevel,
+  Logger,
+  Observer,
+  RequestOptions,
+  SharedOptions,
+} from '../options.ts';
+import { type Credential, checkIdempotency, checkIdempotencyKey, credentialOf } from './auth.ts';
 import { applyHeaders } from './request.ts';
 import { RetryBudget } from './retry.ts';
 import { globalFetch } from './send.ts';
@@ -115,6 +123,21 @@ export function mergeCallSettings(
     if (value !== undefined) settings[name] = read(name, value);
   };
   for (const name of settingNames) set(name, checks[name]);
+  return settings;
+}
+
+/**
+ * What holds for one call.
+ *
+ * @throws `InvalidInputError` naming the option that cannot work
+ */
+export function settingsOfCall(
+  { call }: Pick<ClientSettings, 'call'>,
+  options: RequestOptions | null | undefined,
+): CallSettings {
+  checkRequestOptions(options);
+  const settings = mergeCallSettings(call, options);
+  if (options) checkIdempotencyKey(options, settings.idempotency);
   return settings;
 }
 

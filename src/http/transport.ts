@@ -1,8 +1,8 @@
 import { ownCause } from '../answers/objects.ts';
-import { checkRequestOptions } from '../check.ts';
+import { checkSignal } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import { APIConnectionTimeoutError, APIUserAbortError } from '../errors/api-errors.ts';
-import { optionsAsGiven } from '../given.ts';
+import { asGiven } from '../given.ts';
 import type { Later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import { CallScope } from './abort.ts';
@@ -10,18 +10,29 @@ import { type AnswerFormat, type Caller, LogicalCall } from './call.ts';
 import type { Calls } from '../observing/calls.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
-import { baseOf, type ClientSettings, mergeCallSettings } from './settings.ts';
+import { baseOf, type ClientSettings, settingsOfCall } from './settings.ts';
 import { buildQuery } from './url.ts';
 
-/** Waits for a part, but no longer than the call that needs it may take. */
-async function untilStopped<Part>(
+/** What is looked at of options until a part is there. */
+type Stoppable = Pick<RequestOptions, 'signal' | 'totalTimeout'> | null | undefined;
+
+/** What a part is asked with: by whom, and what the caller gave. */
+type Asked<Given, Options> = [transport: Transport, given: Given, options: Options];
+
+/**
+ * Waits for a part, but no longer than until the caller's signal is aborted or the time of the call is over.
+ *
+ * @throws `APIUserAbortError` or `APIConnectionTimeoutError`, as nothing was sent yet
+ */
+export async function partFor<Part>(
   load: Later<Part>,
-  { call }: ClientSettings,
-  options: RequestOptions | undefined,
+  signal: AbortSignal | null | undefined,
+  totalTimeout: number | null = null,
+  askedAt?: number,
 ): Promise<Part> {
-  checkRequestOptions(options);
-  const { totalTimeout } = mergeCallSettings(call, options);
-  const scope = new CallScope(options?.signal, totalTimeout);
+  if (load.part) return load.part;
+  checkSignal(signal);
+  const scope = new CallScope(signal, totalTimeout, askedAt);
   try {
     return await scope.until(load());
   } catch (cause) {
@@ -43,20 +54,27 @@ export class Transport implements Caller {
   readonly account: Caller['account'];
   /** Transports that have it in common also wait in one line for downloads. */
   calls: Calls;
+  readonly askedAt: number | undefined;
 
   constructor(
     client: ClientSettings,
     account: Caller['account'],
     calls: Calls = { records: [], lost: 0 },
+    askedAt?: number,
   ) {
     this.client = client;
     this.account = account;
     this.calls = calls;
+    this.askedAt = askedAt;
   }
 
-  /** The same as it is now, for work of several calls that must all go to one gateway. */
-  snapshot(): Transport {
-    return new Transport(this.client, this.account, this.calls);
+  /**
+   * The same as it is now, for work of several calls that must all go to one gateway.
+   *
+   * @param askedAt - When the caller asked, where time limits count from then.
+   */
+  snapshot(askedAt?: number): Transport {
+    return new Transport(this.client, this.account, this.calls, askedAt);
   }
 
   /** The root of the gateway, or `""` while it is missing. */
@@ -80,8 +98,7 @@ export class Transport implements Caller {
    * @throws `InvalidInputError` naming the option that cannot work
    */
   checkOptions(options: RequestOptions): void {
-    checkRequestOptions(options);
-    mergeCallSettings(this.client.call, options);
+    settingsOfCall(this.client, options);
     applyHeaders(new Headers(), options.headers, 'headers');
     buildQuery(options.query);
   }
@@ -105,26 +122,6 @@ export class Transport implements Caller {
     );
   }
 
-  /**
-   * A call that a part of this package makes, which is loaded first.
-   *
-   * @param start - Makes it, by the client and the options as they were when the caller asked.
-   */
-  late<Part, Options extends RequestOptions | undefined, T>(
-    load: Later<Part>,
-    options: Options,
-    start: (part: Part, transport: Transport, own: Options) => GatewayPromise<T>,
-  ): GatewayPromise<T> {
-    const transport = this.snapshot();
-    const own = optionsAsGiven(options);
-    return GatewayPromise.when(transport.load(load, own), (part) => start(part, transport, own));
-  }
-
-  /** Loads a part, and waits for it no longer than the call that needs it may take. */
-  load<Part>(load: Later<Part>, options: RequestOptions | undefined): Promise<Part> {
-    return load.part ? load() : untilStopped(load, this.client, options);
-  }
-
   raw<T>(
     makeSpec: (client: ClientSettings) => CallSpec,
     format: AnswerFormat<T>,
@@ -132,5 +129,56 @@ export class Transport implements Caller {
     return new GatewayPromise(
       LogicalCall.run(() => new LogicalCall(makeSpec(this.client), this), format),
     );
+  }
+
+  /** Loads a part, and waits for it no longer than the call that needs it may take. */
+  async load<Part>(load: Later<Part>, options: RequestOptions | null | undefined): Promise<Part> {
+    const { totalTimeout } = settingsOfCall(this.client, options);
+    return partFor(load, options?.signal, totalTimeout, this.askedAt);
+  }
+
+  /** One call that a part makes. It begins at once when the part is there. */
+  late<Part, Given, Options extends Stoppable, T>(
+    load: Later<Part>,
+    work: (part: Part) => (...asked: Asked<Given, Options>) => GatewayPromise<T>,
+    given: Given,
+    options: Options,
+  ): GatewayPromise<T> {
+    const { part } = load;
+    if (part === undefined) {
+      const ready = this.whenThere(load, given, options, performance.now());
+      return GatewayPromise.when(ready, ([there, ...asked]) => work(there)(...asked));
+    }
+    try {
+      return work(part)(this, given, options);
+    } catch (error) {
+      return new GatewayPromise(Promise.reject(error));
+    }
+  }
+
+  /**
+   * Waits for a part, and gives it with the client and what the caller gave, as they are now.
+   *
+   * @param askedAt - Of one call: its time counts from then.
+   */
+  async whenThere<Part, Given, Options extends Stoppable>(
+    load: Later<Part>,
+    given: Given,
+    options: Options,
+    askedAt?: number,
+  ): Promise<[Part, ...Asked<Given, Options>]> {
+    const streams: { destroy(): unknown }[] = [];
+    const own = asGiven(options);
+    const asked: Asked<Given, Options> = [this.snapshot(askedAt), asGiven(given, streams), own];
+    try {
+      const [transport] = asked;
+      const isOneCall = askedAt !== undefined;
+      const there = isOneCall ? transport.load(load, own) : partFor(load, own?.signal);
+      return [await there, ...asked];
+    } catch (error) {
+      // Nobody else closes what nobody reads.
+      for (const stream of streams) stream.destroy();
+      throw error;
+    }
   }
 }

@@ -1,7 +1,6 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
+import { partFor, type Transport } from '../http/transport.ts';
 import { loadRare } from '../load-rare.ts';
-import { asGiven, fileAsGiven } from '../given.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
@@ -77,10 +76,7 @@ export class Images {
     params: ImageGenerateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-    const given = asGiven(params);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.generateImages(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.generateImages, params, options);
   }
 
   /**
@@ -111,7 +107,7 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    const { generateManyImages } = await loadRare();
+    const { generateManyImages } = await partFor(loadRare, options?.signal);
     yield* generateManyImages(params, options, (one, own) => this.generate(one, own));
   }
 
@@ -151,10 +147,7 @@ export class Images {
     params: ImageEditParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-    const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.editImages(transport, given, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.editImages, params, options);
   }
 }
 

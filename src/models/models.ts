@@ -54,9 +54,7 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    const list = this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.listModels(transport, own),
-    );
+    const list = this.transport().late(loadRare, (rare) => rare.listModels, undefined, options);
     return ModelsPagePromise.of(list);
   }
 
@@ -70,9 +68,7 @@ export class Models {
    * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
    */
   retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
-    return this.transport().late(loadRare, options, (rare, transport, own) =>
-      rare.retrieveModel(transport, id, own),
-    );
+    return this.transport().late(loadRare, (rare) => rare.retrieveModel, id, options);
   }
 }
 

@@ -1,8 +1,9 @@
+import { asGiven } from '../given.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
 import { readValue, type ResponseSchema } from '../answers/reader.ts';
 import type { AnswerFormat } from '../http/call.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import type { RawRequestOptions } from '../http/request.ts';
+import type { RawRequestOptions, RouteRequest } from '../http/request.ts';
 import { handOut, peek } from '../http/response-body.ts';
 import { kindOfText, typeOf } from '../http/response.ts';
 import { routeSpec, valueAnswer } from '../http/route.ts';
@@ -15,12 +16,8 @@ import { fileAnswer } from '../uploads/file-answer.ts';
 import { rawBody } from '../uploads/raw-body.ts';
 
 /** Calls a route by its path. Bad input rejects like everything else, so that one `catch` serves for all. */
-export function callRoute(
-  transport: Transport,
-  method: unknown,
-  path: string,
-  options: RawRequestOptions | undefined,
-): GatewayPromise<unknown> {
+export function callRoute(transport: Transport, request: RouteRequest): GatewayPromise<unknown> {
+  const { method, path, ...options } = asGiven({ ...request });
   return transport.raw(
     (client) => routeSpec(method, path, baseOf(client).version, options, rawBody(options)),
     routeAnswer(options),

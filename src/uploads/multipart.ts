@@ -1,6 +1,7 @@
 import { sniffLength } from '../answers/file-type.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
+import { asGiven } from '../given.ts';
 import { writeJSON, type BodyEncoding } from '../http/request.ts';
 import { headOf, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
 import { describeFile, type FilePurpose } from './file-name.ts';
@@ -32,7 +33,9 @@ export function formFields(params: object, outer?: string): FormField[] {
 }
 
 /** The body of a request that is sent as a form. */
-export function formBody(fields: FormFields): BodyEncoding {
+export function formBody(given: FormFields): BodyEncoding {
+  // Files are read while they are sent.
+  const fields = asGiven(given);
   return {
     fields,
     encode(extra = {}, signal, onProgress) {

@@ -1,5 +1,5 @@
 import { check, checkInteger } from '../check.ts';
-import { asGiven, fileAsGiven } from '../given.ts';
+import { asGiven } from '../given.ts';
 import { loadRare } from '../load-rare.ts';
 import type { FileOptions } from './file-input.ts';
 import {
@@ -44,7 +44,7 @@ export async function toFile(
   name?: string | null,
   options?: FileOptions,
 ): Promise<File> {
-  const { given } = asGiven({ given: await value }, fileAsGiven);
+  const given = asGiven(await value);
   const { readFile } = await loadRare();
   return readFile(given, name, options);
 }

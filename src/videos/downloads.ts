@@ -160,9 +160,11 @@ const lines = new WeakMap<object, DownloadLine>();
 
 export function download(
   transport: Transport,
-  task: VideoTaskLike,
-  options: VideoDownloadOptions | null | undefined,
-  more: RequestOptions | undefined,
+  [task, options, more]: readonly [
+    VideoTaskLike,
+    VideoDownloadOptions | null | undefined,
+    RequestOptions | undefined,
+  ],
 ): GatewayPromise<Response> {
   for (const given of [options, more]) {
     checkObject('options', given);

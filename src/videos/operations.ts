@@ -44,8 +44,7 @@ export function create(
 
 export function remix(
   transport: Transport,
-  task: VideoTaskLike,
-  params: VideoRemixParams,
+  [task, params]: readonly [VideoTaskLike, VideoRemixParams],
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   return submit(transport, remixing(transport, task, params), options);

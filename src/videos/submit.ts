@@ -1,3 +1,4 @@
+import { asGiven } from '../given.ts';
 import { isObject, findId } from '../answers/objects.ts';
 import {
   check,
@@ -90,7 +91,11 @@ export function creation(params: VideoCreateParams): Order {
     else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
   }
   const seconds = secondsText(params.seconds);
-  const fields = { ...params, seconds, input_reference: referenceOf(params.input_reference) };
+  const fields = asGiven({
+    ...params,
+    seconds,
+    input_reference: referenceOf(params.input_reference),
+  });
   return { operation: 'videos.create', fields, model: params.model };
 }
 
@@ -104,7 +109,7 @@ export function remixing(
   checkText('prompt', params.prompt, 'what to change');
   const { ref } = ownTask(transport, task);
   const { id: remixOf, model, trace: origin } = ref;
-  return { operation: 'videos.remix', fields: { ...params }, remixOf, model, origin };
+  return { operation: 'videos.remix', fields: asGiven({ ...params }), remixOf, model, origin };
 }
 
 function holdsFile(value: unknown): boolean {

@@ -1,6 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
-import { asGiven, fileAsGiven, optionsAsGiven } from '../given.ts';
+import { partFor, type Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
@@ -69,10 +68,7 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadVideos, options, (videos, transport, own) =>
-      videos.create(transport, given, own),
-    );
+    return this.transport().late(loadVideos, (videos) => videos.create, params, options);
   }
 
   /**
@@ -83,9 +79,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, options, (videos, transport, own) =>
-      videos.retrieve(transport, task, own),
-    );
+    return this.transport().late(loadVideos, (videos) => videos.retrieve, task, options);
   }
 
   /**
@@ -103,8 +97,11 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, options, (videos, transport, own) =>
-      videos.retrieveFromVendor(transport, params, own),
+    return this.transport().late(
+      loadVideos,
+      (videos) => videos.retrieveFromVendor,
+      params,
+      options,
     );
   }
 
@@ -137,9 +134,8 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    return this.transport().late(loadVideos, more ?? options ?? undefined, (videos, transport) =>
-      videos.download(transport, task, options, more),
-    );
+    const asked = [task, options, more] as const;
+    return this.transport().late(loadVideos, (videos) => videos.download, asked, more ?? options);
   }
 
   /**
@@ -158,10 +154,8 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    const given = asGiven(params, fileAsGiven);
-    return this.transport().late(loadVideos, options, (videos, transport, own) =>
-      videos.remix(transport, task, given, own),
-    );
+    const asked = [task, params] as const;
+    return this.transport().late(loadVideos, (videos) => videos.remix, asked, options);
   }
 
   /**
@@ -189,9 +183,8 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    const transport = this.transport();
-    const videos = await loadVideos();
-    return videos.waitFor(transport, task, options);
+    const [videos, ...asked] = await this.transport().whenThere(loadVideos, task, options);
+    return videos.waitFor(...asked);
   }
 
   /**
@@ -213,7 +206,7 @@ export class Videos {
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos, left) => videos.watch(transport, task, options, left));
+    return whenLoaded(options, (videos, left) => videos.watch(transport, task, options, left));
   }
 
   /**
@@ -237,7 +230,7 @@ export class Videos {
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos, left) => videos.waitAll(transport, tasks, options, left));
+    return whenLoaded(options, (videos, left) => videos.waitAll(transport, tasks, options, left));
   }
 
   /**
@@ -264,9 +257,12 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    const transport = this.transport();
-    const videos = await loadVideos();
-    return videos.stepTask(transport, task, state, options);
+    const [videos, transport, before, own] = await this.transport().whenThere(
+      loadVideos,
+      state,
+      options,
+    );
+    return videos.stepTask(transport, task, before, own);
   }
 
   /**
@@ -286,10 +282,12 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), optionsAsGiven(options)];
-    const transport = this.transport();
-    const videos = await loadVideos();
-    return videos.submitAndWait(transport, videos.creation(given), own);
+    const [videos, transport, own, more] = await this.transport().whenThere(
+      loadVideos,
+      params,
+      options,
+    );
+    return videos.submitAndWait(transport, videos.creation(own), more);
   }
 
   /**
@@ -319,7 +317,9 @@ export class Videos {
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
     const transport = this.transport();
-    return whenLoaded((videos, left) => videos.createAndWaitAll(transport, params, options, left));
+    return whenLoaded(options, (videos, left) =>
+      videos.createAndWaitAll(transport, params, options, left),
+    );
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -328,10 +328,12 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [given, own] = [asGiven(params, fileAsGiven), optionsAsGiven(options)];
-    const transport = this.transport();
-    const videos = await loadVideos();
-    return videos.submitAndWait(transport, videos.remixing(transport, task, given), own);
+    const [videos, transport, own, more] = await this.transport().whenThere(
+      loadVideos,
+      params,
+      options,
+    );
+    return videos.submitAndWait(transport, videos.remixing(transport, task, own), more);
   }
 }
 
@@ -341,13 +343,14 @@ export class Videos {
  * @param start - Is given what is aborted then.
  */
 function whenLoaded<Event>(
+  options: VideoWaitOptions,
   start: (videos: Operations, left: AbortSignal) => AsyncGenerator<Event, void, undefined>,
 ): AsyncGenerator<Event, void, undefined> {
   const leaving = new AbortController();
   const { signal: left } = leaving;
   const run = async function* (): AsyncGenerator<Event, void, undefined> {
     try {
-      const videos = await loadVideos();
+      const videos = await partFor(loadVideos, options?.signal);
       for await (const event of start(videos, left)) {
         if (left.aborted) return;
         yield event;
