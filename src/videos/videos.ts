@@ -79,7 +79,11 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, (videos) => videos.retrieve, task, options);
+    // The handle itself, as it is noted of it that its task is completed.
+    const retrieve =
+      (videos: Operations) => (transport: Transport, _: unknown, own: typeof options) =>
+        videos.retrieve(transport, task, own);
+    return this.transport().late(loadVideos, retrieve, undefined, options);
   }
 
   /**
@@ -183,8 +187,12 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    const [videos, ...asked] = await this.transport().whenThere(loadVideos, task, options);
-    return videos.waitFor(...asked);
+    const [videos, transport, , own] = await this.transport().whenThere(
+      loadVideos,
+      undefined,
+      options,
+    );
+    return videos.waitFor(transport, task, own);
   }
 
   /**
