@@ -34,129 +34,76 @@ export interface Endpoint {
   readonly charge: ChargeClass;
 }
 
+/** An operation of which the compiler knows everything. */
+interface KnownEndpoint<Method, Path, Bodies, Responses, Charge> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly bodies: Bodies;
+  readonly responses: Responses;
+  readonly charge: Charge;
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+function get<const Path extends string, Response extends ResponseKind>(
+  path: Path,
+  response: Response,
+): KnownEndpoint<'GET', Path, readonly ['none'], readonly [Response], 'free'> {
+  return { method: 'GET', path, bodies: ['none'], responses: [response], charge: 'free' };
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+function post<
+  Charge extends ChargeClass,
+  const Path extends string,
+  const Bodies extends readonly BodyKind[],
+  const Responses extends readonly ResponseKind[],
+>(
+  charge: Charge,
+  path: Path,
+  bodies: Bodies,
+  responses: Responses,
+): KnownEndpoint<'POST', Path, Bodies, Responses, Charge> {
+  return { method: 'POST', path, bodies, responses, charge };
+}
+
 /** Every operation of the service: how it is sent, what it answers with, and what it may cost. */
 export const endpoints = {
-  'models.list': {
-    method: 'GET',
-    path: '/v1/models',
-    bodies: ['none'],
-    responses: ['json'],
-    charge: 'free',
-  },
-  'models.retrieve': {
-    method: 'GET',
-    path: '/v1/models/{model}',
-    bodies: ['none'],
-    responses: ['json'],
-    charge: 'free',
-  },
-  'chat.completions.create': {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    bodies: ['json'],
-    responses: ['json', 'events'],
-    charge: 'metered',
-  },
-  'generate.content': {
-    method: 'POST',
-    path: '/v1beta/models/{model}:generateContent',
-    bodies: ['json'],
-    responses: ['json'],
-    charge: 'metered',
-  },
+  'models.list': get('/v1/models', 'json'),
+  'models.retrieve': get('/v1/models/{model}', 'json'),
+  'chat.completions.create': post('metered', '/v1/chat/completions', ['json'], ['json', 'events']),
+  'generate.content': post('metered', '/v1beta/models/{model}:generateContent', ['json'], ['json']),
   'generate.contentStream': {
-    method: 'POST',
-    path: '/v1beta/models/{model}:streamGenerateContent',
+    ...post('metered', '/v1beta/models/{model}:streamGenerateContent', ['json'], ['events']),
     query: { alt: 'sse' },
-    bodies: ['json'],
-    responses: ['events'],
-    charge: 'metered',
   },
-  'embeddings.create': {
-    method: 'POST',
-    path: '/v1/embeddings',
-    bodies: ['json'],
-    responses: ['json'],
-    charge: 'metered',
-  },
-  'embeddings.createForEngine': {
-    method: 'POST',
-    path: '/v1/engines/{model}/embeddings',
-    bodies: ['json'],
-    responses: ['json'],
-    charge: 'metered',
-  },
-  'images.generate': {
-    method: 'POST',
-    path: '/v1/images/generations',
-    bodies: ['json'],
-    responses: ['json', 'events'],
-    charge: 'charged',
-  },
-  'images.edit': {
-    method: 'POST',
-    path: '/v1/images/edits',
-    bodies: ['multipart', 'json'],
-    responses: ['json', 'events'],
-    charge: 'charged',
-  },
-  'audio.speech.create': {
-    method: 'POST',
-    path: '/v1/audio/speech',
-    bodies: ['json'],
-    responses: ['binary', 'events'],
-    charge: 'metered',
-  },
-  'audio.transcriptions.create': {
-    method: 'POST',
-    path: '/v1/audio/transcriptions',
-    bodies: ['multipart'],
-    responses: ['json', 'text', 'events'],
-    charge: 'metered',
-  },
-  'audio.translations.create': {
-    method: 'POST',
-    path: '/v1/audio/translations',
-    bodies: ['multipart'],
-    responses: ['json', 'text'],
-    charge: 'metered',
-  },
-  'videos.create': {
-    method: 'POST',
-    path: '/v1/videos',
-    bodies: ['multipart', 'json'],
-    responses: ['json'],
-    charge: 'charged',
-  },
-  'videos.retrieve': {
-    method: 'GET',
-    path: '/v1/videos/{task_id}',
-    bodies: ['none'],
-    responses: ['json'],
-    charge: 'free',
-  },
-  'videos.downloadContent': {
-    method: 'GET',
-    path: '/v1/videos/{task_id}/content',
-    bodies: ['none'],
-    responses: ['binary'],
-    charge: 'free',
-  },
-  'videos.remix': {
-    method: 'POST',
-    path: '/v1/videos/{video_id}/remix',
-    bodies: ['multipart', 'json'],
-    responses: ['json'],
-    charge: 'charged',
-  },
-  'videos.retrieveFromVendor': {
-    method: 'GET',
-    path: '/{vendor_prefix}/v1/videos/text2video/{task_id}',
-    bodies: ['none'],
-    responses: ['json'],
-    charge: 'free',
-  },
-} as const satisfies Readonly<Record<string, Endpoint>>;
+  'embeddings.create': post('metered', '/v1/embeddings', ['json'], ['json']),
+  'embeddings.createForEngine': post(
+    'metered',
+    '/v1/engines/{model}/embeddings',
+    ['json'],
+    ['json'],
+  ),
+  'images.generate': post('charged', '/v1/images/generations', ['json'], ['json', 'events']),
+  'images.edit': post('charged', '/v1/images/edits', ['multipart', 'json'], ['json', 'events']),
+  'audio.speech.create': post('metered', '/v1/audio/speech', ['json'], ['binary', 'events']),
+  'audio.transcriptions.create': post(
+    'metered',
+    '/v1/audio/transcriptions',
+    ['multipart'],
+    ['json', 'text', 'events'],
+  ),
+  'audio.translations.create': post(
+    'metered',
+    '/v1/audio/translations',
+    ['multipart'],
+    ['json', 'text'],
+  ),
+  'videos.create': post('charged', '/v1/videos', ['multipart', 'json'], ['json']),
+  'videos.retrieve': get('/v1/videos/{task_id}', 'json'),
+  'videos.downloadContent': get('/v1/videos/{task_id}/content', 'binary'),
+  'videos.remix': post('charged', '/v1/videos/{video_id}/remix', ['multipart', 'json'], ['json']),
+  'videos.retrieveFromVendor': get('/{vendor_prefix}/v1/videos/text2video/{task_id}', 'json'),
+} as const;
 
 /** The name of a documented operation, for example `"videos.create"`. */
 export type Operation = keyof typeof endpoints;
