@@ -34,6 +34,9 @@ function exportInPlace(code: string, list: string): string {
   return `${exported.trimEnd()}\nexport { ${left.join(', ')} };\n`;
 }
 
+/** What a class that extends another one says again of itself, though the other one says the same. */
+const saidByBase = /(?<=class \w+ extends (?!Error )[^{]*\{\n) {2}static readonly kind: string;\n/g;
+
 /**
  * The main entry point declares nothing and passes on what entry points share. So its file is that of what
  * they share: each name is declared and exported in one place, which halves what compilers hold.
@@ -60,7 +63,8 @@ const mainIsShared: Plugin = {
         );
         return;
       }
-      main.code = `${banner}\n${exportInPlace(shared.code.replace(exportList, ''), passedOn)}`;
+      const declared = shared.code.replace(exportList, '').replaceAll(saidByBase, '');
+      main.code = `${banner}\n${exportInPlace(declared, passedOn)}`;
       delete bundle['shared.d.ts'];
       for (const file of Object.values(others)) {
         if (file.type !== 'chunk') continue;

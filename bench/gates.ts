@@ -137,8 +137,8 @@ export const gates: readonly Gate[] = [
     missed:
       figure === 'memory'
         ? {
-            atMost: 1.4,
-            why: 'It has fewer types than groq-sdk, in one file, but 110 KB of declarations without their comments where groq-sdk has 73: every name of openai for what is served, the account, observers. Nothing of it weighs alone: all comments a twentieth, the namespaces with the names of openai a twelfth, the undefined of optional properties a twentieth. openai takes 41 times as much as groq-sdk.',
+            atMost: 1.36,
+            why: 'It has fewer types than groq-sdk, in one file, but 107 KB of declarations without their comments where groq-sdk has 73: every name of openai for what is served, the account, observers. What they are made of: comments a seventeenth, the undefined of optional properties a twentieth, the lists of names in the namespaces of openai a twentieth, readonly a fortieth, the exports of package.json a sixtieth. A tenth is arenas that the compiler has not filled. openai takes 41 times as much as groq-sdk.',
           }
         : undefined,
   })),

@@ -62,15 +62,17 @@ export interface ErrorMisalignment {
   detailed_explanation?: string | undefined;
   error_type?: string | undefined;
   review_target?: string | null | undefined;
-  steer?: { message: string } | undefined;
+  steer?: ErrorMisalignmentSteer | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ErrorMisalignmentSteer = { message: string };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ErrorMisalignment {
-  type Steer = NonNullable<ErrorMisalignment['steer']>;
+  export { ErrorMisalignmentSteer as Steer };
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ErrorObject {
-  export { type ErrorMisalignment as Misalignment };
+  export { ErrorMisalignment as Misalignment };
 }

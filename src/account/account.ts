@@ -103,9 +103,9 @@ export class Account {
    * const { estimate, lines } = await gateway.account.spent();
    * console.log(`about ${estimate.value.toFixed(2)} ${estimate.unit}`);
    */
-  async spent({ group }: { readonly group?: string | undefined } = {}): Promise<Spent> {
+  async spent(options?: { readonly group?: string | undefined }): Promise<Spent> {
     const costs = await loadCosts();
-    return costs.spent(this.transport(), group);
+    return costs.spent(this.transport(), options?.group);
   }
 
   /**

@@ -19,22 +19,11 @@ export class BooksLimitError extends RateLimitError {
   }
 }
 
-/** What a {@link BudgetError} tells besides its message. */
-interface BudgetFacts {
-  /** `limit`: the call would pass the limit. `price`: what it will cost cannot be told. */
-  readonly reason: 'limit' | 'price';
-  /** The limit, in US dollars, as the following. */
-  readonly limit: number;
-  /** What was spent by then, as estimated. */
-  readonly spent: number;
-  /** What is reserved for calls that are under way. */
-  readonly reserved: number;
-  /** What the call may cost; `undefined` when that cannot be told before. */
-  readonly cost: number | undefined;
-}
+/** What a `BudgetError` tells besides its message. */
+type BudgetFacts = Pick<BudgetError, 'reason' | 'limit' | 'spent' | 'reserved' | 'cost'>;
 
 /** The budget of the client does not allow a call. Nothing was sent. */
-export class BudgetError extends GatewayError implements BudgetFacts {
+export class BudgetError extends GatewayError {
   static override readonly kind: string = 'BudgetError';
 
   /** `limit`: the call would pass the limit. `price`: what it will cost cannot be told. */

@@ -88,7 +88,7 @@ export class Speech {
   }
 }
 
-/** The types of `OpenAI.Audio.Speech`. */
+// The types of `OpenAI.Audio.Speech`.
 // oxfmt-ignore
 export declare namespace Speech {
   export {
@@ -167,7 +167,7 @@ export class Transcriptions {
   }
 }
 
-/** The types of `OpenAI.Audio.Transcriptions`. */
+// The types of `OpenAI.Audio.Transcriptions`.
 // oxfmt-ignore
 export declare namespace Transcriptions {
   export {
@@ -236,7 +236,7 @@ export class Translations {
   }
 }
 
-/** The types of `OpenAI.Audio.Translations`. */
+// The types of `OpenAI.Audio.Translations`.
 // oxfmt-ignore
 export declare namespace Translations {
   export {
@@ -261,7 +261,7 @@ export class Audio {
   }
 }
 
-/** The types of `OpenAI.Audio`. */
+// The types of `OpenAI.Audio`.
 // oxfmt-ignore
 export declare namespace Audio {
   export {

@@ -14,13 +14,15 @@ export interface TranscriptionVadConfig {
   threshold?: number | undefined;
 }
 
+type AnyResponseFormat = AudioResponseFormat | undefined;
+
 /**
  * Parameters of `audio.transcriptions.create()`: `POST /v1/audio/transcriptions`.
  *
  * Fields that are not listed here go through with the option `extraBody`.
  */
 export interface TranscriptionCreateParamsBase<
-  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
+  Format extends AnyResponseFormat = AnyResponseFormat,
 > {
   /**
    * The audio. The gateway recognises it by the extension of its file name, so the file is given one
@@ -60,7 +62,7 @@ export interface TranscriptionCreateParamsBase<
 
 /** Parameters of `audio.transcriptions.create()` for an answer in one piece. */
 export interface TranscriptionCreateParamsNonStreaming<
-  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
+  Format extends AnyResponseFormat = AnyResponseFormat,
 > extends TranscriptionCreateParamsBase<Format> {
   stream?: false | null | undefined;
 }
@@ -71,14 +73,17 @@ export interface TranscriptionCreateParamsStreaming extends TranscriptionCreateP
 }
 
 /** Parameters of `audio.transcriptions.create()`. */
-export type TranscriptionCreateParams<
-  Format extends AudioResponseFormat | undefined = AudioResponseFormat | undefined,
-> = TranscriptionCreateParamsNonStreaming<Format> | TranscriptionCreateParamsStreaming;
+export type TranscriptionCreateParams<Format extends AnyResponseFormat = AnyResponseFormat> =
+  | TranscriptionCreateParamsNonStreaming<Format>
+  | TranscriptionCreateParamsStreaming;
 
-/** The types of `OpenAI.Audio.TranscriptionCreateParams`. */
+// The types of `OpenAI.Audio.TranscriptionCreateParams`.
 export declare namespace TranscriptionCreateParams {
-  export type VadConfig = TranscriptionVadConfig;
-  export { type TranscriptionCreateParamsNonStreaming, type TranscriptionCreateParamsStreaming };
+  export {
+    TranscriptionVadConfig as VadConfig,
+    TranscriptionCreateParamsNonStreaming,
+    TranscriptionCreateParamsStreaming,
+  };
 }
 
 /** Tokens of a kind that were heard. */
@@ -94,6 +99,11 @@ export interface TranscriptionTokens {
   output_tokens: number;
   total_tokens: number;
   input_token_details?: TranscriptionInputTokenDetails | undefined;
+}
+
+// The parts under the names that code for `openai` uses.
+export declare namespace TranscriptionTokens {
+  export { TranscriptionInputTokenDetails as InputTokenDetails };
 }
 
 /** The length of the sound, for models that are billed by it. */
@@ -126,14 +136,13 @@ export interface Transcription extends WithRequestId {
   usage?: TranscriptionUsage | undefined;
 }
 
-/** The types of `OpenAI.Audio.Transcription`. */
+// The types of `OpenAI.Audio.Transcription`.
 export declare namespace Transcription {
-  export type Logprob = TranscriptionLogprob;
-  export type Tokens = TranscriptionTokens;
-  export namespace Tokens {
-    export type InputTokenDetails = TranscriptionInputTokenDetails;
-  }
-  export type Duration = TranscriptionDuration;
+  export {
+    TranscriptionLogprob as Logprob,
+    TranscriptionTokens as Tokens,
+    TranscriptionDuration as Duration,
+  };
 }
 
 /** A word and when it was said. */
@@ -158,9 +167,9 @@ export interface TranscriptionVerbose extends WithRequestId {
   usage?: TranscriptionUsage | undefined;
 }
 
-/** The types of `OpenAI.Audio.TranscriptionVerbose`. */
+// The types of `OpenAI.Audio.TranscriptionVerbose`.
 export declare namespace TranscriptionVerbose {
-  export type Usage = TranscriptionDuration;
+  export { TranscriptionDuration as Usage };
 }
 
 /** What one person said without a break. */
@@ -186,13 +195,9 @@ export interface TranscriptionDiarized extends WithRequestId {
   usage?: TranscriptionUsage | undefined;
 }
 
-/** The types of `OpenAI.Audio.TranscriptionDiarized`. */
+// The types of `OpenAI.Audio.TranscriptionDiarized`.
 export declare namespace TranscriptionDiarized {
-  export type Tokens = TranscriptionTokens;
-  export namespace Tokens {
-    export type InputTokenDetails = TranscriptionInputTokenDetails;
-  }
-  export type Duration = TranscriptionDuration;
+  export { TranscriptionTokens as Tokens, TranscriptionDuration as Duration };
 }
 
 /** What `audio.transcriptions.create()` gives when it gives an object. */
@@ -209,9 +214,9 @@ export interface TranscriptionTextDeltaEvent {
   segment_id?: string | undefined;
 }
 
-/** The types of `OpenAI.Audio.TranscriptionTextDeltaEvent`. */
+// The types of `OpenAI.Audio.TranscriptionTextDeltaEvent`.
 export declare namespace TranscriptionTextDeltaEvent {
-  export type Logprob = TranscriptionLogprob;
+  export { TranscriptionLogprob as Logprob };
 }
 
 /** What one person said without a break, with `diarized_json`. */
@@ -226,13 +231,9 @@ export interface TranscriptionTextDoneEvent {
   usage?: TranscriptionUsage | undefined;
 }
 
-/** The types of `OpenAI.Audio.TranscriptionTextDoneEvent`. */
+// The types of `OpenAI.Audio.TranscriptionTextDoneEvent`.
 export declare namespace TranscriptionTextDoneEvent {
-  export type Logprob = TranscriptionLogprob;
-  export type Usage = TranscriptionTokens;
-  export namespace Usage {
-    export type InputTokenDetails = TranscriptionInputTokenDetails;
-  }
+  export { TranscriptionLogprob as Logprob, TranscriptionTokens as Usage };
 }
 
 /** An event of `audio.transcriptions.create({ stream: true })`. */

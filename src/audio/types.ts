@@ -42,10 +42,12 @@ export interface SpeechCreateParamsStreaming extends SpeechCreateParamsBase {
 /** Parameters of `audio.speech.create()`. */
 export type SpeechCreateParams = SpeechCreateParamsFile | SpeechCreateParamsStreaming;
 
-/** The parts under the names that code for `openai` uses. */
+/** A voice of your own; gateways refuse it, and so does `voice`. */
+type SpeechVoiceID = { id: string };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace SpeechCreateParams {
-  /** A voice of your own; gateways refuse it, and so does `voice`. */
-  type ID = { id: string };
+  export { SpeechVoiceID as ID };
 }
 
 /** What speech used. */

@@ -29,7 +29,6 @@ import type {
   ChatCompletionParseParams,
   ChatCompletionPredictionContent,
   ChatCompletionReasoningEffort,
-  ChatCompletionResponseFormat,
   ChatCompletionRole,
   ChatCompletionStreamOptions,
   ChatCompletionSystemMessageParam,
@@ -64,6 +63,7 @@ import type {
   ParsedFunctionToolCall,
   ParsedOutput,
   WithFormat,
+  AnyResponseFormat,
 } from './types.ts';
 import type { ChatCompletionFunctionTool } from '../structured/types.ts';
 import type { ChatModel } from '../types.ts';
@@ -158,7 +158,7 @@ export class Completions {
    * });
    * console.log(completion.choices[0]?.message.parsed?.city);
    */
-  parse<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+  parse<Format extends AnyResponseFormat = undefined>(
     params: WithFormat<ChatCompletionCreateParamsNonStreaming, Format>,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<ParsedOutput<Format>>>;
@@ -182,7 +182,7 @@ export class Completions {
    * stream.on('content', (delta) => process.stdout.write(delta));
    * const completion = await stream.finalChatCompletion();
    */
-  stream<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+  stream<Format extends AnyResponseFormat = undefined>(
     params: WithFormat<ChatCompletionStreamParams, Format>,
     options?: RequestOptions,
   ): ChatCompletionStream<ParsedOutput<Format>>;
@@ -222,12 +222,12 @@ export class Completions {
    * });
    * console.log(await runner.finalContent());
    */
-  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+  runTools<Format extends AnyResponseFormat = undefined>(
     params: WithFormat<ChatCompletionToolRunnerParams, Format>,
     options?: RunnerOptions,
   ): ChatCompletionRunner<ParsedOutput<Format>>;
   /** The same, with every answer streamed. */
-  runTools<Format extends ChatCompletionResponseFormat | undefined = undefined>(
+  runTools<Format extends AnyResponseFormat = undefined>(
     params: WithFormat<ChatCompletionStreamingToolRunnerParams, Format>,
     options?: RunnerOptions,
   ): ChatCompletionStreamingRunner<ParsedOutput<Format>>;
@@ -248,7 +248,7 @@ export class Completions {
   }
 }
 
-/** The types of `OpenAI.Chat.Completions`. */
+// The types of `OpenAI.Chat.Completions`.
 // oxfmt-ignore
 export declare namespace Completions {
   export {
@@ -320,7 +320,7 @@ export class Chat {
   }
 }
 
-/** The types of `OpenAI.Chat`. */
+// The types of `OpenAI.Chat`.
 // oxfmt-ignore
 export declare namespace Chat {
   export {

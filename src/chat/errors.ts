@@ -2,7 +2,7 @@ import { GatewayError, type Evidence } from '../errors/gateway-error.ts';
 import type { OutputIssue } from '../structured/types.ts';
 import type { ChatCompletion } from './types.ts';
 
-/** What an {@link OutputError} is made from. */
+/** What an `OutputError` is made from. */
 export interface OutputErrorInit {
   readonly completion: ChatCompletion;
   readonly issues?: readonly OutputIssue[] | undefined;
@@ -25,7 +25,8 @@ export class OutputError extends GatewayError {
   /** The whole answer, with its text and its usage: it was paid for. */
   declare readonly completion: ChatCompletion;
 
-  constructor(message: string, { completion, cause, callId, evidence }: OutputErrorInit) {
+  constructor(message: string, init: OutputErrorInit) {
+    const { completion, cause, callId, evidence } = init;
     const requestId = completion._request_id ?? undefined;
     super(message, {
       outcome: 'unknown',

@@ -1,4 +1,4 @@
-import type { Metadata, OpenString } from '../types.ts';
+import type { JsonObject, Metadata, OpenString } from '../types.ts';
 import type {
   ChatCompletionFunctionTool,
   ResponseFormatJSONSchema,
@@ -23,9 +23,9 @@ export interface ChatCompletionContentPartText extends CacheablePart {
   text: string;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionContentPartText {
-  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
+  export { ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
 }
 
 /** Where an image is, and how closely the model looks at it. */
@@ -43,46 +43,54 @@ export interface ChatCompletionContentPartImage extends CacheablePart {
   image_url: ChatCompletionImageURL | string;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionContentPartImage {
   export {
-    type ChatCompletionImageURL as ImageURL,
-    type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
+    ChatCompletionImageURL as ImageURL,
+    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
   };
 }
 
 /** Sound in a user message, as base64. */
 export interface ChatCompletionContentPartInputAudio extends CacheablePart {
   type: 'input_audio';
-  input_audio: {
-    /** The bytes in base64, without a `data:` prefix. */
-    data: string;
-    /** The encoding of the bytes. */
-    format: OpenString<'wav' | 'mp3'>;
-  };
+  input_audio: ChatCompletionInputAudio;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionInputAudio = {
+  /** The bytes in base64, without a `data:` prefix. */
+  data: string;
+  /** The encoding of the bytes. */
+  format: OpenString<'wav' | 'mp3'>;
+};
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionContentPartInputAudio {
-  export type InputAudio = ChatCompletionContentPartInputAudio['input_audio'];
-  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
+  export {
+    ChatCompletionInputAudio as InputAudio,
+    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
+  };
 }
 
 /** A document in a user message: its bytes, or the id of an uploaded file. */
 export interface ChatCompletionContentPartFile extends CacheablePart {
   type: 'file';
-  file: {
-    filename?: string | undefined;
-    /** The document as a `data:` URL or in base64; which of them depends on the model. */
-    file_data?: string | undefined;
-    file_id?: string | undefined;
-  };
+  file: ChatCompletionFile;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionFile = {
+  filename?: string | undefined;
+  /** The document as a `data:` URL or in base64; which of them depends on the model. */
+  file_data?: string | undefined;
+  file_id?: string | undefined;
+};
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionContentPartFile {
-  export type File = ChatCompletionContentPartFile['file'];
-  export { type ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint };
+  export {
+    ChatCompletionFile as File,
+    ChatCompletionPromptCacheBreakpoint as PromptCacheBreakpoint,
+  };
 }
 
 /** A video in a user message. Only few models take one. */
@@ -108,9 +116,9 @@ export type ChatCompletionContentPart =
   | ChatCompletionContentPartFile
   | ChatCompletionContentPartVideo;
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionContentPart {
-  export { type ChatCompletionContentPartFile as File };
+  export { ChatCompletionContentPartFile as File };
 }
 
 /** Name and arguments of a function that the model wants called. */
@@ -129,9 +137,9 @@ export interface ChatCompletionMessageFunctionToolCall {
   function: ChatCompletionFunctionCall;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionMessageFunctionToolCall {
-  export { type ChatCompletionFunctionCall as Function };
+  export { ChatCompletionFunctionCall as Function };
 }
 
 /** The model wants a custom tool called. */
@@ -139,16 +147,18 @@ export interface ChatCompletionMessageCustomToolCall {
   /** Goes into `tool_call_id` of the answer. */
   id: string;
   type: 'custom';
-  custom: {
-    /** Free text, as the model wrote it. */
-    input: string;
-    name: string;
-  };
+  custom: ChatCompletionCustomCall;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionCustomCall = {
+  /** Free text, as the model wrote it. */
+  input: string;
+  name: string;
+};
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionMessageCustomToolCall {
-  type Custom = ChatCompletionMessageCustomToolCall['custom'];
+  export { ChatCompletionCustomCall as Custom };
 }
 
 /** A tool call in an answer, or in the history of a request. */
@@ -194,7 +204,7 @@ export interface ChatCompletionAssistantMessageParam {
   refusal?: string | null | undefined;
   tool_calls?: ChatCompletionMessageToolCall[] | undefined;
   /** An earlier spoken answer, by its id. */
-  audio?: { id: string } | null | undefined;
+  audio?: ChatCompletionID | null | undefined;
   /** The older form of `tool_calls`. */
   function_call?: ChatCompletionFunctionCall | null | undefined;
   /** The model's earlier thoughts; some reasoning models want them back. */
@@ -205,10 +215,11 @@ export interface ChatCompletionAssistantMessageParam {
   prefix?: boolean | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionID = { id: string };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionAssistantMessageParam {
-  type Audio = NonNullable<ChatCompletionAssistantMessageParam['audio']>;
-  type FunctionCall = ChatCompletionFunctionCall;
+  export { ChatCompletionID as Audio, ChatCompletionFunctionCall as FunctionCall };
 }
 
 /** The result of a tool call. */
@@ -248,30 +259,31 @@ export interface ChatCompletionCustomToolGrammar {
 /** A tool whose input is free text, or text of a grammar. */
 export interface ChatCompletionCustomTool {
   type: 'custom';
-  custom: {
-    name: string;
-    description?: string | undefined;
-    /** The form of the input. Left out: any text. */
-    format?:
-      | { type: 'text' }
-      | {
-          type: 'grammar';
-          grammar: ChatCompletionCustomToolGrammar;
-        }
-      | undefined;
-  };
+  custom: ChatCompletionCustomDefinition;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionCustomDefinition = {
+  name: string;
+  description?: string | undefined;
+  /** The form of the input. Left out: any text. */
+  format?: ChatCompletionCustomText | ChatCompletionCustomGrammar | undefined;
+};
+
+type ChatCompletionCustomText = { type: 'text' };
+
+type ChatCompletionCustomGrammar = { type: 'grammar'; grammar: ChatCompletionCustomToolGrammar };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionCustomTool {
-  type Custom = ChatCompletionCustomTool['custom'];
-  namespace Custom {
-    type Text = Extract<Custom['format'], { type: 'text' }>;
-    type Grammar = Extract<Custom['format'], { type: 'grammar' }>;
-    namespace Grammar {
-      export { type ChatCompletionCustomToolGrammar as Grammar };
-    }
-  }
+  export { ChatCompletionCustomDefinition as Custom };
+}
+
+declare namespace ChatCompletionCustomDefinition {
+  export { ChatCompletionCustomText as Text, ChatCompletionCustomGrammar as Grammar };
+}
+
+declare namespace ChatCompletionCustomGrammar {
+  export { ChatCompletionCustomToolGrammar as Grammar };
 }
 
 /** A tool that the model may use. */
@@ -280,38 +292,40 @@ export type ChatCompletionTool = ChatCompletionFunctionTool | ChatCompletionCust
 /** Makes the model call this function. */
 export interface ChatCompletionNamedToolChoice {
   type: 'function';
-  function: { name: string };
+  function: ChatCompletionName;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionName = { name: string };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionNamedToolChoice {
-  type Function = ChatCompletionNamedToolChoice['function'];
+  export { ChatCompletionName as Function };
 }
 
 /** Makes the model use this custom tool. */
 export interface ChatCompletionNamedToolChoiceCustom {
   type: 'custom';
-  custom: { name: string };
+  custom: ChatCompletionName;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionNamedToolChoiceCustom {
-  type Custom = ChatCompletionNamedToolChoiceCustom['custom'];
+  export { ChatCompletionName as Custom };
 }
 
 /** Limits the model to some of the tools. */
 export interface ChatCompletionAllowedToolChoice {
   type: 'allowed_tools';
-  allowed_tools: {
-    /** `auto`: it may use them; `required`: it must. */
-    mode: 'auto' | 'required';
-    /** Tools by type and name, for example `{ type: "function", function: { name: "find" } }`. */
-    tools: Record<string, unknown>[];
-  };
+  allowed_tools: ChatCompletionAllowedTools;
 }
 
 /** Which tools the model is limited to. */
-export type ChatCompletionAllowedTools = ChatCompletionAllowedToolChoice['allowed_tools'];
+export type ChatCompletionAllowedTools = {
+  /** `auto`: it may use them; `required`: it must. */
+  mode: 'auto' | 'required';
+  /** Tools by type and name, for example `{ type: "function", function: { name: "find" } }`. */
+  tools: JsonObject[];
+};
 
 /** Whether, and which, tools are used. */
 export type ChatCompletionToolChoiceOption =
@@ -363,12 +377,12 @@ export interface ChatCompletionStreamOptions {
 /** Voice and encoding of a spoken answer. */
 export interface ChatCompletionAudioParam {
   format: OpenString<'wav' | 'aac' | 'mp3' | 'flac' | 'opus' | 'pcm16'>;
-  voice: string | { id: string };
+  voice: string | ChatCompletionID;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionAudioParam {
-  type ID = Exclude<ChatCompletionAudioParam['voice'], string>;
+  export { ChatCompletionID as ID };
 }
 
 /** Text that the answer will largely repeat, which makes it faster. */
@@ -380,26 +394,28 @@ export interface ChatCompletionPredictionContent {
 /** Options of a web search made for the answer. */
 export interface ChatCompletionWebSearchOptions {
   search_context_size?: OpenString<'low' | 'medium' | 'high'> | undefined;
-  user_location?:
-    | {
-        type: 'approximate';
-        approximate: {
-          city?: string | undefined;
-          country?: string | undefined;
-          region?: string | undefined;
-          timezone?: string | undefined;
-        };
-      }
-    | null
-    | undefined;
+  user_location?: ChatCompletionUserLocation | null | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionUserLocation = {
+  type: 'approximate';
+  approximate: ChatCompletionApproximateLocation;
+};
+
+type ChatCompletionApproximateLocation = {
+  city?: string | undefined;
+  country?: string | undefined;
+  region?: string | undefined;
+  timezone?: string | undefined;
+};
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionWebSearchOptions {
-  type UserLocation = NonNullable<ChatCompletionWebSearchOptions['user_location']>;
-  namespace UserLocation {
-    type Approximate = UserLocation['approximate'];
-  }
+  export { ChatCompletionUserLocation as UserLocation };
+}
+
+declare namespace ChatCompletionUserLocation {
+  export { ChatCompletionApproximateLocation as Approximate };
 }
 
 /** A review of the request and of the answer, made with it. */
@@ -407,23 +423,29 @@ export interface ChatCompletionModerationParam {
   /** A moderation model, for example `"omni-moderation-latest"`. */
   model: string;
   /** Whether what is found is only scored, or blocked. */
-  policy?:
-    | {
-        input?: { mode: OpenString<'score' | 'block'> } | null | undefined;
-        output?: { mode: OpenString<'score' | 'block'> } | null | undefined;
-      }
-    | null
-    | undefined;
+  policy?: ChatCompletionModerationPolicy | null | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ChatCompletionModerationPolicy = {
+  input?: ChatCompletionModerationMode | null | undefined;
+  output?: ChatCompletionModerationMode | null | undefined;
+};
+
+type ChatCompletionModerationMode = { mode: OpenString<'score' | 'block'> };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionModerationParam {
-  type Policy = NonNullable<ChatCompletionModerationParam['policy']>;
-  namespace Policy {
-    type Input = NonNullable<Policy['input']>;
-    type Output = NonNullable<Policy['output']>;
-  }
+  export { ChatCompletionModerationPolicy as Policy };
 }
+
+declare namespace ChatCompletionModerationPolicy {
+  export { ChatCompletionModerationMode as Input, ChatCompletionModerationMode as Output };
+}
+
+/** How soon, and at which price, a provider answers. */
+export type ChatCompletionServiceTier = OpenString<
+  'auto' | 'default' | 'flex' | 'scale' | 'priority'
+>;
 
 /** How the provider keeps prompts in its cache. */
 export interface ChatCompletionPromptCacheOptions {
@@ -495,9 +517,9 @@ export interface ChatCompletionCreateParamsBase {
   /** Switches reasoning on or off, for the providers that have this field. */
   enable_thinking?: boolean | undefined;
   /** Reasoning settings of the provider, for example `{ type: "enabled", budget_tokens: 1024 }`. */
-  thinking?: Record<string, unknown> | null | undefined;
+  thinking?: JsonObject | null | undefined;
   /** Reasoning settings of other providers. */
-  reasoning?: Record<string, unknown> | null | undefined;
+  reasoning?: JsonObject | null | undefined;
   /** How wordy the answer is. */
   verbosity?: OpenString<'low' | 'medium' | 'high'> | null | undefined;
   /** The kinds of output to generate. */
@@ -525,7 +547,7 @@ export interface ChatCompletionCreateParamsBase {
   /** Has the request and the answer reviewed. */
   moderation?: ChatCompletionModerationParam | null | undefined;
   /** The processing tier. Dropped by most gateways. */
-  service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
+  service_tier?: ChatCompletionServiceTier | null | undefined;
   /** Whether the answer is streamed. */
   stream?: boolean | null | undefined;
   /** Options of a streamed answer. */
@@ -551,15 +573,15 @@ export type ChatCompletionCreateParams =
   | ChatCompletionCreateParamsNonStreaming
   | ChatCompletionCreateParamsStreaming;
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionCreateParams {
   export {
-    type ChatCompletionCreateParamsFunction as Function,
-    type ChatCompletionCreateParamsNonStreaming,
-    type ChatCompletionCreateParamsStreaming,
-    type ChatCompletionModerationParam as Moderation,
-    type ChatCompletionPromptCacheOptions as PromptCacheOptions,
-    type ChatCompletionWebSearchOptions as WebSearchOptions,
+    ChatCompletionCreateParamsFunction as Function,
+    ChatCompletionCreateParamsNonStreaming,
+    ChatCompletionCreateParamsStreaming,
+    ChatCompletionModerationParam as Moderation,
+    ChatCompletionPromptCacheOptions as PromptCacheOptions,
+    ChatCompletionWebSearchOptions as WebSearchOptions,
   };
 }
 

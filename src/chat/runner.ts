@@ -21,6 +21,10 @@ export type EmittedValue<Values extends readonly unknown[]> = Values extends rea
     ? Only
     : Values;
 
+type Listener<Parsed, Event extends keyof ChatCompletionStreamEvents<Parsed>> = (
+  ...values: ChatCompletionStreamEvents<Parsed>[Event]
+) => void;
+
 /**
  * A run of one or more chat completions, with events, the conversation, and promises for what it ends
  * in. `chat.completions.runTools()` gives one; with `stream: true`, and from
@@ -78,7 +82,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
    */
   on<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
-    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+    listener: Listener<Parsed, Event>,
   ): this {
     this.#run.on(event, listener);
     return this;
@@ -87,7 +91,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   /** Calls `listener` for the next such event only. */
   once<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
-    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+    listener: Listener<Parsed, Event>,
   ): this {
     this.#run.on(event, listener, true);
     return this;
@@ -96,7 +100,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   /** Removes a listener. */
   off<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
-    listener: (...values: ChatCompletionStreamEvents<Parsed>[Event]) => void,
+    listener: Listener<Parsed, Event>,
   ): this {
     this.#run.off(event, listener);
     return this;

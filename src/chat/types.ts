@@ -6,6 +6,7 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
   ChatCompletionResponseFormat,
+  ChatCompletionServiceTier,
 } from './params.ts';
 import type { OpenString, WithRequestId } from '../types.ts';
 import type { ResponseFormatJSONSchema } from '../structured/types.ts';
@@ -46,10 +47,12 @@ export interface CompletionUsage {
   prompt_tokens_details?: CompletionUsagePromptTokensDetails | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace CompletionUsage {
-  type CompletionTokensDetails = CompletionUsageCompletionTokensDetails;
-  type PromptTokensDetails = CompletionUsagePromptTokensDetails;
+  export {
+    CompletionUsageCompletionTokensDetails as CompletionTokensDetails,
+    CompletionUsagePromptTokensDetails as PromptTokensDetails,
+  };
 }
 
 /** One alternative to a token. */
@@ -66,9 +69,9 @@ export interface ChatCompletionTokenLogprob extends ChatCompletionTokenTopLogpro
   top_logprobs: ChatCompletionTokenTopLogprob[];
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionTokenLogprob {
-  type TopLogprob = ChatCompletionTokenTopLogprob;
+  export { ChatCompletionTokenTopLogprob as TopLogprob };
 }
 
 /** Log probabilities of the tokens of one choice. */
@@ -81,16 +84,23 @@ export interface ChatCompletionLogprobs {
 export interface ChatCompletionAnnotation {
   type: OpenString<'url_citation' | 'file'>;
   /** Where `type` is `"url_citation"`; missing otherwise. */
-  url_citation: {
-    /** Where the citation ends in the text. */
-    end_index: number;
-    /** Where the citation starts in the text. */
-    start_index: number;
-    title: string;
-    url: string;
-  };
+  url_citation: ChatCompletionURLCitation;
   /** Where `type` is `"file"`: what the provider read, so that it need not be read again. */
   file?: { hash?: string | undefined; name?: string | undefined; content?: unknown } | undefined;
+}
+
+type ChatCompletionURLCitation = {
+  /** Where the citation ends in the text. */
+  end_index: number;
+  /** Where the citation starts in the text. */
+  start_index: number;
+  title: string;
+  url: string;
+};
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionAnnotation {
+  export { ChatCompletionURLCitation as URLCitation };
 }
 
 /** A spoken answer. */
@@ -127,13 +137,9 @@ export interface ChatCompletionMessage {
   function_call?: ChatCompletionFunctionCall | null | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionMessage {
-  type Annotation = ChatCompletionAnnotation;
-  namespace Annotation {
-    type URLCitation = ChatCompletionAnnotation['url_citation'];
-  }
-  type FunctionCall = ChatCompletionFunctionCall;
+  export { ChatCompletionAnnotation as Annotation, ChatCompletionFunctionCall as FunctionCall };
 }
 
 /** What a review found in one text. */
@@ -157,6 +163,11 @@ export interface ChatCompletionModerationResults {
   results: ChatCompletionModerationResult[];
 }
 
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionModerationResults {
+  export { ChatCompletionModerationResult as Result };
+}
+
 /** Why there is no review. */
 export interface ChatCompletionModerationError {
   type: 'error';
@@ -170,13 +181,12 @@ export interface ChatCompletionModeration {
   output?: ChatCompletionModerationResults | ChatCompletionModerationError | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionModeration {
-  type ModerationResults = ChatCompletionModerationResults;
-  namespace ModerationResults {
-    type Result = ChatCompletionModerationResult;
-  }
-  type Error = ChatCompletionModerationError;
+  export {
+    ChatCompletionModerationResults as ModerationResults,
+    ChatCompletionModerationError as Error,
+  };
 }
 
 /** One of the answers of a completion. */
@@ -187,6 +197,11 @@ export interface ChatCompletionChoice {
   index: number;
   logprobs: ChatCompletionLogprobs | null;
   message: ChatCompletionMessage;
+}
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionChoice {
+  export { ChatCompletionLogprobs as Logprobs };
 }
 
 /**
@@ -204,7 +219,7 @@ export interface ChatCompletion extends WithRequestId {
   /** The model that answered; it may be the provider's name for it. */
   model: string;
   object: OpenString<'chat.completion'>;
-  service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
+  service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | undefined;
   /** What the review found that `moderation` asked for. */
   moderation?: ChatCompletionModeration | null | undefined;
@@ -212,13 +227,9 @@ export interface ChatCompletion extends WithRequestId {
   usage?: CompletionUsage | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletion {
-  export type Choice = ChatCompletionChoice;
-  export namespace Choice {
-    export type Logprobs = ChatCompletionLogprobs;
-  }
-  export { type ChatCompletionModeration as Moderation };
+  export { ChatCompletionChoice as Choice, ChatCompletionModeration as Moderation };
 }
 
 /** A piece of a tool call. Pieces with the same `index` belong together. */
@@ -228,20 +239,25 @@ export interface ChatCompletionChunkToolCall {
   /** Comes with the first piece; later ones may leave it out or send `""`. */
   id?: string | undefined;
   type?: 'function' | 'custom' | undefined;
-  function?:
-    | {
-        /** The next piece of the arguments as JSON text. */
-        arguments?: string | undefined;
-        name?: string | undefined;
-      }
-    | undefined;
-  custom?:
-    | {
-        /** The next piece of the input. */
-        input?: string | undefined;
-        name?: string | undefined;
-      }
-    | undefined;
+  function?: ChatCompletionChunkFunction | undefined;
+  custom?: ChatCompletionChunkCustom | undefined;
+}
+
+type ChatCompletionChunkFunction = {
+  /** The next piece of the arguments as JSON text. */
+  arguments?: string | undefined;
+  name?: string | undefined;
+};
+
+type ChatCompletionChunkCustom = {
+  /** The next piece of the input. */
+  input?: string | undefined;
+  name?: string | undefined;
+};
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionChunkToolCall {
+  export { ChatCompletionChunkCustom as Custom, ChatCompletionChunkFunction as Function };
 }
 
 /** What a chunk adds to a message. */
@@ -259,9 +275,20 @@ export interface ChatCompletionChunkDelta {
   reasoning?: string | null | undefined;
   tool_calls?: ChatCompletionChunkToolCall[] | undefined;
   /** The next piece of a spoken answer. */
-  audio?: Partial<ChatCompletionAudio> | undefined;
+  audio?: ChatCompletionChunkAudio | undefined;
   /** The older form of `tool_calls`. */
-  function_call?: { arguments?: string | undefined; name?: string | undefined } | undefined;
+  function_call?: ChatCompletionChunkFunction | undefined;
+}
+
+type ChatCompletionChunkAudio = Partial<ChatCompletionAudio>;
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionChunkDelta {
+  export {
+    ChatCompletionChunkAudio as Audio,
+    ChatCompletionChunkFunction as FunctionCall,
+    ChatCompletionChunkToolCall as ToolCall,
+  };
 }
 
 /** What a chunk adds to one of the answers. */
@@ -272,6 +299,11 @@ export interface ChatCompletionChunkChoice {
   /** Why the model stopped; `null` while it goes on. */
   finish_reason: ChatCompletionFinishReason | null;
   logprobs?: ChatCompletionLogprobs | null | undefined;
+}
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionChunkChoice {
+  export { ChatCompletionChunkDelta as Delta, ChatCompletionLogprobs as Logprobs };
 }
 
 /**
@@ -290,7 +322,7 @@ export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionU
   /** The model that answers; it may be the provider's name for it. */
   model: string;
   object: OpenString<'chat.completion.chunk'>;
-  service_tier?: OpenString<'auto' | 'default' | 'flex' | 'scale' | 'priority'> | null | undefined;
+  service_tier?: ChatCompletionServiceTier | null | undefined;
   system_fingerprint?: string | undefined;
   /** What the review found that `moderation` asked for. */
   moderation?: ChatCompletionModeration | null | undefined;
@@ -298,23 +330,9 @@ export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionU
   usage?: CompletionUsage | null | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ChatCompletionChunk {
-  export type Choice = ChatCompletionChunkChoice;
-  export namespace Choice {
-    export type Delta = ChatCompletionChunkDelta;
-    export namespace Delta {
-      export type Audio = Partial<ChatCompletionAudio>;
-      export type FunctionCall = NonNullable<ChatCompletionChunkDelta['function_call']>;
-      export type ToolCall = ChatCompletionChunkToolCall;
-      export namespace ToolCall {
-        export type Custom = NonNullable<ChatCompletionChunkToolCall['custom']>;
-        export type Function = NonNullable<ChatCompletionChunkToolCall['function']>;
-      }
-    }
-    export type Logprobs = ChatCompletionLogprobs;
-  }
-  export { type ChatCompletionModeration as Moderation };
+  export { ChatCompletionChunkChoice as Choice, ChatCompletionModeration as Moderation };
 }
 
 /** What an answer in such a format is parsed as; `null` when it is not parsed. */
@@ -324,8 +342,10 @@ export type ParsedOutput<Format> = Format extends { $parseRaw(content: string): 
     ? unknown
     : null;
 
+export type AnyResponseFormat = ChatCompletionResponseFormat | undefined;
+
 /** Parameters whose `response_format` says what the answer is parsed as. */
-export type WithFormat<Params, Format extends ChatCompletionResponseFormat | undefined> = Omit<
+export type WithFormat<Params, Format extends AnyResponseFormat> = Omit<
   Params,
   'response_format'
 > & {

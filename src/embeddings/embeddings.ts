@@ -113,7 +113,7 @@ export class Embeddings {
   }
 }
 
-/** The types of `OpenAI.Embeddings`. */
+// The types of `OpenAI.Embeddings`.
 // oxfmt-ignore
 export declare namespace Embeddings {
   export {

@@ -89,9 +89,9 @@ export interface CreateEmbeddingResponse extends EmbeddingResponseBase {
   data: Embedding[];
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace CreateEmbeddingResponse {
-  export { type EmbeddingUsage as Usage };
+  export { EmbeddingUsage as Usage };
 }
 
 /** The vectors of a request that asked for base64, in the order of its inputs. */
@@ -110,12 +110,9 @@ export interface FailedEmbeddings {
   readonly error: unknown;
 }
 
-/** What a {@link PartialEmbeddingsError} is made from. */
-interface PartialEmbeddingsErrorInit extends GatewayErrorInit {
-  readonly vectors: readonly (Float32Array | undefined)[];
-  readonly usage: EmbeddingUsage;
-  readonly failed: readonly FailedEmbeddings[];
-}
+/** What a `PartialEmbeddingsError` is made from. */
+type PartialEmbeddingsErrorInit = GatewayErrorInit &
+  Pick<PartialEmbeddingsError, 'vectors' | 'usage' | 'failed'>;
 
 /**
  * Not all inputs of `embeddings.createMany()` were embedded. The vectors that came are paid for and

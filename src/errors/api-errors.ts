@@ -1,7 +1,7 @@
 import { GatewayError, type GatewayErrorInit } from './gateway-error.ts';
 import type { ResponseIssue } from '../types.ts';
 
-/** What an {@link APIError} is made from. */
+/** What an `APIError` is made from. */
 export interface APIErrorInit extends GatewayErrorInit {
   /** HTTP status. `undefined` when no status line was read. */
   readonly status?: number | undefined;
@@ -211,9 +211,7 @@ export class APIConnectionError extends APIError {
   }
 }
 
-interface TimeoutErrorInit extends APIErrorInit {
-  readonly timeout?: number | undefined;
-}
+type TimeoutErrorInit = APIErrorInit & { readonly timeout?: number | undefined };
 
 /**
  * An attempt took longer than `timeout`, or than `fetch` itself waits. The gateway may still be working
@@ -234,7 +232,8 @@ export class APIConnectionTimeoutError extends APIConnectionError {
   }
 }
 
-interface AbortErrorInit extends APIErrorInit {
+/** What an error of a stream is made from. */
+export interface StreamErrorInit extends APIErrorInit {
   readonly partial?: unknown;
   readonly usage?: unknown;
 }
@@ -248,10 +247,10 @@ export class APIUserAbortError extends APIError {
   /** The last token usage that the stream reported, or `undefined`. */
   declare readonly usage: unknown;
 
-  constructor(message: string, init: AbortErrorInit);
+  constructor(message: string, init: StreamErrorInit);
   /** As the `openai` package makes it. */
   constructor(init?: ConnectionArguments);
-  constructor(first?: string | ConnectionArguments, init?: AbortErrorInit) {
+  constructor(first?: string | ConnectionArguments, init?: StreamErrorInit) {
     super(...fromConnection(first, init, 'Request was aborted.'));
     this.partial = init?.partial;
     this.usage = init?.usage;
@@ -269,7 +268,7 @@ export class UnexpectedRedirectError extends APIError {
   static override readonly kind: string = 'UnexpectedRedirectError';
 }
 
-/** What an {@link UnexpectedResponseError} is made from. */
+/** What an `UnexpectedResponseError` is made from. */
 export interface UnexpectedResponseErrorInit extends APIErrorInit {
   readonly issues?: readonly ResponseIssue[] | undefined;
   readonly data?: unknown;

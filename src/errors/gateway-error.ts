@@ -22,7 +22,7 @@ export interface AttemptEvidence {
   readonly requestId?: string | undefined;
 }
 
-/** Why the client believes what {@link GatewayError.outcome} says. */
+/** Why the client believes what `GatewayError.outcome` says. */
 export interface Evidence extends AttemptEvidence {
   /**
    * Every attempt of the logical call, in order. Empty when nothing was sent, and when no attempt went

@@ -1,5 +1,5 @@
 import type { HarmCategory, Content, Part } from './types.ts';
-import type { OpenString } from '../types.ts';
+import type { JsonObject, OpenString } from '../types.ts';
 
 /** From which probability on content is blocked. */
 export type HarmBlockThreshold = OpenString<
@@ -43,7 +43,7 @@ export interface GenerationConfig {
   /** For example `"application/json"`. */
   responseMimeType?: string | undefined;
   /** The form of a JSON answer, in Google's own subset of OpenAPI. */
-  responseSchema?: Record<string, unknown> | undefined;
+  responseSchema?: JsonObject | undefined;
   /** The form of a JSON answer, as a JSON Schema. */
   responseJsonSchema?: unknown;
   /** The kinds of output to generate. */
@@ -58,9 +58,9 @@ export interface GenerationConfig {
   logprobs?: number | undefined;
   thinkingConfig?: ThinkingConfig | undefined;
   /** Voice settings. */
-  speechConfig?: Record<string, unknown> | undefined;
+  speechConfig?: JsonObject | undefined;
   /** Image settings, for example `{ aspectRatio: "16:9" }`. */
-  imageConfig?: Record<string, unknown> | undefined;
+  imageConfig?: JsonObject | undefined;
   mediaResolution?: string | undefined;
 }
 
@@ -70,19 +70,19 @@ export interface FunctionDeclaration {
   /** When and how to call it, for the model. */
   description?: string | undefined;
   /** The arguments, in Google's own subset of OpenAPI. */
-  parameters?: Record<string, unknown> | undefined;
+  parameters?: JsonObject | undefined;
   /** The arguments as a JSON Schema, in place of `parameters`. */
   parametersJsonSchema?: unknown;
   /** The result, in Google's own subset of OpenAPI. */
-  response?: Record<string, unknown> | undefined;
+  response?: JsonObject | undefined;
 }
 
 /** Tools that the model may use. Each field switches one kind on. */
 export interface Tool {
   functionDeclarations?: FunctionDeclaration[] | undefined;
-  googleSearch?: Record<string, unknown> | undefined;
-  codeExecution?: Record<string, unknown> | undefined;
-  urlContext?: Record<string, unknown> | undefined;
+  googleSearch?: JsonObject | undefined;
+  codeExecution?: JsonObject | undefined;
+  urlContext?: JsonObject | undefined;
   /** Searches documents that were stored at the provider. */
   fileSearch?:
     | {
@@ -105,7 +105,7 @@ export interface ToolConfig {
       }
     | undefined;
   /** Settings for search, for example a position. */
-  retrievalConfig?: Record<string, unknown> | undefined;
+  retrievalConfig?: JsonObject | undefined;
 }
 
 /** One turn of a conversation, as it may be given. A single part becomes a list of one. */

@@ -1,5 +1,5 @@
 import type { PieceOf } from '../streams/protocol.ts';
-import type { OpenString, WithRequestId } from '../types.ts';
+import type { JsonObject, OpenString, WithRequestId } from '../types.ts';
 
 /** Bytes within a part, in base64. */
 export interface InlineData {
@@ -34,7 +34,7 @@ export interface FunctionCall {
   /** Goes into the `id` of the answer, where the provider gives one. */
   id?: string | undefined;
   name?: string | undefined;
-  args?: Record<string, unknown> | undefined;
+  args?: JsonObject | undefined;
   /** The arguments in pieces, where the model streams them. */
   partialArgs?: PartialArg[] | undefined;
   /** Whether more pieces of this call follow. */
@@ -45,7 +45,7 @@ export interface FunctionCall {
 export interface FunctionResponse {
   id?: string | undefined;
   name?: string | undefined;
-  response?: Record<string, unknown> | undefined;
+  response?: JsonObject | undefined;
   /** Media of the result. */
   parts?: FunctionResponsePart[] | undefined;
   /** Whether more results of the same call follow. */
@@ -63,12 +63,12 @@ export interface FunctionResponsePart {
 export interface ToolCall {
   id?: string | undefined;
   toolType?: OpenString<'GOOGLE_SEARCH_WEB' | 'URL_CONTEXT' | 'FILE_SEARCH'> | undefined;
-  args?: Record<string, unknown> | undefined;
+  args?: JsonObject | undefined;
 }
 
 /** What that tool gave. To be sent back as it came. */
 export interface ToolResponse extends Omit<ToolCall, 'args'> {
-  response?: Record<string, unknown> | undefined;
+  response?: JsonObject | undefined;
 }
 
 /** Code that the model wrote and ran. */
@@ -113,7 +113,7 @@ export interface Part {
   toolResponse?: ToolResponse | undefined;
   videoMetadata?: VideoMetadata | undefined;
   /** How closely the model looks at the medium, for example `{ level: "MEDIA_RESOLUTION_HIGH" }`. */
-  mediaResolution?: Record<string, unknown> | undefined;
+  mediaResolution?: JsonObject | undefined;
 }
 
 /** One turn of a conversation. The `content` of a candidate fits as it is. */
@@ -178,10 +178,10 @@ export interface Candidate {
   finishMessage?: string | undefined;
   index?: number | undefined;
   safetyRatings?: SafetyRating[] | undefined;
-  citationMetadata?: Record<string, unknown> | undefined;
-  groundingMetadata?: Record<string, unknown> | undefined;
-  urlContextMetadata?: Record<string, unknown> | undefined;
-  logprobsResult?: Record<string, unknown> | undefined;
+  citationMetadata?: JsonObject | undefined;
+  groundingMetadata?: JsonObject | undefined;
+  urlContextMetadata?: JsonObject | undefined;
+  logprobsResult?: JsonObject | undefined;
   avgLogprobs?: number | undefined;
   tokenCount?: number | undefined;
 }

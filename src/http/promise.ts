@@ -11,9 +11,6 @@ export interface OpenAnswer<T> {
   raw(): Response;
 }
 
-/** What the platform's own promises say of a rejection, so that handlers written for them compile. */
-type Reason = Parameters<NonNullable<Parameters<Promise<unknown>['catch']>[0]>>[0];
-
 /** A parsed answer together with the raw one. */
 export interface WithResponse<T> {
   data: T;
@@ -62,7 +59,11 @@ export class GatewayPromise<T> extends Promise<T> {
     return new this(call.#answer);
   }
 
-  /** `then` must give plain promises: a derived promise has no response of its own. */
+  /**
+   * `then` must give plain promises: a derived promise has no response of its own.
+   *
+   * @internal
+   */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
@@ -87,22 +88,13 @@ export class GatewayPromise<T> extends Promise<T> {
     return { data, response, request_id: requestId ?? null };
   }
 
+  /** @internal */
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise: awaiting is what reads the body
   override then<Fulfilled = T, Rejected = never>(
     onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
-    onRejected?: ((reason: Reason) => Rejected | PromiseLike<Rejected>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
     return this.#data().then(onFulfilled, onRejected);
-  }
-
-  override catch<Rejected = never>(
-    onRejected?: ((reason: Reason) => Rejected | PromiseLike<Rejected>) | null,
-  ): Promise<T | Rejected> {
-    return this.#data().catch(onRejected);
-  }
-
-  override finally(onFinally?: (() => void) | null): Promise<T> {
-    return this.#data().finally(onFinally);
   }
 
   #data(): Promise<T> {

@@ -63,9 +63,9 @@ export interface ImageEditParamsStreaming extends ImageEditParamsBase {
 /** Parameters of `images.edit()`. */
 export type ImageEditParams = ImageEditParamsNonStreaming | ImageEditParamsStreaming;
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageEditParams {
-  export { type ImageEditParamsNonStreaming, type ImageEditParamsStreaming, type ImageSVG as Svg };
+  export { ImageEditParamsNonStreaming, ImageEditParamsStreaming, ImageSVG as Svg };
 }
 
 export function editImages(

@@ -151,7 +151,7 @@ export class Images {
   }
 }
 
-/** The types of `OpenAI.Images`. */
+// The types of `OpenAI.Images`.
 // oxfmt-ignore
 export declare namespace Images {
   export {

@@ -60,12 +60,14 @@ export interface ImageGenerateParamsBase extends ImageParamsBase {
 /** How an image is drawn as SVG. */
 export interface ImageSVG {
   model?: string | undefined;
-  reasoning?: { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null } | null | undefined;
+  reasoning?: ImageSVGReasoning | null | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+type ImageSVGReasoning = { effort?: OpenString<'none' | 'low' | 'medium' | 'high'> | null };
+
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageSVG {
-  type Reasoning = NonNullable<ImageSVG['reasoning']>;
+  export { ImageSVGReasoning as Reasoning };
 }
 
 /** Parameters of `images.generate()` without a stream. */
@@ -81,13 +83,9 @@ export interface ImageGenerateParamsStreaming extends ImageGenerateParamsBase {
 /** Parameters of `images.generate()`. */
 export type ImageGenerateParams = ImageGenerateParamsNonStreaming | ImageGenerateParamsStreaming;
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageGenerateParams {
-  export {
-    type ImageGenerateParamsNonStreaming,
-    type ImageGenerateParamsStreaming,
-    type ImageSVG as Svg,
-  };
+  export { ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageSVG as Svg };
 }
 
 /** An image that was made. */
@@ -118,12 +116,9 @@ export interface ImageUsage {
   output_tokens_details?: ImageTokenDetails | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageUsage {
-  export {
-    type ImageTokenDetails as InputTokensDetails,
-    type ImageTokenDetails as OutputTokensDetails,
-  };
+  export { ImageTokenDetails as InputTokensDetails, ImageTokenDetails as OutputTokensDetails };
 }
 
 /** What the model used that drew an SVG. */
@@ -154,9 +149,9 @@ export interface ImagesResponse extends WithRequestId {
   svg_usage?: ImageSVGUsage | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImagesResponse {
-  export { type ImageSVGUsage as SvgUsage, type ImageUsage as Usage };
+  export { ImageSVGUsage as SvgUsage, ImageUsage as Usage };
 }
 
 /** What every event of an image stream carries. Text that the provider leaves out is empty. */
@@ -187,9 +182,9 @@ export interface ImageGenCompletedEvent extends ImageEventBase {
   usage?: ImageUsage | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageGenCompletedEvent {
-  export { type ImageUsage as Usage };
+  export { ImageUsage as Usage };
 }
 
 /** An event of `images.generate({ stream: true })`. */
@@ -210,9 +205,9 @@ export interface ImageEditCompletedEvent extends ImageEventBase {
   usage?: ImageUsage | undefined;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ImageEditCompletedEvent {
-  export { type ImageUsage as Usage };
+  export { ImageUsage as Usage };
 }
 
 /** An event of `images.edit({ stream: true })`. */

@@ -55,7 +55,7 @@ export interface ModelList extends WithRequestId {
  * The gateway has no pages: this is always the whole list. The methods of a page are there for code
  * that was written for one. Fields that the gateway adds to the list are on the page too.
  */
-export class ModelsPage implements ModelList, AsyncIterable<Model> {
+export class ModelsPage implements AsyncIterable<Model> {
   /** Always `"list"`. */
   readonly object = 'list';
   /** The models. */

@@ -72,7 +72,7 @@ export class Models {
   }
 }
 
-/** The types of `OpenAI.Models`. */
+// The types of `OpenAI.Models`.
 // oxfmt-ignore
 export declare namespace Models {
   export {

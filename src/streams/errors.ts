@@ -3,8 +3,8 @@ import { ownCause } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {
   APIError,
-  type APIErrorInit,
   APIUserAbortError,
+  type StreamErrorInit,
   UnexpectedResponseError,
 } from '../errors/api-errors.ts';
 import type { Evidence } from '../errors/gateway-error.ts';
@@ -22,12 +22,6 @@ import type { StreamLimit } from './timeouts.ts';
  * - `truncated`: the connection broke, or nothing but a terminator came.
  */
 export type StreamVerdict = 'complete' | 'no_finish_reason' | 'no_terminator' | 'truncated';
-
-/** What a {@link StreamError} is made from. */
-export interface StreamErrorInit extends APIErrorInit {
-  readonly partial?: unknown;
-  readonly usage?: unknown;
-}
 
 /** The gateway sent an error inside a stream. */
 export class StreamError extends APIError {

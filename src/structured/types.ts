@@ -82,9 +82,9 @@ export interface ResponseFormatJSONSchema {
   json_schema: NamedJSONSchema;
 }
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace ResponseFormatJSONSchema {
-  export { type NamedJSONSchema as JSONSchema };
+  export { NamedJSONSchema as JSONSchema };
 }
 
 /** A `response_format` that brings its parser. Made by `responseFormat()`. */

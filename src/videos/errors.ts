@@ -8,7 +8,7 @@ import { GatewayError, type GatewayErrorInit } from '../errors/gateway-error.ts'
 import { readsLikeReview } from './schema.ts';
 import type { VideoStatus, VideoTaskError, VideoTaskRef } from './types.ts';
 
-/** What a {@link VideoFailedError} is made from. */
+/** What a `VideoFailedError` is made from. */
 export interface VideoFailedErrorInit extends GatewayErrorInit {
   readonly reason: string;
   readonly code?: string | undefined;

@@ -1,4 +1,4 @@
-import type { ErrorMisalignment, OpenString, WithRequestId } from '../types.ts';
+import type { ErrorMisalignment, JsonObject, OpenString, WithRequestId } from '../types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
 /** The four states of a video task, as `GET /v1/videos/{task_id}` gives them. */
@@ -30,7 +30,7 @@ export interface VideoCreateParams {
    * Settings of the vendor behind the model, for example `{ negative_prompt: "..." }`, with its own names
    * for references too: `image_tail`, `img_url`. In a form it travels as JSON text. It cannot hold files.
    */
-  metadata?: Record<string, unknown> | undefined;
+  metadata?: JsonObject | undefined;
 }
 
 /**
@@ -68,9 +68,9 @@ export interface VideoTaskError {
 /** The same, under the name that code for `openai` uses. */
 export type VideoCreateError = VideoTaskError;
 
-/** The parts under the names that code for `openai` uses. */
+// The parts under the names that code for `openai` uses.
 export declare namespace VideoCreateError {
-  export { type ErrorMisalignment as Misalignment };
+  export { ErrorMisalignment as Misalignment };
 }
 
 /**
@@ -147,7 +147,7 @@ export interface VideoTask extends WithRequestId {
   error?: VideoTaskError | null | undefined;
   /** Where the result can be viewed. Set only when `status` is `completed` and the gateway gave an http(s) or data URL. */
   url?: string | undefined;
-  metadata?: Record<string, unknown> | null | undefined;
+  metadata?: JsonObject | null | undefined;
   /** The handle with which any process can go on. Not enumerable, so it never shows in JSON. */
   readonly ref: VideoTaskRef;
   /** The gateway's answer with the fields as they came. Not enumerable. */

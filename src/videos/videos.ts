@@ -378,7 +378,7 @@ function whenLoaded<Event>(
   return events;
 }
 
-/** The types of `OpenAI.Videos`. */
+// The types of `OpenAI.Videos`.
 // oxfmt-ignore
 export declare namespace Videos {
   export {
