@@ -359,6 +359,7 @@ function whenLoaded<Event>(
   const run = async function* (): AsyncGenerator<Event, void, undefined> {
     try {
       const videos = await partFor(loadVideos, options?.signal);
+      if (left.aborted) return;
       for await (const event of start(videos, left)) {
         if (left.aborted) return;
         yield event;
