@@ -170,12 +170,11 @@ export function readStream<Item>(
       try {
         const { value } = await body.read();
         if (outcome !== undefined) break;
-        if (value === undefined) finish();
-        else takeBytes(value);
+        attempt(() => (value === undefined ? finish() : takeBytes(value)));
       } catch (cause) {
         if (outcome !== undefined) break;
         if (GatewayError.isInstance(cause)) settle({ verdict: 'truncated', error: cause });
-        else finish({ cause });
+        else attempt(() => finish({ cause }));
       }
     } while (items.isAwaited);
     isReading = false;
@@ -183,43 +182,27 @@ export function readStream<Item>(
 
   function takeBytes(bytes: Uint8Array): void {
     bytesRead += bytes.byteLength;
-    const isTaken = attempt(() => {
-      if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
-      events.push(bytes);
-    });
-    if (!isTaken) return;
+    if (bytesRead > maxBytes) throw tooLarge(maxBytes, 'it', 'maxResponseBytes');
+    events.push(bytes);
     timeouts?.endRead(hasNewItems);
     if (hasNewItems) context.firstChunk?.();
     if (answer.isOver()) settle({ verdict: 'complete' }, false);
     else if (answer.isEnding()) timeouts?.expectEnd();
   }
 
-  /** A function of its own, so that the values are kept no longer than it takes. */
-  function takeValues(values: readonly unknown[]): void {
-    const isTaken = attempt(() => {
-      for (const value of values) answer.takeValue(value);
-    });
-    if (isTaken) finish();
-  }
-
   /** Ends the stream when what has come is an error or cannot be read. */
-  function attempt(work: () => void): boolean {
+  function attempt(work: () => void): void {
     try {
       work();
-      return true;
     } catch (cause) {
       settle({ verdict: 'truncated', error: readingFailure(base, progress, cause) });
-      return false;
     }
   }
 
   /** Nothing more of the answer will come: the body has ended or is broken, or is given up. */
   function finish(broken?: { readonly cause: unknown }, isGivenUp = false): void {
-    const isTaken = attempt(() => {
-      events.end();
-      answer.takeEnd();
-    });
-    if (!isTaken) return;
+    events.end();
+    answer.takeEnd();
     const verdict = answer.verdict(broken !== undefined);
     let error: unknown;
     if (verdict !== 'complete' && onTruncated === 'warn') {
@@ -244,7 +227,7 @@ export function readStream<Item>(
   }
 
   function onPassed(limit: StreamLimit, timeout: number): void {
-    if (limit === 'ending') finish(undefined, true);
+    if (limit === 'ending') attempt(() => finish(undefined, true));
     else if (answer.isFinished()) leave();
     else {
       if (limit === 'unread') context.warn?.('A stream was not read by anybody; it is closed now');
@@ -288,7 +271,12 @@ export function readStream<Item>(
   signal?.addEventListener('abort', onAbort, { once: true });
   if (controller.signal.aborted || signal?.aborted === true) onAbort();
   else if ('getReader' in source) void read();
-  else takeValues(source);
+  else {
+    attempt(() => {
+      for (const value of source) answer.takeValue(value);
+      finish();
+    });
+  }
 
   return {
     controller,
