@@ -1,4 +1,4 @@
-import { asSentence, type ErrorBody } from '../answers/error-body.ts';
+import { asSentence, type ErrorBody, readErrorValue } from '../answers/error-body.ts';
 import { ownCause } from '../answers/objects.ts';
 import { ShapeMismatch } from '../answers/reader.ts';
 import {
@@ -81,7 +81,9 @@ export class StreamTimeoutError extends StreamError {
 export class SentError extends Error {
   readonly body: ErrorBody;
 
-  constructor(body: ErrorBody) {
+  /** @param said - What it says, or what is wrong with it. */
+  constructor(said: ErrorBody | string) {
+    const body = typeof said === 'string' ? { ...readErrorValue(undefined), message: said } : said;
     super(body.message);
     this.body = body;
   }

@@ -1,5 +1,4 @@
 import { createParser } from 'eventsource-parser';
-import { readErrorValue } from '../answers/error-body.ts';
 import { SentError } from './errors.ts';
 
 /** Who takes what is found in the bytes of a stream. What it throws, the reader of the bytes throws. */
@@ -31,8 +30,7 @@ export type EventFormat = (taker: EventTaker, maxEventBytes?: number) => EventRe
 
 /** The failure of a stream that sends more than it may. */
 export function tooLarge(limit: number, what = 'an event', option = 'maxEventBytes'): SentError {
-  const message = `${what} is larger than ${limit} bytes (${option}).`;
-  return new SentError({ ...readErrorValue(undefined), message });
+  return new SentError(`${what} is larger than ${limit} bytes (${option}).`);
 }
 
 /** Each line of JSON is an event, as `toReadableStream()` writes them. */

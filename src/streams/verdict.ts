@@ -1,7 +1,6 @@
 import {
   type ErrorBody,
   readErrorEvent,
-  readErrorValue,
   readPlainText,
   saysSomething,
 } from '../answers/error-body.ts';
@@ -115,10 +114,7 @@ export function followAnswer<Item>(
     const text = strayText.trim();
     if (text !== '' && !isOver()) takeInstead(text);
     if (!hasHollowChunk || isFinished()) return;
-    throw new SentError({
-      ...readErrorValue(undefined),
-      message: 'the gateway forwarded an error of the provider, but lost what it said',
-    });
+    throw new SentError('the gateway forwarded an error of the provider, but lost what it said');
   }
 
   /** Takes the text at the end: a late error, or a whole answer in place of events. */
@@ -186,10 +182,10 @@ export function toEvents<Item>(
 function answerBeside(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const fields = ['choices', 'candidates', 'usage', 'usageMetadata', 'usage_metadata'];
-  const said = fields.filter((field) => saysSomething(value[field]) || Array.isArray(value[field]));
-  return said.length === 0
-    ? undefined
-    : Object.fromEntries(said.map((field) => [field, value[field]]));
+  const said = fields
+    .map((field): [string, unknown] => [field, value[field]])
+    .filter(([, content]) => saysSomething(content) || Array.isArray(content));
+  return said.length === 0 ? undefined : Object.fromEntries(said);
 }
 
 /**
