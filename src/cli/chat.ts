@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { StreamError, type ChatCompletionMessageParam, type Gateway } from '../index.ts';
-import { formatOfExtension } from '../answers/file-type.ts';
+import { formatOfExtension } from '../answers/bytes.ts';
 import { command, define, type Run } from './command.ts';
 import { isAddress } from './files.ts';
 import { readPrompt } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
-import { formatOfBytes, mainExtension, sniffLength } from '../answers/file-type.ts';
+import { formatOfBytes, mainExtension, sniffLength } from '../answers/bytes.ts';
 import type { Uploadable } from '../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../node/index.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../answers/base64.ts';
+import { decodeBase64 } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 

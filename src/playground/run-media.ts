@@ -6,7 +6,7 @@ import type {
   SpeechCreateParamsFile,
   TranslationCreateParams,
 } from '../index.ts';
-import { formatOfBytes, mainExtension } from '../answers/file-type.ts';
+import { formatOfBytes, mainExtension } from '../answers/bytes.ts';
 import type { LiveCall } from './live-call.ts';
 
 /** What a file is, by its bytes first. A page must never take what a gateway sends for a page. */

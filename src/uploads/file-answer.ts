@@ -1,5 +1,4 @@
-import { decodeBase64 } from '../answers/base64.ts';
-import { typeOfBytes } from '../answers/file-type.ts';
+import { decodeBase64, typeOfBytes } from '../answers/bytes.ts';
 import { parseJSON } from '../answers/objects.ts';
 import type { AnswerFormat } from '../http/call.ts';
 import {

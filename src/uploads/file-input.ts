@@ -1,4 +1,4 @@
-import { sniffLength, typeOfBytes } from '../answers/file-type.ts';
+import { sniffLength, typeOfBytes } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
 import { bytesOf, isBinary } from '../given.ts';

@@ -6,7 +6,7 @@ import {
   formatOfType,
   imageFormats,
   mainExtension,
-} from '../answers/file-type.ts';
+} from '../answers/bytes.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 
 /** What a file is for. It decides which formats its name may stand for. */

@@ -1,4 +1,4 @@
-import { sniffLength } from '../answers/file-type.ts';
+import { sniffLength } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
 import { asGiven } from '../given.ts';

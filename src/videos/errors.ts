@@ -1,3 +1,4 @@
+import { asSentence } from '../answers/error-body.ts';
 import { rewritten, withoutQueries } from '../http/redaction.ts';
 import {
   APIError,
@@ -215,11 +216,10 @@ export function failedError(
 ): VideoFailedError {
   const reason = withoutQueries(failure.message);
   const moderated = readsLikeReview(failure);
-  const ending = /[.!?…。！]$/u.test(reason) ? '' : '.';
   const review =
     'It reads like a content review: the same prompt or reference will probably fail again.';
   const other = 'Read the reason before you decide whether to create it again.';
-  return new VideoFailedError(`Video task ${ref.id} failed: ${reason}${ending}`, {
+  return new VideoFailedError(`Video task ${ref.id} failed: ${asSentence(reason)}`, {
     outcome: 'rejected',
     // The submission went well; it is the answer to a poll that tells of the failure.
     evidence: cause?.evidence ?? { phase: 'body', attempts: [] },

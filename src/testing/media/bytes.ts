@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../../answers/base64.ts';
+import { decodeBase64 } from '../../answers/bytes.ts';
 
 /** Bytes that a `Response` takes as its body. */
 export type Bytes = Uint8Array<ArrayBuffer>;

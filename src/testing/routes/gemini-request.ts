@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../types.ts';
 import { type Question, checkWords } from './prompts.ts';
-import { decodeBase64 } from '../../answers/base64.ts';
+import { decodeBase64 } from '../../answers/bytes.ts';
 import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
 import type { Tool } from './chat-request.ts';
 import { describePicture } from '../media/image-size.ts';
