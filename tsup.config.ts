@@ -77,7 +77,13 @@ const kyOnlyAsUsed: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 /** What reaches nearly all that every client needs, and loads nothing later by itself. */
-const ofEveryClient = ['streams/open-stream', 'http/make-error', 'given', 'chat/schema'];
+const ofEveryClient = [
+  'streams/open-stream',
+  'http/make-error',
+  'given',
+  'chat/schema',
+  'uploads/types',
+];
 
 /** Entry points that do without most of it. */
 const withoutClient = /[\\/](stream|no-form-data|(cli|helpers)[\\/][\w-]+)\.ts$/;
