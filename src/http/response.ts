@@ -12,7 +12,6 @@ import {
   requestIdOf,
   unusable,
 } from './response-body.ts';
-import { baseOf } from './settings.ts';
 
 /** The type that an answer is labelled with, which is often wrong. */
 export function typeOf({ headers }: Response): string {
@@ -76,13 +75,10 @@ export function readJSON(text: string, answer: Answer, parse?: (text: string) =>
 }
 
 /** What is known of a call besides its answer. */
-export interface CallInfo {
+interface CallInfo {
   readonly callId: string;
-  /** The root of the gateway that answered. */
-  readonly baseURL: string;
   readonly requestId: string | undefined;
   readonly status: number;
-  readonly headers: Headers;
 }
 
 interface JSONAnswer<T> {
@@ -131,11 +127,8 @@ export function jsonAnswer<T>(
       const { requestId, response } = answer;
       attachRequestId(value, requestId);
       if (finish === undefined) return { value };
-      const { status, headers } = response;
-      const baseURL = baseOf(call.client).root;
-      return {
-        value: await finish(value, { callId: call.id, baseURL, requestId, status, headers }),
-      };
+      const { status } = response;
+      return { value: await finish(value, { callId: call.id, requestId, status }) };
     },
   };
 }

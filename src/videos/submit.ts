@@ -19,7 +19,7 @@ import {
 import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
-import { type CallInfo, jsonAnswer } from '../http/response.ts';
+import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
@@ -197,18 +197,15 @@ function requestOf(
   return { ...body, params, trace, explain: explainSubmission };
 }
 
-type SubmittedBy = Pick<VideoTaskRef, 'callId' | 'requestId'>;
-
 /** The handle of a task that was submitted. */
 function refOf(
   { baseURL }: Transport,
   { model, remixOf }: Order,
   id: string,
-  { callId, requestId }: SubmittedBy,
-  said: Pick<VideoTaskRef, 'model' | 'trace'> = {},
+  said: Pick<VideoTaskRef, 'callId' | 'requestId' | 'trace' | 'model'>,
 ): VideoTaskRef {
-  const known = { callId, requestId, remixOf, trace: said.trace, model: model ?? said.model };
-  return makeRef({ id, baseURL, createdAt: Date.now(), ...known });
+  const createdAt = Date.now();
+  return makeRef({ ...said, id, baseURL, createdAt, remixOf, model: model ?? said.model });
 }
 
 /** The extra fields are in the body already, and a status request has none. */
@@ -223,20 +220,21 @@ function send(
   options: VideoSubmitOptions,
   request = requestOf(transport, order, options),
 ): GatewayPromise<VideoTask> {
-  let trace: string | undefined;
-  const answer = jsonAnswer({ schema: videoSchema }, (task, info) => {
-    const { id, model } = task;
-    if (id === '') throw nameless(task, info);
-    defineHidden(task, 'ref', refOf(transport, order, id, info, { model, trace }));
-    return task;
-  });
+  const answer = jsonAnswer({ schema: videoSchema });
   const format: typeof answer = {
     kind: 'json',
-    read(call, received) {
-      trace = call.watch?.trace;
-      return answer.read(call, received).catch((error: unknown) => {
-        throw withRef(error, (id, by) => refOf(transport, order, id, by, { trace }));
-      });
+    async read(call, received) {
+      const { requestId, response } = received;
+      const by = { callId: call.id, requestId, trace: call.watch?.trace };
+      try {
+        const { value: task } = await answer.read(call, received);
+        const { id, model, raw } = task;
+        if (id === '') throw nameless(raw, by, response.headers);
+        defineHidden(task, 'ref', refOf(transport, order, id, { ...by, model }));
+        return { value: task };
+      } catch (error) {
+        throw withRef(error, (id) => refOf(transport, order, id, by));
+      }
     },
   };
   return transport.call(order.operation, request, format, withoutBody(options));
@@ -244,8 +242,9 @@ function send(
 
 /** A submission that was accepted, but does not say which task it made. */
 function nameless(
-  { raw }: VideoTask,
-  { callId, requestId, headers }: CallInfo,
+  raw: unknown,
+  { callId, requestId }: Pick<VideoTaskRef, 'callId' | 'requestId'>,
+  headers: Headers,
 ): VideoSubmitUnknownError {
   const attempt = { phase: 'body', requestId } as const;
   return new VideoSubmitUnknownError(
@@ -263,15 +262,12 @@ function nameless(
 }
 
 /** An answer that strict validation refuses still names the task, which is paid for. */
-function withRef(
-  error: unknown,
-  makeHandle: (id: string, by: SubmittedBy) => VideoTaskRef,
-): unknown {
+function withRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
   const id = findId(error.data);
   if (id === undefined) return error;
   const { body, data } = error;
-  const ref = makeHandle(id, { callId: error.callId, requestId: error.requestID });
+  const ref = makeHandle(id);
   const message = error.message.replace(` ${error.advice}`, '');
   const init = Object.assign({}, error, { advice: adviceToWait(ref), ref, body, data });
   return new VideoSubmitAnswerError(`Video task ${id} was submitted, but ${message}`, init);
