@@ -51,19 +51,32 @@ export async function prepareBody(
   }
 }
 
-/** Nothing is read ahead, so memory stays flat however slowly the gateway reads. */
+/**
+ * What is read of a body while it is sent. Nothing is read ahead, so memory stays flat however slowly the
+ * gateway reads.
+ *
+ * @param fail - Told why the body cannot be sent whole.
+ */
 function webStream(
   read: ReadBytes,
-  cancel: (reason: unknown) => void,
+  controller: AbortController,
+  fail: (error: unknown) => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream(
     {
       async pull(output) {
-        const bytes = await read();
-        if (bytes === undefined) output.close();
-        else output.enqueue(bytes);
+        try {
+          const bytes = await read();
+          if (bytes === undefined) output.close();
+          else output.enqueue(bytes);
+        } catch (error) {
+          // A stream that was stopped on purpose fails too, but not by its own fault.
+          if (!controller.signal.aborted) fail(error);
+          controller.abort(error);
+          throw error;
+        }
       },
-      cancel,
+      cancel: (reason) => controller.abort(reason),
     },
     { highWaterMark: 0 },
   );
@@ -76,17 +89,7 @@ export function streamBody(
   controller: AbortController,
 ): PreparedBody {
   let failure: unknown;
-  const noticed: ReadBytes = async () => {
-    try {
-      return await read();
-    } catch (error) {
-      // A stream that was stopped on purpose fails too, but not by its own fault.
-      if (!controller.signal.aborted) failure = error;
-      controller.abort(error);
-      throw error;
-    }
-  };
-  const body = webStream(noticed, (reason) => controller.abort(reason));
+  const body = webStream(read, controller, (error) => (failure = error));
   return { body, headers, replayable: false, sourceError: () => failure };
 }
 
@@ -163,54 +166,49 @@ const withFullLineBreaks = (text: string): string => text.replaceAll(/\r\n|\r|\n
 const escapeName = (name: string): string =>
   name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 
-/** A piece of a form that can be read any number of times. */
-type Piece = string | ArrayBuffer | (FilePart & { readonly content: Blob });
-
-const isFile = (piece: Piece): piece is Exclude<Piece, string | ArrayBuffer> =>
-  typeof piece === 'object' && 'content' in piece;
-
 /**
  * A form as a `Blob` (RFC 7578), because a `fetch` other than the runtime's own does not know the runtime's
  * `FormData`. Files are referred to, not copied, so that one on disk takes no memory.
  */
 async function blobForm(parts: readonly Part[], count: Count | undefined): Promise<PreparedBody> {
+  const content: BlobPart[] = [];
+  /** What reads the same, each file in its own way. */
+  const readers: ((signal: AbortSignal) => Iterable<string> | AsyncIterable<Uint8Array>)[] = [];
+  const write = (text: string): void => {
+    content.push(text);
+    readers.push(() => [text]);
+  };
   // Whoever could guess it could write further fields into a text. Pages without TLS have no `randomUUID()`.
   const boundary = `----formdata-${crypto.getRandomValues(new BigUint64Array(2)).join('')}`;
-  const pieces: Piece[] = [];
   for (const part of parts) {
     const name = escapeName(withFullLineBreaks(part.name));
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"`;
-    if ('text' in part) {
-      pieces.push(`${head}\r\n\r\n${withFullLineBreaks(part.text)}\r\n`);
-      continue;
+    write(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"`);
+    if ('text' in part) write(`\r\n\r\n${withFullLineBreaks(part.text)}\r\n`);
+    else {
+      const blob = await blobOf(part);
+      write(`; filename="${escapeName(part.filename)}"\r\nContent-Type: ${part.type}\r\n\r\n`);
+      // Bun leaves a file on disk out of a blob that has more in it.
+      const isTaken = new Blob(['-', blob]).size > blob.size;
+      content.push(isTaken ? blob : await blob.arrayBuffer());
+      const file = { ...part, content: blob, size: blob.size };
+      readers.push((signal) => bytesIn(file, signal, count));
+      write('\r\n');
     }
-    const file = `; filename="${escapeName(part.filename)}"\r\nContent-Type: ${part.type}`;
-    const blob = await blobOf(part);
-    // Bun leaves a file on disk out of a blob that has more in it.
-    const isTaken = new Blob(['-', blob]).size > blob.size;
-    const content = isTaken
-      ? { ...part, content: blob, size: blob.size }
-      : await blob.arrayBuffer();
-    pieces.push(`${head}${file}\r\n\r\n`, content, '\r\n');
   }
+  write(`--${boundary}--\r\n`);
   const type = `multipart/form-data; boundary=${boundary}`;
-  pieces.push(`--${boundary}--\r\n`);
-  const body = new Blob(
-    pieces.map((piece) => (isFile(piece) ? piece.content : piece)),
-    { type },
-  );
-  const read = async function* (signal: AbortSignal): AsyncGenerator<UploadChunk, void, undefined> {
-    for (const piece of pieces) {
-      if (isFile(piece)) yield* bytesIn(piece, signal, count);
-      else yield piece;
-    }
-  };
-  // Node and Deno read what they send by this, and each file in its own way, which a `Blob` leaves out.
+  const body = new Blob(content, { type });
+  let failure: unknown;
+  // Node and Deno read what they send by this. A `Blob` reads files in a way of its own.
   body.stream = () => {
     const stop = new AbortController();
-    return webStream(openStream(read(stop.signal)), (reason) => stop.abort(reason));
+    const read = async function* (): AsyncGenerator<UploadChunk, void, undefined> {
+      for (const reader of readers) yield* reader(stop.signal);
+    };
+    return webStream(openStream(read()), stop, (error) => (failure = error));
   };
-  return { body, headers: { 'content-type': type }, replayable: true };
+  const headers = { 'content-type': type };
+  return { body, headers, replayable: true, sourceError: () => failure };
 }
 
 /** `undefined` where the runtime has no Node streams. */

@@ -8,9 +8,11 @@ import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Gateway } from '../../src/gateway.ts';
 import type { FormFields } from '../../src/uploads/multipart.ts';
 import { toStreamingFile } from '../../src/uploads/to-file.ts';
 import { toFile } from '../../src/uploads/to-file.ts';
+import { failureOf } from '../helpers/clients.ts';
 import { encodeForm, type EncodedForm } from '../helpers/encode-form.ts';
 import { mediaHeads } from '../helpers/media.ts';
 import { parseMultipart } from '../helpers/parse-multipart.ts';
@@ -238,6 +240,22 @@ describe('an upload that fails', () => {
 
     expect(error).toMatchObject({ cause: { message: 'disk gone' } });
     expect(form.sourceError()).toMatchObject({ message: 'disk gone' });
+    expect((await received).complete).toBe(false);
+  });
+
+  test('a file that cannot be read any more is never sent whole', async () => {
+    class Gone extends Blob {
+      override stream(): ReturnType<Blob['stream']> {
+        return new ReadableStream({ pull: () => Promise.reject(new Error('disk gone')) });
+      }
+    }
+    const client = new Gateway({ apiKey: 'sk-test', baseURL: url, logLevel: 'off' });
+    const file = { data: new Gone([mp3]), filename: 'talk.mp3' };
+    const received = nextRequest();
+
+    const failure = await failureOf(client.audio.translations.create({ model: 'm', file }));
+
+    expect(failure).toMatchObject({ outcome: 'not_sent', cause: { message: 'disk gone' } });
     expect((await received).complete).toBe(false);
   });
 
