@@ -9,7 +9,7 @@ import type { EventFormat } from '../src/streams/events.ts';
 import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
-const { parseEmbeddings } = await import('../src/embeddings/vectors.ts');
+const { parseEmbeddings } = await import('../src/embeddings/schema.ts');
 const { ChatEngine } = await import('../src/chat/engine.ts');
 const { ChatRun } = await import('../src/chat/run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseEmbeddings } from '../../src/embeddings/vectors.ts';
+import { parseEmbeddings } from '../../src/embeddings/schema.ts';
 
 const vector = fc.oneof(fc.base64String(), fc.string(), fc.array(fc.double()), fc.nat(3));
 const item = fc.record(
