@@ -112,6 +112,26 @@ test('a call sends what was given, also when observers come after that was used 
   expect(texts).toEqual(['one', 'two']);
 });
 
+test('a call ends at once when it is aborted while its observers come', async () => {
+  vi.resetModules();
+  vi.doMock('../src/observing/observe.ts', () => new Promise(() => {}));
+  const { Gateway } = await import('../src/gateway.ts');
+  const fetch = vi.fn<Fetch>();
+  const observer = { start: () => ({}) };
+  const gateway = new Gateway({ apiKey: 'key', baseURL: 'https://gateway.test', fetch, observer });
+  const image = new Readable({ read: () => {} });
+  const controller = new AbortController();
+  const { signal } = controller;
+  await gateway.images.edit({ model: 'm', prompt: '', image: '' }, { signal }).catch(() => {});
+  const call = gateway.images.edit({ model: 'm', prompt: 'A hat', image }, { signal });
+  controller.abort();
+
+  await expect(call).rejects.toMatchObject({ name: 'APIUserAbortError', outcome: 'not_sent' });
+  expect(image.destroyed).toBe(true);
+  expect(fetch).not.toHaveBeenCalled();
+  vi.doUnmock('../src/observing/observe.ts');
+});
+
 describe('a call whose part does not come', () => {
   beforeEach(() => {
     vi.resetModules();

@@ -1,5 +1,5 @@
 import { check, checkInteger, checkModel, checkObject } from '../check.ts';
-import type { AccountPart, Caller } from '../http/call.ts';
+import type { AccountPart, Transport } from '../http/transport.ts';
 import { BudgetState } from './budget.ts';
 import { addUsage, costOf, productOf } from './cost.ts';
 import { AccountReader } from './reader.ts';
@@ -10,7 +10,7 @@ export { fold };
 
 /** What something costs by the price list. */
 export async function estimate(
-  caller: Caller,
+  caller: Transport,
   query: CostQuery | null,
   options: AccountOptions,
 ): Promise<CostEstimate> {
@@ -27,7 +27,7 @@ export async function estimate(
 }
 
 /** What the calls of a client have come to, by the prices that were read last. */
-export function spent(caller: Caller, group?: string): Spent {
+export function spent(caller: Transport, group?: string): Spent {
   const { budget } = caller.client.given();
   const { knownPrices } = AccountReader.of(caller);
   return spentOf(caller.calls, knownPrices, budget, group);

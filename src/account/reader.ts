@@ -1,5 +1,5 @@
 import { checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
-import type { Caller } from '../http/call.ts';
+import type { Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { Calls } from '../observing/calls.ts';
 import { readBalance } from './balance.ts';
@@ -33,9 +33,9 @@ export class AccountReader {
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
   readonly #prices: Shared<Omit<Prices, 'asOf'>>;
 
-  readonly #caller: Caller;
+  readonly #caller: Transport;
 
-  private constructor(caller: Caller) {
+  private constructor(caller: Transport) {
     this.#caller = caller.snapshot();
     const routes = new Routes(this.#caller);
     this.#books = new Shared(() => readBooks(routes));
@@ -43,7 +43,7 @@ export class AccountReader {
     this.#prices = new Shared(() => readPrices(routes));
   }
 
-  static of(caller: Caller): AccountReader {
+  static of(caller: Transport): AccountReader {
     const reader = readers.get(caller.client) ?? new AccountReader(caller);
     readers.set(caller.client, reader);
     return reader;
@@ -119,13 +119,13 @@ export class AccountReader {
   }
 }
 
-export const charges = (caller: Caller, query: ChargesQuery | null, options: AccountOptions) =>
+export const charges = (caller: Transport, query: ChargesQuery | null, options: AccountOptions) =>
   AccountReader.of(caller).charges(query, options);
-export const balance = (caller: Caller, _: undefined, options: AccountOptions) =>
+export const balance = (caller: Transport, _: undefined, options: AccountOptions) =>
   AccountReader.of(caller).balance(options);
-export const prices = (caller: Caller, _: undefined, options: AccountOptions) =>
+export const prices = (caller: Transport, _: undefined, options: AccountOptions) =>
   AccountReader.of(caller).prices(options);
-export const settle = (caller: Caller, question: unknown, options: AccountOptions) =>
+export const settle = (caller: Transport, question: unknown, options: AccountOptions) =>
   AccountReader.of(caller).settle(question, options);
 
 function read<T>(

@@ -9,7 +9,7 @@ import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../http/promise.ts';
 import { routeSpec, valueAnswer } from '../http/route.ts';
 import { retryAfterFrom } from '../http/retry.ts';
-import type { Caller } from '../http/call.ts';
+import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
 import { BooksLimitError, UnsupportedByGatewayError } from './errors.ts';
 
@@ -62,11 +62,11 @@ export class Shared<T> {
 
 /** Reads the routes of the gateway that tell of an account. */
 export class Routes {
-  readonly #caller: Caller;
+  readonly #caller: Transport;
   /** When this client was answered on a route whose reads are counted. */
   #reads: readonly number[] = [];
 
-  constructor(caller: Caller) {
+  constructor(caller: Transport) {
     this.#caller = caller;
   }
 

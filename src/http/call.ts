@@ -5,12 +5,19 @@ import { asGiven } from '../given.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
-import type { CallRecord, Calls, Ending } from '../observing/calls.ts';
+import {
+  type CallRecord,
+  type Calls,
+  type Ending,
+  noteAnswer,
+  noteEnd,
+  noteSent,
+} from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
 import type { Watch } from '../observing/observe.ts';
 import { isObserved, observing } from '../observing/load.ts';
-import type { GatewayPromise, OpenAnswer } from './promise.ts';
+import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import {
   type CallSpec,
@@ -30,52 +37,25 @@ import {
 } from './response-body.ts';
 import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
 import { globalFetch, send, isRedirect, resolveRedirect } from './send.ts';
-import {
-  type CallSettings,
-  type ClientSettings,
-  baseOf,
-  type LogDetails,
-  settingsOfCall,
-} from './settings.ts';
+import { type CallSettings, type ClientSettings, baseOf, settingsOfCall } from './settings.ts';
 import type { JsonObject } from '../types.ts';
-import { buildQuery, buildURL, displayURL } from './url.ts';
-
-/** What the account does for calls, in a part that is loaded when it is needed. */
-export interface AccountPart {
-  /**
-   * Asks the budget of the client for a call that may cost something, once for each call.
-   *
-   * @throws what the caller gets thrown, when the call may not be sent
-   */
-  keepWithin(call: LogicalCall, caller: Caller): Promise<void>;
-  /** Adds up what calls have come to, and forgets those that are of no more use. */
-  fold(calls: Calls): void;
-  /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
-  settleCall(
-    caller: Caller,
-    callId: string,
-    requestId: string | undefined,
-    signal: AbortSignal | null | undefined,
-  ): Promise<{
-    readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-    readonly taskId?: string | undefined;
-    readonly why: string;
-  }>;
-}
+import { buildQuery, buildURL } from './url.ts';
 
 /** Whose call it is. */
 export interface Caller {
   readonly client: ClientSettings;
+  /** What is remembered of its calls. */
   readonly calls: Calls;
-  readonly account: () => Promise<AccountPart>;
-  readonly baseURL: string;
   /** When it was asked for, if that was before it could begin; on the clock of `performance.now()`. */
   readonly askedAt: number | undefined;
-  snapshot(): Caller;
-  raw<T>(
-    makeSpec: (client: ClientSettings) => CallSpec,
-    format: AnswerFormat<T>,
-  ): GatewayPromise<T>;
+  /**
+   * Asks the budget of the client for a call that may cost something.
+   *
+   * @throws what the caller gets thrown, when the call may not be sent
+   */
+  keepWithin(call: LogicalCall): Promise<void>;
+  /** Adds up what calls have come to, and forgets those that are of no more use. */
+  fold(): Promise<void>;
 }
 
 /** How a success answer becomes what the caller gets. */
@@ -96,6 +76,11 @@ function newCallId(): string {
   return `call_${Date.now().toString(36)}${random}`;
 }
 
+function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
+  const fields = form?.fields && Object.fromEntries(form.fields);
+  return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
+}
+
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
 /**
@@ -108,7 +93,7 @@ export class LogicalCall {
   #id: string | undefined;
   /** On the clock of `performance.now()`. */
   readonly startedAt: number;
-  spec: CallSpec;
+  readonly spec: CallSpec;
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly scope: CallScope;
@@ -127,6 +112,7 @@ export class LogicalCall {
   /** Tells the observers, if there are any. */
   watch: Watch | undefined;
   readonly #caller: Caller;
+  #params: Readonly<JsonObject> | undefined;
   #record: CallRecord | undefined;
 
   constructor(spec: CallSpec, caller: Caller) {
@@ -153,9 +139,7 @@ export class LogicalCall {
 
   /** All that it is asked for, by name: what stands in its path and in its body. */
   get params(): Readonly<JsonObject> {
-    const { params, form, json, options } = this.spec;
-    const fields = form?.fields && Object.fromEntries(form.fields);
-    return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
+    return (this.#params ??= paramsOf(this.spec));
   }
 
   /** What is remembered of it. */
@@ -187,41 +171,37 @@ export class LogicalCall {
     isWatched = false,
   ): Promise<OpenAnswer<T> & Answer> {
     const call = makeCall();
-    if (!isWatched && isObserved(call.client)) return call.#observed(format);
-    const { scope } = call;
+    const { client, scope, spec } = call;
+    // What the caller gave may be used again as soon as this function waits.
+    if (spec.charge !== 'free') call.#record = call.record;
+    let hasBegun = false;
     try {
-      const body = (call.#body ??= await call.#prepareBody());
-      if (call.client.given().budget && call.spec.charge !== 'free') {
-        const caller = call.#caller;
-        await call.#beforeSending(caller.account().then((part) => part.keepWithin(call, caller)));
+      if (!isWatched && isObserved(client)) {
+        // At once where it can be, so that the caller's trace is still the active one.
+        if (observing.part === undefined) await call.#untilObserved();
+        call.watch ??= observing.part?.watchCall(call, format.kind === 'events', observing.channel);
+        hasBegun = true;
+        const work = () => LogicalCall.run(() => call, format, true);
+        return await (call.watch?.run(work) ?? work());
       }
+      const body = (call.#body ??= await call.#prepareBody());
+      if (client.given().budget && spec.charge !== 'free') {
+        await scope.until(call.#caller.keepWithin(call));
+      }
+      hasBegun = true;
       for (;;) {
         const rules = call.#rules;
         // An attempt that follows a wait that was stopped says so, and sends nothing.
         if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
-        call.#log('debug', 'Sending', () => ({
-          method: call.spec.method,
-          url: displayURL(call.url),
-          attempt: call.attempts.length + 1,
-        }));
         const answer = await call.#attempt(body);
         if ('kind' in answer) {
           await call.#afterFailure(answer);
           continue;
         }
         call.watch?.answered(answer);
-        if (call.#record) {
-          const { requestId, response } = answer;
-          const ratios = response.headers.get('x-new-api-other-ratios');
-          call.#record.answer = { requestId, ratios };
-        }
-        call.client.budget.give();
+        noteAnswer(call.#record, answer);
+        client.budget.give();
         rules?.passed();
-        call.#log('debug', 'Answered', () => ({
-          status: answer.response.status,
-          requestId: answer.requestId,
-          durationMs: call.#duration,
-        }));
         scope.keepAlive(false);
         const open: OpenAnswer<T> & Answer = {
           ...answer,
@@ -230,45 +210,24 @@ export class LogicalCall {
         };
         return open;
       }
-    } catch (error) {
+    } catch (cause) {
+      const error = hasBegun ? cause : call.#unsent(cause);
       call.release({ error });
       throw error;
     }
   }
 
-  /** The same, and tells the observers. */
-  async #observed<T>(format: AnswerFormat<T>): Promise<OpenAnswer<T> & Answer> {
-    // At once where it can be, so that the caller's trace is still the active one.
-    let { part } = observing;
-    if (part === undefined) {
-      // What the caller gave may be used for the next call while that comes.
-      this.spec = { ...this.spec, json: asGiven(this.spec.json) };
-      part = await observing.load(this.client);
-    }
-    this.watch ??= part?.watchCall(this, format.kind === 'events', observing.channel);
-    const work = () => LogicalCall.run(() => this, format, true);
-    return this.watch?.run(work) ?? work();
+  /** Waits for the part that tells observers. What the caller gave is read before. */
+  async #untilObserved(): Promise<void> {
+    this.#body = await this.#prepareBody();
+    await this.scope.until(observing.load(this.client));
   }
 
-  async #prepareBody(): Promise<PreparedBody> {
+  #prepareBody(): PreparedBody | Promise<PreparedBody> {
     const { method, json, form, options } = this.spec;
     const extra = options?.extraBody ?? undefined;
-    try {
-      if (form === undefined) return jsonBody(method, json, extra);
-      const { signal } = this.scope.controller;
-      return await form.encode(extra, signal, options?.onUploadProgress);
-    } catch (cause) {
-      throw this.#unsent(cause);
-    }
-  }
-
-  /** Waits for what is needed before the request, unless the call is stopped meanwhile. */
-  async #beforeSending<T>(ready: Promise<T>): Promise<T> {
-    try {
-      return await this.scope.until(ready);
-    } catch (cause) {
-      throw this.#unsent(cause);
-    }
+    if (form === undefined) return jsonBody(method, json, extra);
+    return form.encode(extra, this.scope.controller.signal, options?.onUploadProgress);
   }
 
   /** What to throw for a failure before anything was sent: that the call was stopped, if it was. */
@@ -300,7 +259,7 @@ export class LogicalCall {
         isSent: false,
       };
       this.watch?.attempt(headers, body);
-      if (spec.charge !== 'free') this.#remember();
+      if (this.#record && spec.charge !== 'free') noteSent(this.#record, this.#caller);
       const first = await send(request);
       const response = isRedirect(first) ? await resolveRedirect(spec, first, request) : first;
       if ('kind' in response) return this.explain(response);
@@ -319,21 +278,6 @@ export class LogicalCall {
       const foreignURL = client.fetch === globalFetch ? undefined : this.url;
       return this.explain(classifyThrown(error, foreignURL));
     }
-  }
-
-  /** Takes note that a request is sent which may be charged. */
-  #remember(): void {
-    const { record } = this;
-    record.answer = undefined;
-    if (record.sentAt) return;
-    record.sentAt = Date.now();
-    const { calls, account } = this.#caller;
-    // So many that the older half can be forgotten.
-    if (calls.records.push(record) % 3_000 > 0) return;
-    account().then(
-      (part) => part.fold(calls),
-      () => (calls.lost += calls.records.splice(0, 1_500).length),
-    );
   }
 
   /** Adds what else a request carries to the headers with its key. */
@@ -401,12 +345,9 @@ export class LogicalCall {
       throw this.#failed({ ...before, cause: failure.cause });
     }
     this.#addAttempt(failed);
-    const { kind, status } = failed;
-    const logRetry = (delayMs: number): void =>
-      this.#log('info', 'Retrying', () => ({ kind, status, delayMs }));
     const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
     if (turn !== undefined && turn < scope.remaining) {
-      logRetry(turn);
+      this.watch?.retrying(failed, turn);
       return;
     }
     const decision = decide(failed, {
@@ -426,11 +367,11 @@ export class LogicalCall {
     const pause = decision === 'retry' ? pauseBefore(failed, this.#retries) : undefined;
     // A wait that the time limit of the call cuts short makes no sense.
     if (pause === undefined || pause >= scope.remaining) throw this.#failed(failed);
-    if (!client.budget.take(kind === 'timed_out')) {
-      this.#log('info', 'Not retrying: too many calls of this client fail');
+    if (!client.budget.take(failed.kind === 'timed_out')) {
+      this.watch?.retrying(failed, undefined);
       throw this.#failed(failed);
     }
-    logRetry(pause);
+    this.watch?.retrying(failed, pause);
     this.#retries += 1;
     if (await scope.pause((signal) => delay(pause, signal))) return;
     throw this.#failed(this.explain(failed));
@@ -459,21 +400,19 @@ export class LogicalCall {
   }
 
   #addAttempt(failed: FailedAttempt): void {
-    const { kind, phase, code, status, requestId, body, problem } = failed;
+    const { phase, code, status, requestId, body } = failed;
     // One that never left the caller is none.
     if (phase === 'local') return;
-    const said = body?.code ?? code;
     const outcome = outcomeOf(failed);
     if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
-    this.attempts.push({ phase, code: said, status, requestId });
+    this.attempts.push({ phase, code: body?.code ?? code, status, requestId });
     this.#failedBefore = failed;
-    const message = body?.message ?? problem;
-    this.#log('debug', 'Attempt failed', () => ({ kind, code: said, message, status, requestId }));
+    this.watch?.failed(failed);
   }
 
   #failed(failed: FailedAttempt): Error {
     const error = this.#makeError(failed);
-    this.#log('debug', 'Call failed', () => ({ error: error.name }));
+    this.watch?.gaveUp(error);
     return error;
   }
 
@@ -487,35 +426,12 @@ export class LogicalCall {
     return this.spec.options?.idempotencyKey ?? this.id;
   }
 
-  get #duration(): number {
-    return Math.round(performance.now() - this.startedAt);
-  }
-
   /** Ends the call. Safe to call more than once. */
   release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
-    this.#end(ending);
+    noteEnd(this.#record, this.#id, ending, this.#caller.calls);
     this.watch?.end(ending);
-  }
-
-  /** Takes note of what has become of it. */
-  #end({ error, answer, progress, isWhole }: Ending): void {
-    const record = this.#record;
-    if (!record || record.end) return;
-    const said: JsonObject = Object(answer);
-    const thrown: { readonly outcome?: Outcome } = Object(error);
-    const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];
-    record.end = {
-      at: Date.now(),
-      callId: this.#id,
-      isWhole,
-      outcome: error ? (thrown.outcome ?? 'unknown') : undefined,
-      // A copy, as callers add up in what they were answered.
-      usage: isObject(usage) ? { ...usage } : undefined,
-      model: said['model'],
-    };
-    this.#caller.calls.onEnd?.(record);
   }
 
   /** Ends a call whose answer was a stream. */
@@ -523,18 +439,6 @@ export class LogicalCall {
     { verdict, error }: { readonly verdict: string; readonly error?: unknown },
     progress: Ending['progress'],
   ): void {
-    this.release({ error, progress, isWhole: verdict === 'complete' });
-    this.#log('debug', 'Stream ended', () => {
-      const { name, message } = error instanceof Error ? error : {};
-      return { verdict, error: name, message, durationMs: this.#duration };
-    });
-  }
-
-  /** @param details - Asked for when the line is written: most calls log nothing. */
-  #log(level: 'info' | 'debug', message: string, details?: () => LogDetails): void {
-    const { log } = this.client;
-    if (!log.enabled(level)) return;
-    const { operation } = this.spec;
-    log.write(level, message, { callId: this.id, operation, ...details?.() });
+    this.release({ error, progress, verdict, isWhole: verdict === 'complete' });
   }
 }

@@ -47,18 +47,35 @@ export async function partFor<Part>(
   }
 }
 
+/** What the account does for calls (see `Caller`), in a part that is loaded when it is needed. */
+export interface AccountPart {
+  keepWithin(call: LogicalCall, transport: Transport): Promise<void>;
+  fold(calls: Calls): void;
+  /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
+  settleCall(
+    transport: Transport,
+    callId: string,
+    requestId: string | undefined,
+    signal: AbortSignal | null | undefined,
+  ): Promise<{
+    readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
+    readonly taskId?: string | undefined;
+    readonly why: string;
+  }>;
+}
+
 /** All that a resource knows of HTTP. */
 export class Transport implements Caller {
   /** What the next call goes by. A call that is under way keeps what it began with. */
   client: ClientSettings;
-  readonly account: Caller['account'];
+  readonly account: () => Promise<AccountPart>;
   /** Transports that have it in common also wait in one line for downloads. */
   calls: Calls;
   readonly askedAt: number | undefined;
 
   constructor(
     client: ClientSettings,
-    account: Caller['account'],
+    account: () => Promise<AccountPart>,
     calls: Calls = { records: [], lost: 0 },
     askedAt?: number,
   ) {
@@ -75,6 +92,14 @@ export class Transport implements Caller {
    */
   snapshot(askedAt?: number): Transport {
     return new Transport(this.client, this.account, this.calls, askedAt);
+  }
+
+  async keepWithin(call: LogicalCall): Promise<void> {
+    await (await this.account()).keepWithin(call, this);
+  }
+
+  async fold(): Promise<void> {
+    (await this.account()).fold(this.calls);
   }
 
   /** The root of the gateway, or `""` while it is missing. */

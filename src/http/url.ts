@@ -57,34 +57,6 @@ export function parseBaseURL(value: string | URL): BaseURL | undefined {
   return { root: url.origin + root, version };
 }
 
-/** The characters that URL parsers drop or turn into a slash, so that `..` could hide behind them. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
-const hiddenCharacters = /[\u0000-\u001F\u007F\\]/;
-
-/**
- * The path of a route, below the root.
- *
- * A client whose base URL ended with `/v1` means paths below `/v1`, as `openai` does; a path that
- * names its version itself, also behind a vendor prefix, is taken as it is.
- */
-export function resolvePath(path: string, version: BaseURL['version']): string {
-  const text = typeof path === 'string' ? path.trim() : '';
-  const field = 'path';
-  check(text !== '', field, 'is empty; give a path such as "/v1/models".');
-  check(
-    !/^([a-z][a-z\d+.-]*:|\/\/)/i.test(text),
-    field,
-    'must be a path below baseURL, not a URL: the key is never sent to another place.',
-  );
-  const hidesNothing = !hiddenCharacters.test(path);
-  check(hidesNothing, field, 'may not hold a backslash or a control character.');
-  check(!text.includes('#'), field, 'may not hold "#"; write %23 if it belongs to a name.');
-  const rooted = text.startsWith('/') ? text : `/${text}`;
-  const climbs = /^[^?]*\/(\.|%2e){1,2}([/?]|$)/i.test(rooted);
-  check(!climbs, field, 'may not hold "." or ".." segments.');
-  return /^(\/[^/?]+)?\/v1(beta)?([/?]|$)/.test(rooted) ? rooted : version + rooted;
-}
-
 /**
  * One escaped path segment.
  *

@@ -1,3 +1,4 @@
+import { isObject } from '../answers/objects.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import type { JsonObject } from '../types.ts';
 
@@ -7,6 +8,8 @@ export interface Ending {
   readonly answer?: unknown;
   /** What a stream has come to. */
   readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
+  /** What is said of a stream that has ended. */
+  readonly verdict?: string;
   /** Whether all of the answer has come. */
   readonly isWhole?: boolean;
 }
@@ -60,4 +63,52 @@ export interface Calls {
   forgottenUntil?: number;
   /** Counts a call that has ended, once somebody has asked. */
   onEnd?: (record: CallRecord) => void;
+}
+
+/** So many are remembered that the older half can be forgotten. */
+const mostCalls = 3_000;
+
+/** Takes note that a request is sent which may be charged. */
+export function noteSent(
+  record: CallRecord,
+  caller: { readonly calls: Calls; fold(): Promise<void> },
+): void {
+  record.answer = undefined;
+  if (record.sentAt) return;
+  record.sentAt = Date.now();
+  const { calls } = caller;
+  if (calls.records.push(record) % mostCalls > 0) return;
+  caller.fold().catch(() => (calls.lost += calls.records.splice(0, mostCalls / 2).length));
+}
+
+/** Takes note of an answer with a success status. */
+export function noteAnswer(
+  record: CallRecord | undefined,
+  { requestId, response }: { readonly requestId: string | undefined; readonly response: Response },
+): void {
+  if (record === undefined) return;
+  record.answer = { requestId, ratios: response.headers.get('x-new-api-other-ratios') };
+}
+
+/** Takes note of what has become of a call. */
+export function noteEnd(
+  record: CallRecord | undefined,
+  callId: string | undefined,
+  { error, answer, progress, isWhole }: Ending,
+  calls: Calls,
+): void {
+  if (record === undefined || record.end) return;
+  const said: JsonObject = Object(answer);
+  const thrown: { readonly outcome?: Outcome } = Object(error);
+  const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];
+  record.end = {
+    at: Date.now(),
+    callId,
+    isWhole,
+    outcome: error ? (thrown.outcome ?? 'unknown') : undefined,
+    // A copy, as callers add up in what they were answered.
+    usage: isObject(usage) ? { ...usage } : undefined,
+    model: said['model'],
+  };
+  calls.onEnd?.(record);
 }

@@ -27,8 +27,9 @@ export const observing: {
     ),
 };
 
-/** Whether anybody is to be told of the calls of a client. */
-export const isObserved = ({ observers, onRequest, onResponse }: ClientSettings): boolean =>
+/** Whether anybody is to be told of the calls of a client, if it is the log. */
+export const isObserved = ({ observers, onRequest, onResponse, log }: ClientSettings): boolean =>
+  log.enabled('info') ||
   observing.channel?.hasSubscribers === true ||
   observers.length > 0 ||
   (onRequest ?? onResponse) !== undefined;

@@ -12,7 +12,7 @@ import type { Redaction } from '../http/redaction.ts';
 import type { CallSpec, PreparedBody } from '../http/request.ts';
 import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import type { CallSettings, ClientSettings } from '../http/settings.ts';
+import type { CallSettings, ClientSettings, LogDetails } from '../http/settings.ts';
 import type { CallRecord, Ending } from './calls.ts';
 
 // It imports no code: bundlers would cut what others use too into small files, which compress badly.
@@ -28,6 +28,8 @@ interface WatchedCall {
   readonly scope: CallScope;
   readonly redaction: Redaction;
   readonly url: string;
+  /** On the clock of `performance.now()`. */
+  readonly startedAt: number;
 }
 
 /** What is used here of Node's `diagnostics_channel`. */
@@ -111,8 +113,12 @@ function channelObserver(channel: TracingChannel): Observer {
 export function watchCall(call: WatchedCall, stream: boolean, channel: TracingChannel | undefined) {
   const { id: callId, client, spec, record, redaction, scope, settings } = call;
   const { origin, pathname } = new URL(call.url);
+  const { operation, method } = spec;
   const fail = (error: unknown): void =>
     client.log.write('error', 'An observer failed', { callId, error: String(error) });
+  const log = (level: 'info' | 'debug', message: string, details: LogDetails): void =>
+    client.log.write(level, message, { callId, operation, ...details });
+  const sinceStart = (): number => Math.round(performance.now() - call.startedAt);
   const safely = <T>(tell: () => T): T | undefined => {
     try {
       const told = tell();
@@ -124,9 +130,10 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
       return undefined;
     }
   };
-  const begun = safely(() => describeCall(call, stream));
+  const observers = observersOf(client, channel);
+  const begun = observers.length > 0 ? safely(() => describeCall(call, stream)) : undefined;
   const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
-  let watching = observersOf(client, channel).flatMap(start);
+  let watching = observers.flatMap(start);
   const each = <T>(tell: (one: CallObserver) => T) =>
     watching.map((one) => safely(() => tell(one)));
   let requestId: string | undefined;
@@ -135,6 +142,11 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
   let answered: ((answer: Answer | FailedAttempt) => void) | undefined;
   const end = (ending: Ending): void => {
     clearTimeout(unread);
+    const { error, verdict } = ending;
+    if (verdict !== undefined) {
+      const { name, message } = error instanceof Error ? error : {};
+      log('debug', 'Stream ended', { verdict, error: name, message, durationMs: sinceStart() });
+    }
     if (watching.length === 0) return;
     const told = describeEnd(ending, record, requestId);
     each((one) => one.end?.(told));
@@ -170,12 +182,14 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
     attempt(headers: Headers, { body }: PreparedBody): void {
       const sentAt = performance.now();
       attempts += 1;
+      const attempt = record.attempts.length + 1;
+      log('debug', 'Sending', { method, url: origin + pathname, attempt });
       const request: ObservedRequest = {
-        operation: spec.operation,
+        operation,
         callId,
         attempt: attempts,
         delayMs: attempts === 1 ? 0 : Math.round(sentAt - answeredAt),
-        method: spec.method,
+        method,
         url: origin + pathname,
         headers: Object.fromEntries(
           [...headers].map(([name, value]) => [
@@ -195,10 +209,25 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
     /** What has become of the attempt that was sent last. */
     answered(answer: Answer | FailedAttempt): void {
       ({ requestId } = answer);
+      if ('response' in answer) {
+        const { status } = answer.response;
+        log('debug', 'Answered', { status, requestId, durationMs: sinceStart() });
+      }
       answered?.(answer);
       answeredAt = performance.now();
       answered = undefined;
     },
+    /** An attempt has failed that may have left the caller, also after its answer had begun. */
+    failed({ kind, code, status, requestId: id, body, problem }: FailedAttempt): void {
+      const said = { code: body?.code ?? code, message: body?.message ?? problem };
+      log('debug', 'Attempt failed', { kind, ...said, status, requestId: id });
+    },
+    /** @param delayMs - `undefined` when it is not sent again because too many calls fail. */
+    retrying({ kind, status }: FailedAttempt, delayMs: number | undefined): void {
+      if (delayMs !== undefined) log('info', 'Retrying', { kind, status, delayMs });
+      else log('info', 'Not retrying: too many calls of this client fail', {});
+    },
+    gaveUp: ({ name }: Error): void => log('debug', 'Call failed', { error: name }),
     end,
   };
 }

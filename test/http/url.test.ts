@@ -9,8 +9,8 @@ import {
   fillPath,
   isSameOrigin,
   parseBaseURL,
-  resolvePath,
 } from '../../src/http/url.ts';
+import { resolvePath } from '../../src/http/route.ts';
 import { anyText } from '../helpers/any-text.ts';
 
 function problemOf(run: () => unknown): InvalidInputError {
