@@ -117,7 +117,7 @@ export type {
   GenerateToolRun,
   GenerateToolRunOptions,
   GenerateToolRunParams,
-} from './generate/run-tools.ts';
+} from './generate/operations.ts';
 export type { Generate } from './generate/generate.ts';
 export type {
   ImageEditParams,

@@ -14,7 +14,7 @@ const { ChatEngine } = await import('../src/chat/engine.ts');
 const { ChatRun } = await import('../src/chat/run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
-const { GrowingJSON, parsePartialJSON } = await import('../src/structured/partial-json.ts');
+const { GrowingJSON, parsePartialJSON } = await import('../src/structured/json.ts');
 
 interface Found {
   readonly file: string;

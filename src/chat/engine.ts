@@ -1,5 +1,5 @@
 import type { OpenChoice } from './accumulator.ts';
-import type { OutputParser } from './output-parser.ts';
+import type { OutputParser } from './operations.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionToolMessageParam } from './params.ts';
 import type { ChatRun, Chunks, RunResult } from './run.ts';
 import type { OpenCall } from './tool-calls.ts';

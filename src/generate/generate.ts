@@ -8,7 +8,7 @@ import type {
   GenerateToolRun,
   GenerateToolRunOptions,
   GenerateToolRunParams,
-} from './run-tools.ts';
+} from './operations.ts';
 import type { GenerateContentResponse } from './types.ts';
 
 /** All but the methods: a page that generates nothing does not load it. */

@@ -5,12 +5,27 @@ import type { RequestOptions } from '../options.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { generateProtocol } from './accumulator.ts';
-import { generateBody } from './body.ts';
-import type { GenerateContentParams } from './params.ts';
+import type {
+  GenerateContentParams,
+  ContentInput,
+  ContentsInput,
+  SystemInstructionInput,
+  FunctionDeclaration,
+} from './params.ts';
 import { generateContentSchema } from './schema.ts';
-import type { GenerateContentResponse } from './types.ts';
-
-export { runTools } from './run-tools.ts';
+import type {
+  GenerateContentResponse,
+  Content,
+  Part,
+  FunctionCall,
+  UsageMetadata,
+} from './types.ts';
+import { check, checkModel, checkParams, checkInteger, checkList } from '../check.ts';
+import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
+import { addCounts } from '../answers/objects.ts';
+import { toGoogleSchema } from '../structured/dialects.ts';
+import { followSignal } from '../http/abort.ts';
+import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 
 const wholeAnswer = jsonAnswer({
   schema: generateContentSchema,
@@ -41,4 +56,200 @@ export function contentStream(
 ): GatewayPromise<Stream<GenerateContentResponse>> {
   const request = requestOf(params, 'generate.contentStream');
   return transport.call('generate.contentStream', request, streamedAnswer, options);
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+/** A list of one, where there is no list. */
+export function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
+  return isList(value) ? value : [value];
+}
+
+function toTurn({ parts, ...turn }: ContentInput): Content {
+  return parts === undefined ? turn : { ...turn, parts: [...toList(parts)] };
+}
+
+function isTurn(value: string | Part | ContentInput): value is ContentInput {
+  return typeof value === 'object' && ('parts' in value || 'role' in value);
+}
+
+function isEmpty(content: unknown): boolean {
+  return content === undefined || content === null || content === '';
+}
+
+/** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
+export function toContents(contents: ContentsInput): readonly Content[] {
+  const list = toList(contents);
+  check(
+    list.length > 0 && !list.some(isEmpty),
+    'contents',
+    'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
+  );
+  const turns: Content[] = [];
+  let parts: Part[] | undefined;
+  for (const item of list) {
+    if (isTurn(item)) {
+      turns.push(toTurn(item));
+      parts = undefined;
+      continue;
+    }
+    if (parts === undefined) turns.push({ role: 'user', parts: (parts = []) });
+    parts.push(typeof item === 'string' ? { text: item } : item);
+  }
+  return turns;
+}
+
+function toInstruction(instruction: SystemInstructionInput): Content {
+  if (typeof instruction === 'string') return { parts: [{ text: instruction }] };
+  return isList(instruction) ? { parts: [...instruction] } : toTurn(instruction);
+}
+
+/** Other names of the fields, which the gateway drops without a word: in snake case, and of `@google/genai`. */
+const otherNames: Readonly<Record<string, string>> = {
+  config: 'its fields beside contents, and those of the model in generationConfig',
+  generation_config: 'generationConfig',
+  system_instruction: 'systemInstruction',
+  safety_settings: 'safetySettings',
+  tool_config: 'toolConfig',
+  cached_content: 'cachedContent',
+};
+
+function checkSpelling(params: object): void {
+  for (const name of Object.keys(params)) {
+    const known = otherNames[name];
+    check(known === undefined, name, `is not understood by the gateway; write ${known}.`);
+  }
+}
+
+/**
+ * The body of a generation. The gateway takes lists and camel case only, so single objects are
+ * wrapped for the caller; the model goes into the path.
+ */
+export function generateBody(params: GenerateContentParams, method: string): object {
+  checkParams(method, params);
+  checkSpelling(params);
+  const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
+  checkModel(model);
+  return {
+    ...rest,
+    contents: toContents(contents),
+    systemInstruction:
+      systemInstruction === undefined ? undefined : toInstruction(systemInstruction),
+    safetySettings: safetySettings === undefined ? undefined : toList(safetySettings),
+    tools: tools === undefined ? undefined : toList(tools),
+  };
+}
+
+/** Parameters of `generate.runTools()`. */
+export interface GenerateToolRunParams extends GenerateContentParams {
+  /** Functions that the model may call; `tool()` makes them. Other `tools` go along with them. */
+  functions: readonly AutoParseableTool<unknown>[];
+  /** Handed to every function. Never sent. */
+  toolContext?: unknown;
+}
+
+/** Options of `generate.runTools()`. `maxRetries` and time limits hold for each request. */
+export interface GenerateToolRunOptions extends RequestOptions {
+  /**
+   * How often the model may be asked at most; each time is paid for. When the last answer calls
+   * functions, they still run.
+   * @defaultValue 10
+   */
+  maxCalls?: number | undefined;
+  /**
+   * Called with each turn that is added to the conversation: answers, and results of functions. Keep
+   * them to go on after a failure.
+   */
+  onContent?: ((content: Content) => void) | undefined;
+}
+
+/** What `generate.runTools()` has come to. */
+export interface GenerateToolRun {
+  /** The last answer. It calls functions only when `maxCalls` was reached. */
+  readonly response: GenerateContentResponse;
+  /** All answers. */
+  readonly responses: readonly GenerateContentResponse[];
+  /** The conversation: the contents of the request, and every turn that was added. */
+  readonly contents: readonly Content[];
+  /** The tokens of all answers. */
+  readonly usage: UsageMetadata;
+}
+
+function declarationOf({ function: definition }: AutoParseableTool<unknown>): FunctionDeclaration {
+  const { name, description, parameters } = definition;
+  const google = toGoogleSchema(parameters);
+  return {
+    name,
+    ...(description ? { description } : {}),
+    ...(google ? { parameters: google } : { parametersJsonSchema: parameters }),
+  };
+}
+
+/** Asks for answers and calls the functions that they call, until one of them calls none. */
+export async function runTools(
+  params: GenerateToolRunParams,
+  options: GenerateToolRunOptions | undefined,
+  ask: (
+    params: GenerateContentParams,
+    options: RequestOptions,
+  ) => PromiseLike<GenerateContentResponse>,
+): Promise<GenerateToolRun> {
+  checkParams('generate.runTools', params);
+  const { functions, toolContext, tools = [], ...rest } = params;
+  const { maxCalls = 10, onContent, ...request } = options ?? {};
+  checkList('functions', functions, 'what tool() makes');
+  checkInteger('maxCalls', maxCalls, 1, 1_000_000);
+  const { candidateCount = 1 } = rest.generationConfig ?? {};
+  const problem = 'must be 1: a run follows one conversation.';
+  check(candidateCount === 1, 'generationConfig.candidateCount', problem);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const run: ToolRun = { controller, abort: () => controller.abort() };
+  const callable = functions.map((tool): [string, CallableTool] => {
+    const isRunnable = typeof tool?.$callback === 'function';
+    check(isRunnable, 'functions', 'must be made by tool(), with an execute function.');
+    const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
+    return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
+  });
+  const declared = [...toList(tools), { functionDeclarations: functions.map(declarationOf) }];
+  const contents = [...toContents(rest.contents)];
+  const responses: GenerateContentResponse[] = [];
+  const add = (content: Content): void => {
+    contents.push(content);
+    onContent?.(content);
+  };
+  const release = followSignal(options?.signal, controller);
+  try {
+    const response = await runToolLoop<GenerateContentResponse, FunctionCall>({
+      tools: new Map(callable),
+      limit: maxCalls,
+      signal,
+      whatRemains: 'onContent was given every turn.',
+      async ask() {
+        const asked = { ...rest, contents: [...contents], tools: declared };
+        const answer = await ask(asked, { ...request, signal });
+        responses.push(answer);
+        // Sent back as it came: signatures of thoughts must stay on their parts.
+        const content = answer.candidates?.[0]?.content;
+        if (content !== undefined) add({ ...content, role: content.role ?? 'model' });
+        return answer;
+      },
+      callsIn: ({ functionCalls = [] }) => functionCalls,
+      read: ({ name = '', args = {} }) => [name, JSON.stringify(args)],
+      add(results) {
+        const parts = results.map(([{ id, name }, { error, text, value = null }]): Part => {
+          const answer = error === undefined ? { output: value } : { error: text };
+          return { functionResponse: { ...(id ? { id } : {}), name, response: answer } };
+        });
+        if (parts.length > 0) add({ role: 'user', parts });
+        return false;
+      },
+    });
+    const usage = responses.map(({ usageMetadata }) => usageMetadata ?? {});
+    return { response, responses, contents, usage: usage.reduce<UsageMetadata>(addCounts, {}) };
+  } finally {
+    release();
+  }
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonIn } from '../../src/structured/json.ts';
-import { GrowingJSON, parsePartialJSON } from '../../src/structured/partial-json.ts';
+import { jsonIn, GrowingJSON, parsePartialJSON } from '../../src/structured/json.ts';
 
 /** Whether `part` is what a reader of the beginning of `whole` can know. */
 function isBeginning(part: unknown, whole: unknown): boolean {
