@@ -71,46 +71,12 @@ export type {
   RouteRequest,
   StreamedRequestOptions,
 } from './http/request.ts';
-export type {
-  ApiKey,
-  Budget,
-  Drift,
-  Fetch,
-  FetchOptions,
-  GatewayOptions,
-  GatewayOptions as ClientOptions,
-  HeaderValues,
-  Idempotency,
-  Logger,
-  LogLevel,
-  CallObserver,
-  ObservedCall,
-  ObservedEnd,
-  ObservedRequest,
-  ObservedResponse,
-  Observer,
-  QueryValues,
-  RequestOptions,
-  SharedOptions,
-  UploadProgress,
-} from './options.ts';
+export type * from './options.ts';
+export type { GatewayOptions as ClientOptions } from './options.ts';
 export type { Account } from './account/account.ts';
 export type { Audio, Speech, Transcriptions, Translations } from './audio/audio.ts';
 export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
-export {
-  ParsingToolFunction,
-  type ChatCompletionStreamingToolRunnerParams,
-  type ChatCompletionStreamingToolRunnerParamsWithContext,
-  type ChatCompletionStreamingToolRunnerParamsWithoutContext,
-  type ChatCompletionToolRunnerParams,
-  type ChatCompletionToolRunnerParamsWithContext,
-  type ChatCompletionToolRunnerParamsWithoutContext,
-  type RunnableFunction,
-  type RunnableFunctionWithParse,
-  type RunnableFunctionWithoutParse,
-  type RunnableToolFunction,
-  type RunnerOptions,
-} from './chat/run-tools.ts';
+export * from './chat/run-tools.ts';
 export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
 export type { Embeddings } from './embeddings/embeddings.ts';
 export type {
@@ -129,13 +95,7 @@ export type {
 } from './images/edit.ts';
 export type { Images } from './images/images.ts';
 export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/operations.ts';
-export type {
-  Models,
-  ModelsPagePromise,
-  Page,
-  PagePromise,
-  PageResponse,
-} from './models/models.ts';
+export type * from './models/models.ts';
 export type { Model, ModelEndpointType, ModelsPage } from './models/answers.ts';
 export type { Videos } from './videos/videos.ts';
 export {

@@ -68,10 +68,8 @@ import type {
 import type { ChatCompletionFunctionTool } from '../structured/types.ts';
 import type { ChatModel } from '../types.ts';
 import type {
-  ChatCalls,
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
-  ChatParams,
   RunnerOptions,
 } from './run-tools.ts';
 
@@ -166,7 +164,7 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    return this.transport().late(loadParsing, (parsing) => parsing.parse, params, options);
+    return this.transport().late(loadParsing, (parsing) => parsing.askParsed, params, options);
   }
 
   /**
@@ -190,12 +188,21 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    const transport = this.transport().snapshot(performance.now());
-    return startStream(
-      callsOf(() => transport),
-      params,
-      options,
-    );
+    const [transport, given] = [this.transport().snapshot(performance.now()), asGiven(params)];
+    const run = new ChatRun<unknown>(params?.messages);
+    const own = { ...asGiven(options), signal: run.controller.signal };
+    const work = async () => {
+      // Without either there is nothing to parse.
+      const isParsed = given?.response_format || given?.tools;
+      const [{ ChatEngine }, parsing] = await Promise.all([
+        transport.load(loadEngine, own),
+        isParsed && transport.load(loadParsing, own),
+      ]);
+      const engine = new ChatEngine(run, parsing && parsing.outputParser(given, 'stream'));
+      await engine.read(askStream(transport, given, own));
+      return engine.finish();
+    };
+    return new ChatCompletionStream(run, work, followCaller(options));
   }
 
   /**
@@ -236,13 +243,12 @@ export class Completions {
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
     const Runner = params?.stream === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
-    const [given, own] = [params && { ...params }, asGiven(options)];
+    const given = params && { ...params };
     const run = new ChatRun<unknown>(params?.messages);
+    const own = { ...asGiven(options), signal: run.controller.signal };
     const work = async (runner: ChatCompletionRunner<unknown>) => {
-      const calls = callsOf(this.transport);
-      const request = { ...own, signal: run.controller.signal };
-      const { runTools } = await calls.load(loadParsing, request);
-      return runTools({ calls, params: given, options: own, run, runner });
+      const { runTools } = await this.transport().load(loadParsing, own);
+      return runTools(this.transport, given, own, run, runner);
     };
     return new Runner(run, work, followCaller(options));
   }
@@ -271,43 +277,11 @@ export declare namespace Completions {
   };
 }
 
-/** How runs get their completions, each as the client is at that moment. */
-function callsOf(transport: () => Transport): ChatCalls {
-  return {
-    load: (part, options) => transport().load(part, options),
-    whole: (params, options) => askWhole(transport(), params, options),
-    stream: (params, options) => askStream(transport(), params, options),
-  };
-}
-
 /** Not what helpers do for themselves: who only reads streams would load what checks a signal. */
 const followCaller =
   (options: RequestOptions | undefined): FollowCaller =>
   (controller) =>
     followSignal(options?.signal, controller);
-
-/** Starts a run of one streamed completion. */
-export function startStream(
-  calls: Pick<ChatCalls, 'load' | 'stream'>,
-  params: ChatParams,
-  options?: RequestOptions,
-): ChatCompletionStream<unknown> {
-  const run = new ChatRun(params?.messages);
-  const given = asGiven(params);
-  const request = { ...asGiven(options), signal: run.controller.signal };
-  const work = async () => {
-    // Without either there is nothing to parse.
-    const isParsed = given?.response_format || given?.tools;
-    const [{ ChatEngine }, parsing] = await Promise.all([
-      calls.load(loadEngine, request),
-      isParsed && calls.load(loadParsing, request),
-    ]);
-    const engine = new ChatEngine(run, parsing && parsing.outputParser(given, 'stream'));
-    await engine.read(calls.stream(given, request));
-    return engine.finish();
-  };
-  return new ChatCompletionStream(run, work, followCaller(options));
-}
 
 /** Chat in OpenAI's format. */
 export class Chat {

@@ -193,10 +193,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       if (current !== next) {
         await this.#emitTextDone(open);
         // It may be written in turns with others, so before the end only whole arguments count.
-        if (current?.call.type === 'function') {
-          const isWhole = current.json.isWhole(current.call.function.arguments);
-          if (isWhole) await this.#emitToolCallDone(current);
-        }
+        if (current?.isWhole === true) await this.#emitToolCallDone(current);
         open.current = next;
       }
       if (next?.call.type !== 'function') continue;

@@ -2,7 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { chatBody, wholeAnswer } from './calls.ts';
+import { askStream, askWhole, chatBody, wholeAnswer } from './calls.ts';
 import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageToolCall,
@@ -18,10 +18,8 @@ import { check, checkInteger, checkParams } from '../check.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
 import type {
-  ChatCalls,
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
-  ChatParams,
   RunnerOptions,
 } from './run-tools.ts';
 import { ChatEngine } from './engine.ts';
@@ -36,7 +34,7 @@ import {
   type OutputErrorInit,
 } from './errors.ts';
 
-export function parse(
+export function askParsed(
   transport: Transport,
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
@@ -51,38 +49,21 @@ export function parse(
   return transport.call('chat.completions.create', request, format, options);
 }
 
-/** What a run of tools works with. */
-interface ToolRunInit {
-  readonly calls: ChatCalls;
-  readonly params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams;
-  readonly options: RunnerOptions | undefined;
-  readonly run: ChatRun<unknown>;
-  readonly runner: ChatCompletionRunner<unknown>;
-}
-
-/** Gets one completion, and adds it to the run. */
-async function ask(
-  { calls, options, run, params: { stream: isStreamed } }: ToolRunInit,
-  engine: ChatEngine<unknown>,
-  parser: OutputParser<unknown>,
-  params: ChatParams,
-): Promise<ParsedChatCompletion<unknown> | undefined> {
-  const request = { ...options, signal: run.controller.signal };
-  if (isStreamed === true) return engine.read(calls.stream(params, request));
-  const completion = await calls.whole(params, request);
-  run.emit('connect');
-  const parsed = engine.add(await parser.apply(completion));
-  const text = parsed.choices[0]?.message.content;
-  if (text) run.emit('content', text, text);
-  return parsed;
-}
-
-/** A conversation with tools, in the words of chat completions. */
-export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
-  const { params, options, run, runner } = init;
-  const { maxChatCompletions: limit = 10 } = options ?? {};
+/**
+ * A conversation with tools, in the words of chat completions.
+ *
+ * @param transport - Gives the client as it is at the moment of each request.
+ */
+export async function runTools(
+  transport: () => Transport,
+  params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
+  options: RunnerOptions,
+  run: ChatRun<unknown>,
+  runner: ChatCompletionRunner<unknown>,
+): Promise<RunResult<unknown>> {
+  const { maxChatCompletions: limit = 10, afterCompletion } = options;
   checkParams('chat.completions.runTools', params);
-  const { tools, toolContext: _, ...body } = params;
+  const { tools, toolContext, ...body } = params;
   const parser = outputParser(params, 'run');
   const engine = new ChatEngine(run, parser);
   check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
@@ -94,9 +75,21 @@ export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
   for (const tool of tools) {
-    const { name, sentAs, ...called } = prepare(tool, init, parser);
+    const { name, sentAs, ...called } = prepare(tool, runner, toolContext, parser);
     sent.push(sentAs);
     if (wanted === undefined || name === wanted) callable.set(name, called);
+  }
+  async function askOnce(): Promise<ParsedChatCompletion<unknown> | undefined> {
+    // Providers refuse an empty list.
+    const list = sent.length > 0 ? { tools: sent } : {};
+    const asked = { ...body, messages: [...run.messages], ...list };
+    if (body.stream === true) return engine.read(askStream(transport(), asked, options));
+    const completion = await askWhole(transport(), asked, options);
+    run.emit('connect');
+    const parsed = engine.add(await parser.apply(completion));
+    const text = parsed.choices[0]?.message.content;
+    if (text) run.emit('content', text, text);
+    return parsed;
   }
   await runToolLoop<ParsedChatCompletion<unknown>, ChatCompletionMessageToolCall>({
     tools: callable,
@@ -104,13 +97,7 @@ export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
     signal: run.controller.signal,
     isSequential: wanted !== undefined || params.parallel_tool_calls === false,
     async ask() {
-      // Providers refuse an empty list.
-      const list = sent.length > 0 ? { tools: sent } : {};
-      const completion = await ask(init, engine, parser, {
-        ...body,
-        messages: [...run.messages],
-        ...list,
-      });
+      const completion = await askOnce();
       if (completion?.choices[0] !== undefined) return completion;
       throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
     },
@@ -128,7 +115,7 @@ export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
       }
       return wanted !== undefined && results.some(([, { error }]) => error === undefined);
     },
-    afterEach: (completion) => options?.afterCompletion?.(completion, runner),
+    afterEach: (completion) => afterCompletion?.(completion, runner),
   });
   return engine.finish();
 }
@@ -136,7 +123,8 @@ export async function runTools(init: ToolRunInit): Promise<RunResult<unknown>> {
 /** How a tool is sent, and how it is called. */
 function prepare(
   tool: ChatCompletionToolRunnerParams['tools'][number],
-  { params: { toolContext }, runner }: ToolRunInit,
+  runner: ChatCompletionRunner<unknown>,
+  toolContext: unknown,
   parser: OutputParser<unknown>,
 ): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {

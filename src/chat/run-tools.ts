@@ -1,13 +1,8 @@
-import type { Later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
-import type { Stream } from '../streams/stream.ts';
 import type { AutoParseableTool } from '../structured/types.ts';
-import type {
-  ChatCompletionCreateParamsBase,
-  ChatCompletionCreateParamsNonStreaming,
-} from './params.ts';
+import type { ChatCompletionCreateParamsNonStreaming } from './params.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
+import type { ParsedChatCompletion } from './types.ts';
 
 /** What `JSON.parse` gives; the compiler lets it be used as anything. */
 type ParsedJSON = ReturnType<typeof JSON.parse>;
@@ -127,15 +122,4 @@ export interface RunnerOptions extends RequestOptions {
         runner: ChatCompletionRunner<unknown>,
       ) => unknown)
     | undefined;
-}
-
-/** Parameters of a completion, whole or streamed. */
-export type ChatParams = Omit<ChatCompletionCreateParamsBase, 'stream'>;
-
-/** How a run gets its completions: each is one request. */
-export interface ChatCalls {
-  /** Waits for a part no longer than the call that needs it may take. */
-  load<Part>(part: Later<Part>, options: RequestOptions): Promise<Part>;
-  whole(params: ChatParams, options: RequestOptions): PromiseLike<ChatCompletion>;
-  stream(params: ChatParams, options: RequestOptions): PromiseLike<Stream<ChatCompletionChunk>>;
 }

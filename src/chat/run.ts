@@ -44,7 +44,7 @@ class EventEmitter<Events extends EventMap<Events>> {
   ): void {
     const registrations = this.#listeners[event] ?? [];
     const position = registrations.findIndex((registration) => registration.listener === listener);
-    this.#listeners[event] = registrations.filter((_, index) => index !== position);
+    if (position >= 0) this.#listeners[event] = registrations.toSpliced(position, 1);
   }
 
   /** Whether anybody listens. */
@@ -172,13 +172,14 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
    * @param follow - Aborts the run when its caller says so.
    */
   start(work: () => Promise<RunResult<Parsed>>, follow?: FollowCaller): void {
-    this.done = ignoreRejection(Promise.resolve().then(() => this.#run(work, follow)));
+    this.done = ignoreRejection(this.#run(work, follow));
   }
 
   async #run(
     work: () => Promise<RunResult<Parsed>>,
     follow?: FollowCaller,
   ): Promise<RunResult<Parsed>> {
+    await Promise.resolve();
     const { signal: own } = this.controller;
     let release: (() => void) | undefined;
     try {

@@ -3,20 +3,39 @@ import type { ChatCompletionMessageToolCall } from './params.ts';
 import { noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
+const calledTexts = ['arguments', 'input'] as const;
+type CalledText = (typeof calledTexts)[number];
+const calledFields = new Set<string>([...calledTexts, 'name']);
+const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
+
 /** Numbers and words may be longer, but no arguments are made of them. */
 const shortText = 64;
 
-/**
- * Tells of a text that grows whether it is JSON as a whole. A list or an object is parsed when it has
- * ended, and only then; up to there each character is looked at once.
- */
-class WholeJSON {
+/** A tool call that is being put together. */
+export class OpenCall {
+  /** Its place among the calls of the message; unique, while what providers send is not always. */
+  readonly index: number;
+  readonly call: ChatCompletionMessageToolCall;
+  /** Whether the event of its end was emitted. */
+  isDone = false;
+  /** How far its arguments were looked at, and what is open there. */
   #at = 0;
   #depth = 0;
   #isInString = false;
   #isWhole: boolean | undefined;
 
-  isWhole(text: string): boolean {
+  constructor(index: number, call: ChatCompletionMessageToolCall) {
+    this.index = index;
+    this.call = call;
+  }
+
+  /**
+   * Whether the arguments so far are JSON as a whole. A list or an object is parsed when it has ended, and
+   * only then; up to there each character is looked at once.
+   */
+  get isWhole(): boolean {
+    if (this.call.type !== 'function') return false;
+    const { arguments: text } = this.call.function;
     if (text.length < shortText) return parseJSON(text) !== undefined;
     for (; this.#at < text.length && this.#isWhole === undefined; this.#at += 1) {
       const char = text[this.#at];
@@ -29,24 +48,6 @@ class WholeJSON {
     }
     return this.#isWhole === true;
   }
-}
-
-const calledTexts = ['arguments', 'input'] as const;
-type CalledText = (typeof calledTexts)[number];
-const calledFields = new Set<string>([...calledTexts, 'name']);
-const callFields = new Set(['index', 'id', 'type', 'function', 'custom']);
-
-/** A tool call that is being put together. */
-export interface OpenCall {
-  /** Its place among the calls of the message; unique, while what providers send is not always. */
-  readonly index: number;
-  readonly call: ChatCompletionMessageToolCall;
-  /** Knows whether its arguments are whole. */
-  readonly json: WholeJSON;
-  /** Whether it came without arguments and was given empty ones. */
-  isFilled?: boolean;
-  /** Whether the event of its end was emitted. */
-  isDone?: boolean;
 }
 
 /**
@@ -94,11 +95,9 @@ export class ToolCallAssembler {
 
   /** Gives functions that are called without arguments empty ones; some models write nothing. */
   end(): void {
-    for (const open of this.begun) {
-      const { call } = open;
+    for (const { call } of this.begun) {
       if (call.type !== 'function' || call.function.arguments.trim() !== '') continue;
       call.function.arguments = noArguments;
-      open.isFilled = true;
     }
     this.ended = this.begun;
     this.begun = [];
@@ -137,7 +136,7 @@ export class ToolCallAssembler {
     const call: ChatCompletionMessageToolCall = isCustom
       ? { id: '', type: 'custom', custom: { name: '', input: '' } }
       : { id: '', type: 'function', function: { name: '', arguments: '' } };
-    const open: OpenCall = { index, call, json: new WholeJSON() };
+    const open = new OpenCall(index, call);
     const place = placeOf(index, this.#open);
     this.#open.splice(place, 0, open);
     this.calls.splice(place, 0, call);
@@ -157,8 +156,7 @@ export function placeOf(index: number, sorted: readonly { readonly index: number
   return low;
 }
 
-function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
-  const { call } = open;
+function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void {
   call.id ||= piece.id ?? '';
   // Providers want some of what they add back, as Gemini its signatures.
   copyUnknownFields(piece, call, callFields);
@@ -166,10 +164,9 @@ function addPiece(open: OpenCall, piece: ChatCompletionChunkToolCall): void {
     addCalled(call.custom, piece.custom ?? {});
     return;
   }
-  if (open.isFilled && piece.function?.arguments) {
-    call.function.arguments = '';
-    open.isFilled = false;
-  }
+  // Empty ones, that it was given at its end, are no beginning of others.
+  const isEmpty = call.function.arguments === noArguments;
+  if (isEmpty && piece.function?.arguments) call.function.arguments = '';
   addCalled(call.function, piece.function ?? {});
 }
 
@@ -201,9 +198,9 @@ export function growTexts<Name extends string>(
  * Whether a piece with a name begins a call of its own, although it is labelled as a piece of `call`:
  * it does when that call is whole already.
  */
-function beginsAnother({ call, json }: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
-  if (!hasName(piece) || call.type !== 'function' || call.function.name === '') return false;
-  return json.isWhole(call.function.arguments);
+function beginsAnother(open: OpenCall, piece: ChatCompletionChunkToolCall): boolean {
+  const { call } = open;
+  return hasName(piece) && call.type === 'function' && call.function.name !== '' && open.isWhole;
 }
 
 function hasName(piece: ChatCompletionChunkToolCall): boolean {

@@ -42,7 +42,12 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    return this.transport().late(loadGenerate, (generate) => generate.content, params, options);
+    return this.transport().late(
+      loadGenerate,
+      (generate) => generate.generateContent,
+      params,
+      options,
+    );
   }
 
   /**
@@ -66,7 +71,7 @@ export class Generate {
   ): GatewayPromise<Stream<GenerateContentResponse>> {
     return this.transport().late(
       loadGenerate,
-      (generate) => generate.contentStream,
+      (generate) => generate.streamContent,
       params,
       options,
     );

@@ -40,7 +40,7 @@ const requestOf = (params: GenerateContentParams, method: string) => () => ({
   params: { model: params.model },
 });
 
-export function content(
+export function generateContent(
   transport: Transport,
   params: GenerateContentParams,
   options: RequestOptions | undefined,
@@ -49,7 +49,7 @@ export function content(
   return transport.call('generate.content', request, wholeAnswer, options);
 }
 
-export function contentStream(
+export function streamContent(
   transport: Transport,
   params: GenerateContentParams,
   options: RequestOptions | undefined,

@@ -2,12 +2,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { startStream } from '../../src/chat/chat.ts';
-import type { ChatCalls } from '../../src/chat/run-tools.ts';
+import { ChatEngine } from '../../src/chat/engine.ts';
+import { ChatRun } from '../../src/chat/run.ts';
 import { ChatCompletionStream } from '../../src/chat/runner.ts';
 import { chatProtocolFor } from '../../src/chat/calls.ts';
-import type { ChatCompletionStreamEvents } from '../../src/chat/types.ts';
+import type { ChatCompletionChunk, ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
+import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionMessageParam } from '../../src/chat/params.ts';
 import {
   chunk,
@@ -30,14 +31,21 @@ function help(
   watched: Watched = watchedContext(),
 ): ChatCompletionStream<unknown> {
   const response = typeof text === 'string' ? respond(text) : text;
-  return open((_, { signal }) =>
+  return open((signal) =>
     Promise.resolve(createStream(response, { ...watched.context, signal }, chatProtocolFor(1))),
   );
 }
 
 /** A helper over what a request gives. */
-function open(request: ChatCalls['stream']): ChatCompletionStream<unknown> {
-  return startStream({ load: (part) => part(), stream: request }, { model: 'm', messages });
+function open(
+  request: (signal: AbortSignal) => Promise<Stream<ChatCompletionChunk>>,
+): ChatCompletionStream<unknown> {
+  const run = new ChatRun<unknown>(messages);
+  return new ChatCompletionStream(run, async () => {
+    const engine = new ChatEngine(run);
+    await engine.read(request(run.controller.signal));
+    return engine.finish();
+  });
 }
 
 const names = [
@@ -368,7 +376,7 @@ describe('aborting a chat completion stream', () => {
   });
 
   test('hands its signal to the request', async () => {
-    const stream = open((_, { signal }) => {
+    const stream = open((signal) => {
       const context = watchedContext({ signal }).context;
       return Promise.resolve(createStream(openResponse().response, context, chatProtocolFor(1)));
     });
