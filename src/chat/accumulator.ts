@@ -190,7 +190,7 @@ function addPart(parts: unknown[], part: unknown): void {
   for (const [key, value] of Object.entries(part)) {
     if (key === '__proto__') continue;
     const before = last[key];
-    const isText = typeof before === 'string' && (key === 'text' || key === 'thinking');
+    const isText = key === part['type'] && typeof before === 'string';
     if (isText && typeof value === 'string') last[key] = growText(before, value);
     else if (!Array.isArray(before) || !Array.isArray(value)) last[key] = structuredClone(value);
     else for (const inner of value) addPart(before, inner);

@@ -1,5 +1,4 @@
 import type { OpenChoice } from './accumulator.ts';
-import type { OutputParser } from './operations.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionToolMessageParam } from './params.ts';
 import type { ChatRun, Chunks, RunResult } from './run.ts';
 import type { OpenCall } from './tool-calls.ts';
@@ -21,14 +20,29 @@ function toolMessageIn({
   object,
 }: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
   if (!object.startsWith(messagePrefix)) return undefined;
-  const { message }: { message?: unknown } = Object(JSON.parse(object.slice(messagePrefix.length)));
-  const { content, tool_call_id: id }: { content?: unknown; tool_call_id?: unknown } =
-    Object(message);
-  return { role: 'tool', content: String(content), tool_call_id: String(id) };
+  const sent: { message: ChatCompletionToolMessageParam } = JSON.parse(
+    object.slice(messagePrefix.length),
+  );
+  return sent.message;
 }
 
-/** What a run needs of the parser of its answers. */
-type CompletionParser<Parsed> = Pick<OutputParser<Parsed>, 'of' | 'beginning' | 'apply'>;
+/** Parses the answers of a run. */
+export interface CompletionParser<Parsed> {
+  /** What parses the arguments of a tool, or the text; `undefined` when they are not parsed. */
+  of(tool?: string): ((text: string) => Promise<Parsed>) | undefined;
+  /**
+   * What the beginning of a text, or of the arguments of a tool, says so far; `null` when it is not parsed.
+   *
+   * @param open - Whose text it is: the same object for each beginning of one text.
+   */
+  beginning(open: object, text: string, tool?: string): unknown;
+  /**
+   * Adds to a completion what its texts and tool calls are parsed as.
+   *
+   * @throws `OutputError` with the completion when that is not possible
+   */
+  apply(completion: ChatCompletion): Promise<ParsedChatCompletion<Parsed>>;
+}
 
 /**
  * What a run does: it reads completions, emits events for what each chunk adds, and keeps the conversation.
@@ -37,56 +51,56 @@ type CompletionParser<Parsed> = Pick<OutputParser<Parsed>, 'of' | 'beginning' | 
  * a part that comes later into files of their own, which compress worse than one.
  */
 export class ChatEngine<Parsed> implements RunResult<Parsed> {
-  readonly run: ChatRun<Parsed>;
+  readonly #run: ChatRun<Parsed>;
   readonly #parser: CompletionParser<Parsed> | undefined;
   #lastChunk: ChatCompletionChunk | undefined;
   toolResult: string | undefined;
 
   /** @param parser - Left out when nothing is parsed. */
   constructor(run: ChatRun<Parsed>, parser?: CompletionParser<Parsed>) {
-    this.run = run;
+    this.#run = run;
     this.#parser = parser;
   }
 
   /** The last completion. */
   get completion(): ParsedChatCompletion<Parsed> {
-    return this.run.completions.at(-1) ?? this.run.fail('The stream ended without a completion.');
+    return this.#run.completions.at(-1) ?? this.#run.fail('The stream ended without a completion.');
   }
 
   /** The last message of the model. */
   get message(): ParsedChatCompletionMessage<Parsed> {
     const message = this.completion.choices[0]?.message;
-    return message ?? this.run.fail('The completion has no choices, so there is no message.');
+    return message ?? this.#run.fail('The completion has no choices, so there is no message.');
   }
 
   /** The last function that the model wanted called. */
   get functionCall(): ChatCompletionFunctionCall | undefined {
-    return this.run.completions.flatMap(functionCalls).at(-1);
+    return this.#run.completions.flatMap(functionCalls).at(-1);
   }
 
   /** Takes a completion. */
   add(completion: ParsedChatCompletion<Parsed>): ParsedChatCompletion<Parsed> {
-    this.run.completions.push(completion);
-    this.run.emit('chatCompletion', completion);
+    this.#run.completions.push(completion);
+    this.#run.emit('chatCompletion', completion);
     const message = completion.choices[0]?.message;
     if (message !== undefined) {
       // Without an id, a call and its result could not be told to belong together.
       for (const call of message.tool_calls ?? []) call.id ||= newCallId();
-      this.run.messages.push(message);
-      this.run.emit('message', message);
-      for (const call of functionCalls(completion)) this.run.emit('functionToolCall', call);
+      this.#run.messages.push(message);
+      this.#run.emit('message', message);
+      for (const call of functionCalls(completion)) this.#run.emit('functionToolCall', call);
     }
     return completion;
   }
 
   /** Takes the result of a tool. */
   addToolResult(message: ChatCompletionToolMessageParam): void {
-    const { messages, readers } = this.run;
+    const { messages, readers } = this.#run;
     messages.push(message);
-    this.run.emit('message', message);
+    this.#run.emit('message', message);
     if (typeof message.content === 'string') {
       this.toolResult = message.content;
-      this.run.emit('functionToolCallResult', message.content);
+      this.#run.emit('functionToolCallResult', message.content);
     }
     if (this.#lastChunk === undefined) return;
     const object = messagePrefix + JSON.stringify({ type: 'message', message });
@@ -98,7 +112,8 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
 
   /** Emits what the run has come to. */
   finish(): this {
-    const { run, functionCall, toolResult } = this;
+    const { functionCall, toolResult } = this;
+    const run = this.#run;
     const completion = run.completions.at(-1);
     if (completion === undefined) return this;
     const message = completion.choices[0]?.message;
@@ -115,7 +130,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
   async read(
     opening: Chunks | PromiseLike<Chunks>,
   ): Promise<ParsedChatCompletion<Parsed> | undefined> {
-    const { run } = this;
+    const run = this.#run;
     const stream = await opening;
     run.stream = stream;
     run.accumulator = undefined;
@@ -132,17 +147,17 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       }
     }
     // A line with the result of a tool is no proof that the answer after it is whole.
-    const { accumulator } = this.run;
+    const { accumulator } = this.#run;
     if (hasResults && accumulator?.isFinished(true) === false) run.failTruncated(accumulator);
     return this.#complete();
   }
 
   /** Emits the end of what is still open, and adds the completion that was read to the run. */
   async #complete(): Promise<ParsedChatCompletion<Parsed> | undefined> {
-    const snapshot = this.run.accumulator?.partial;
+    const snapshot = this.#run.accumulator?.partial;
     if (snapshot === undefined) return undefined;
     for (const { index } of snapshot.choices) {
-      const open = this.run.accumulator?.choices.get(index);
+      const open = this.#run.accumulator?.choices.get(index);
       if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
     if (this.#parser) return this.add(await this.#parser.apply(snapshot));
@@ -152,7 +167,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
 
   /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
   async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
-    const { choices } = this.run.take(chunk);
+    const { choices } = this.#run.take(chunk);
     this.#lastChunk = chunk;
     for (const piece of chunk.choices) {
       const open = choices.get(piece.index);
@@ -167,22 +182,22 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     const { choice } = open;
     const { content, refusal } = choice.message;
     if (delta.content && content !== null) {
-      this.run.emit('content', delta.content, content);
-      if (this.run.has('content.delta')) {
+      this.#run.emit('content', delta.content, content);
+      if (this.#run.has('content.delta')) {
         const parsed = this.#parser?.beginning(open, content) ?? null;
-        this.run.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
+        this.#run.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
       }
     }
     if (delta.refusal && refusal !== null) {
-      this.run.emit('refusal.delta', { delta: delta.refusal, snapshot: refusal });
+      this.#run.emit('refusal.delta', { delta: delta.refusal, snapshot: refusal });
     }
     if (logprobs?.content) {
       const event = { content: logprobs.content, snapshot: choice.logprobs?.content ?? [] };
-      this.run.emit('logprobs.content.delta', event);
+      this.#run.emit('logprobs.content.delta', event);
     }
     if (logprobs?.refusal) {
       const event = { refusal: logprobs.refusal, snapshot: choice.logprobs?.refusal ?? [] };
-      this.run.emit('logprobs.refusal.delta', event);
+      this.#run.emit('logprobs.refusal.delta', event);
     }
   }
 
@@ -193,13 +208,13 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       if (current !== next) {
         await this.#emitTextDone(open);
         // It may be written in turns with others, so before the end only whole arguments count.
-        if (current?.isWhole === true) await this.#emitToolCallDone(current);
+        if (current?.isWhole) await this.#emitToolCallDone(current);
         open.current = next;
       }
       if (next?.call.type !== 'function') continue;
-      if (!this.run.has('tool_calls.function.arguments.delta')) continue;
+      if (!this.#run.has('tool_calls.function.arguments.delta')) continue;
       const { name, arguments: text } = next.call.function;
-      this.run.emit('tool_calls.function.arguments.delta', {
+      this.#run.emit('tool_calls.function.arguments.delta', {
         name,
         index,
         arguments: text,
@@ -221,10 +236,10 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     open.isTextDone = true;
     const { message, logprobs } = open.choice;
     const { content, refusal } = message;
-    if (content) this.run.emit('content.done', { content, parsed: await this.#parsed(content) });
-    if (refusal) this.run.emit('refusal.done', { refusal });
-    if (logprobs?.content) this.run.emit('logprobs.content.done', { content: logprobs.content });
-    if (logprobs?.refusal) this.run.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
+    if (content) this.#run.emit('content.done', { content, parsed: await this.#parsed(content) });
+    if (refusal) this.#run.emit('refusal.done', { refusal });
+    if (logprobs?.content) this.#run.emit('logprobs.content.done', { content: logprobs.content });
+    if (logprobs?.refusal) this.#run.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
   }
 
   async #emitToolCallDone(open: OpenCall): Promise<void> {
@@ -234,7 +249,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     const { name, arguments: text } = call.function;
     const parsed_arguments = await this.#parsed(text, name);
     const event = { name, index, arguments: text, parsed_arguments };
-    this.run.emit('tool_calls.function.arguments.done', event);
+    this.#run.emit('tool_calls.function.arguments.done', event);
   }
 
   /** What a text or arguments are parsed as; `null` when they do not fit, or are not parsed. */

@@ -22,7 +22,7 @@ import type {
   ChatCompletionToolRunnerParams,
   RunnerOptions,
 } from './run-tools.ts';
-import { ChatEngine } from './engine.ts';
+import { ChatEngine, type CompletionParser } from './engine.ts';
 import type { ChatRun, RunResult } from './run.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
@@ -159,7 +159,7 @@ type Parse<Value> = (text: string) => Promise<Value>;
 export type ParseMode = 'parse' | 'stream' | 'run';
 
 /** Parses texts and tool calls of completions as their request asked for, each of them once. */
-export class OutputParser<Parsed> {
+class OutputParser<Parsed> implements CompletionParser<Parsed> {
   readonly #growing = new WeakMap<object, GrowingJSON>();
   readonly #parsers: ReadonlyMap<string | undefined, Parse<Parsed>>;
   readonly #mode: ParseMode;
@@ -170,16 +170,10 @@ export class OutputParser<Parsed> {
     this.#mode = mode;
   }
 
-  /** What parses the arguments of a tool, or the text; `undefined` when they are not parsed. */
   of(tool?: string): Parse<Parsed> | undefined {
     return this.#parsers.get(tool);
   }
 
-  /**
-   * What the beginning of a text, or of the arguments of a tool, says so far; `null` when it is not parsed.
-   *
-   * @param open - Whose text it is: the same object for each beginning of one text.
-   */
   beginning(open: object, text: string, tool?: string): unknown {
     if (!this.#parsers.has(tool)) return null;
     const json = this.#growing.get(open) ?? new GrowingJSON();
@@ -187,11 +181,6 @@ export class OutputParser<Parsed> {
     return json.read(text);
   }
 
-  /**
-   * Adds to a completion what its texts and tool calls are parsed as.
-   *
-   * @throws `OutputError` with the completion when that is not possible
-   */
   async apply(
     completion: ChatCompletion,
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},

@@ -115,11 +115,11 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
   ): Promise<EmittedValue<ChatCompletionStreamEvents<Parsed>[Event]>>;
   emitted(event: keyof ChatCompletionStreamEvents<Parsed>): Promise<unknown> {
-    const emitted = new Promise<unknown>((resolve, reject) => {
-      const give = (...values: unknown[]): void => resolve(values.length > 1 ? values : values[0]);
-      this.once(event, give);
-      const problem = `The stream ended without an event "${event}".`;
-      this.#run.done.then(() => this.#run.fail(problem)).catch(reject);
+    const events = this.events(event);
+    const emitted = events.next().then(({ value }) => {
+      void events.return?.();
+      if (!value) return this.#run.fail(`The stream ended without an event "${event}".`);
+      return value.length > 1 ? value : value[0];
     });
     return ignoreRejection(emitted);
   }
