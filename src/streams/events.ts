@@ -34,15 +34,32 @@ export function tooLarge(limit: number, what = 'an event', option = 'maxEventByt
 }
 
 /** Each line of JSON is an event, as `toReadableStream()` writes them. */
-export const jsonLines: EventFormat = (taker, maxEventBytes) =>
-  cutLines((lines, isLast) => {
-    for (const data of lines.split(/[\r\n]+/)) taker.take(data, undefined, isLast);
-  }, maxEventBytes);
+export const jsonLines: EventFormat = (taker, maxEventBytes = Infinity) => {
+  const decoder = new TextDecoder();
+  /** The beginning of a line whose end has not come yet. */
+  let held = '';
+  return {
+    push(bytes) {
+      const text = decoder.decode(bytes, { stream: true });
+      // Most of a very large line has no end in it, and what came of it is not looked at again.
+      if (/[\r\n]/.test(text)) {
+        const lines = (held + text).split(/[\r\n]+/);
+        held = lines.pop() ?? '';
+        for (const line of lines) taker.take(line, undefined, false);
+      } else held += text;
+      if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);
+    },
+    end() {
+      taker.take(held + decoder.decode(), undefined, true);
+    },
+  };
+};
 
 const beginningOfField = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 
-/** Server-sent events. Lines that are no fields are not dropped. */
+/** Server-sent events. */
 export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
+  const decoder = new TextDecoder();
   let isEnding = false;
   const refuse = (): never => {
     throw tooLarge(maxEventBytes);
@@ -55,51 +72,17 @@ export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
       if (mayBeTooLarge && new TextEncoder().encode(data).length > maxEventBytes) refuse();
       taker.take(data, event, isEnding);
     },
-    onError({ type, line }) {
+    onError({ type, line = '' }) {
       if (type === 'max-buffer-size-exceeded') refuse();
-      if (type === 'unknown-field' && line !== undefined) taker.takeStrayLine(line);
+      const isCut = isEnding && beginningOfField.test(line);
+      if (type === 'unknown-field' && !isCut) taker.takeStrayLine(line);
     },
   });
-  // The parser gets whole lines only: it drops the beginning of a line that is no field.
-  return cutLines((text, isLast) => {
-    isEnding = isLast;
-    if (!isLast) parser.feed(text);
-    else parser.feed(beginningOfField.test(text) ? '\n\n' : `${text}\n\n`);
-  }, maxEventBytes);
-};
-
-/**
- * Turns bytes into text that ends with a whole line, whatever the line ends.
- *
- * @param feed - Takes the text. At the end of the stream it gets what is left, with no line end.
- */
-function cutLines(
-  feed: (text: string, isLast: boolean) => void,
-  maxEventBytes = Infinity,
-): EventReader {
-  const decoder = new TextDecoder();
-  /** The beginning of a line whose end has not come yet. */
-  let held = '';
   return {
-    push(bytes) {
-      const text = decoder.decode(bytes, { stream: true });
-      const end = Math.max(endOfLast('\n', text), endOfLast('\r', text));
-      if (end > 0) {
-        const lines = held + text.slice(0, end);
-        held = '';
-        feed(lines, false);
-      }
-      held += text.slice(end);
-      if (held.length > maxEventBytes) throw tooLarge(maxEventBytes);
-    },
+    push: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
     end() {
-      feed(held + decoder.decode(), true);
+      isEnding = true;
+      parser.feed(`${decoder.decode()}\n\n`);
     },
   };
-}
-
-/** The position behind the last of these line ends; 0 when there is none. */
-function endOfLast(lineEnd: string, text: string): number {
-  // Most of a very large event has no line end at all, and searching forwards is much faster.
-  return text.includes(lineEnd) ? text.lastIndexOf(lineEnd) + 1 : 0;
-}
+};
