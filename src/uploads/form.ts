@@ -200,13 +200,14 @@ async function blobForm(parts: readonly Part[], count: Count | undefined): Promi
   const body = new Blob(content, { type });
   let failure: unknown;
   // Node and Deno read what they send by this. A `Blob` reads files in a way of its own.
-  body.stream = () => {
+  const stream = (): ReadableStream<Uint8Array> => {
     const stop = new AbortController();
     const read = async function* (): AsyncGenerator<UploadChunk, void, undefined> {
       for (const reader of readers) yield* reader(stop.signal);
     };
     return webStream(openStream(read()), stop, (error) => (failure = error));
   };
+  Object.defineProperty(body, 'stream', { value: stream });
   const headers = { 'content-type': type };
   return { body, headers, replayable: true, sourceError: () => failure };
 }
