@@ -112,22 +112,28 @@ export class LogicalCall {
   /** Tells the observers, if there are any. */
   watch: Watch | undefined;
   readonly #caller: Caller;
-  #params: Readonly<JsonObject> | undefined;
-  #record: CallRecord | undefined;
+  /** All that it is asked for, by name: what stands in its path and in its body. */
+  readonly params: Readonly<JsonObject>;
+  /** What is remembered of it. */
+  readonly record: CallRecord;
 
   constructor(spec: CallSpec, caller: Caller) {
     const { client, askedAt = performance.now() } = caller;
-    const { download } = spec;
+    const { operation, download, path } = spec;
+    // What the caller gave may be used again as soon as anything is waited for.
     const options = asGiven(spec.options);
+    this.spec = options ? { ...spec, options } : spec;
+    this.params = paramsOf(this.spec);
+    const { model, n } = this.params;
+    this.record = { operation, model, n, attempts: this.attempts };
     this.startedAt = askedAt;
     this.#id = options?.callId;
-    this.spec = { ...spec, options };
     this.client = client;
     this.#caller = caller;
     this.settings = settingsOfCall(client, options);
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
-    this.url = buildURL(baseOf(client).root, spec.path, query);
+    this.url = buildURL(baseOf(client).root, path, query);
     this.scope = new CallScope(options?.signal, this.settings.totalTimeout, askedAt);
   }
 
@@ -135,19 +141,6 @@ export class LogicalCall {
   get id(): string {
     this.#id ??= newCallId();
     return this.#id;
-  }
-
-  /** All that it is asked for, by name: what stands in its path and in its body. */
-  get params(): Readonly<JsonObject> {
-    return (this.#params ??= paramsOf(this.spec));
-  }
-
-  /** What is remembered of it. */
-  get record(): CallRecord {
-    const { spec, params, attempts } = this;
-    const { model, n } = params;
-    this.#record ??= { operation: spec.operation, model, n, attempts };
-    return this.#record;
   }
 
   /** How answers are compared with what is expected, and who is told of differences. */
@@ -172,8 +165,6 @@ export class LogicalCall {
   ): Promise<OpenAnswer<T> & Answer> {
     const call = makeCall();
     const { client, scope, spec } = call;
-    // What the caller gave may be used again as soon as this function waits.
-    if (spec.charge !== 'free') call.#record = call.record;
     let hasBegun = false;
     try {
       if (!isWatched && isObserved(client)) {
@@ -199,7 +190,7 @@ export class LogicalCall {
           continue;
         }
         call.watch?.answered(answer);
-        noteAnswer(call.#record, answer);
+        noteAnswer(call.record, answer);
         client.budget.give();
         rules?.passed();
         scope.keepAlive(false);
@@ -259,7 +250,7 @@ export class LogicalCall {
         isSent: false,
       };
       this.watch?.attempt(headers, body);
-      if (this.#record && spec.charge !== 'free') noteSent(this.#record, this.#caller);
+      if (spec.charge !== 'free') noteSent(this.record, this.#caller);
       const first = await send(request);
       const response = isRedirect(first) ? await resolveRedirect(spec, first, request) : first;
       if ('kind' in response) return this.explain(response);
@@ -430,7 +421,7 @@ export class LogicalCall {
   release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
-    noteEnd(this.#record, this.#id, ending, this.#caller.calls);
+    noteEnd(this.record, this.#id, ending, this.#caller.calls);
     this.watch?.end(ending);
   }
 

@@ -112,11 +112,6 @@ export class Transport implements Caller {
     return baseOf(this.client).root;
   }
 
-  /** How this client's video submissions travel. */
-  get bodyFormat(): 'form' | 'json' {
-    return this.client.bodyFormat;
-  }
-
   /**
    * Checks the options of calls that are made later, if at all.
    *

@@ -83,21 +83,20 @@ export function noteSent(
 
 /** Takes note of an answer with a success status. */
 export function noteAnswer(
-  record: CallRecord | undefined,
+  record: CallRecord,
   { requestId, response }: { readonly requestId: string | undefined; readonly response: Response },
 ): void {
-  if (record === undefined) return;
   record.answer = { requestId, ratios: response.headers.get('x-new-api-other-ratios') };
 }
 
 /** Takes note of what has become of a call. */
 export function noteEnd(
-  record: CallRecord | undefined,
+  record: CallRecord,
   callId: string | undefined,
   { error, answer, progress, isWhole }: Ending,
   calls: Calls,
 ): void {
-  if (record === undefined || record.end) return;
+  if (record.end) return;
   const said: JsonObject = Object(answer);
   const thrown: { readonly outcome?: Outcome } = Object(error);
   const usage = progress?.usage ?? said['usage'] ?? said['usageMetadata'];

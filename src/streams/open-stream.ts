@@ -131,10 +131,10 @@ function contextOf(call: LogicalCall, answer: Answer): StreamContext {
   const evidence = { phase: 'body', status, requestId } as const;
   return {
     ...settings,
+    ...call.check,
     controller: scope.controller,
     signal: scope.signal,
     startedAt: call.startedAt,
-    onIssue: (issue) => call.client.drift.report(spec.operation, issue),
     error: {
       operation: spec.operation,
       callId: call.id,

@@ -188,7 +188,7 @@ function requestOf(
   { fields, remixOf = '', origin: trace, model }: Order,
   options: VideoSubmitOptions,
 ) {
-  const { bodyFormat = transport.bodyFormat, extraBody } = options;
+  const { bodyFormat = transport.client.bodyFormat, extraBody } = options;
   checkWord('bodyFormat', bodyFormat, ['form', 'json']);
   checkObject('extraBody', extraBody);
   // The model of a remix stands nowhere in its request; its price depends on it.
