@@ -3,7 +3,7 @@ import { endpoints, type Operation } from '../endpoints.ts';
 import { ConnectionLoss } from './server/byte-stream.ts';
 import { createEmulator, type Emulator } from './server/emulator.ts';
 import { accountPaths } from './routes/account.ts';
-import { operations, pathPattern } from './server/router.ts';
+import { escaped, operations, pathPattern } from './server/router.ts';
 
 /** How the handlers are made. */
 export interface GatewayHandlersOptions {
@@ -18,8 +18,6 @@ export interface GatewayHandlersOptions {
 }
 
 const verbs = { GET: http.get, POST: http.post } as const;
-
-const escaped = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** States how the body ends; msw would otherwise let a body that breaks look like one that ends. */
 function framed(response: Response): Response {

@@ -114,33 +114,6 @@ function elsewhere({ parameters, world }: Call): string {
   return world.tasks.get(parameters['task_id'] ?? '')?.filePath ?? '/files/elsewhere';
 }
 
-function replacedAnswer(
-  fault: Exclude<AnswerFault, { type: 'error-in-200' | 'vendor-refusal' }>,
-  call: Call,
-): Response {
-  switch (fault.type) {
-    case 'error':
-      return errorResponse(fault, call);
-    case 'html':
-      return fault.status < 300
-        ? consolePage()
-        : html(fault.status, `${fault.status} ${reasons[fault.status] ?? 'Error'}`);
-    case 'bare':
-      return new Response(null, { status: fault.status, headers: { ...fault.headers } });
-    case 'rate-limit': {
-      const answer = refusal(429, 'rate_limit_exceeded', 'Rate limit reached').toResponse(
-        call.requestId,
-      );
-      answer.headers.set('retry-after', String(fault.retryAfter));
-      return answer;
-    }
-    case 'redirect': {
-      const location = fault.location ?? fileURL(call, elsewhere(call), 'other');
-      return new Response(null, { status: fault.status ?? 302, headers: { location } });
-    }
-  }
-}
-
 /**
  * Answers a call with its fault.
  *
@@ -151,28 +124,38 @@ export async function answerWithFault(
   work: () => Promise<Response>,
 ): Promise<Response> {
   const { fault, request } = call;
+  if (fault !== undefined && 'charged' in fault && fault.charged === true) await work();
   switch (fault?.type) {
     case 'reset':
       if (fault.when === 'after-charge') await work();
       throw ConnectionLoss.beforeAnswer();
     case 'hang':
-      if (fault.charged === true) await work();
       return untilAborted(new Promise<never>(() => {}), request.signal);
     case 'slow':
       await delay(fault.milliseconds, request.signal);
       return work();
     case 'error':
+      return errorResponse(fault, call);
     case 'html':
+      return fault.status < 300
+        ? consolePage()
+        : html(fault.status, `${fault.status} ${reasons[fault.status] ?? 'Error'}`);
     case 'bare':
-      if (fault.charged === true) await work();
-      return replacedAnswer(fault, call);
+      return new Response(null, { status: fault.status, headers: { ...fault.headers } });
+    case 'rate-limit': {
+      const refused = refusal(429, 'rate_limit_exceeded', 'Rate limit reached');
+      const answer = refused.toResponse(call.requestId);
+      answer.headers.set('retry-after', String(fault.retryAfter));
+      return answer;
+    }
+    case 'redirect': {
+      const location = fault.location ?? fileURL(call, elsewhere(call), 'other');
+      return new Response(null, { status: fault.status ?? 302, headers: { location } });
+    }
     case 'error-in-200':
       return errorInside(call, fault.typed !== false, work);
     case 'vendor-refusal':
       return refusedByVendor(fault.status);
-    case 'rate-limit':
-    case 'redirect':
-      return replacedAnswer(fault, call);
     case 'cut':
     case 'stall':
     case 'drip':

@@ -21,6 +21,11 @@ export function concat(parts: readonly Uint8Array[]): Bytes {
   return whole;
 }
 
+/** A number in four bytes, the highest first. */
+export function word(value: number): Bytes {
+  return Uint8Array.of(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+}
+
 /** Base64 of some bytes, in pieces that fit the argument limit of a call. */
 export function base64(bytes: Uint8Array): string {
   let binary = '';

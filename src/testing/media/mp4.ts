@@ -1,4 +1,4 @@
-import { concat, utf8, type Bytes } from './bytes.ts';
+import { concat, utf8, word, type Bytes } from './bytes.ts';
 import {
   H264Encoder,
   inSquares,
@@ -17,8 +17,6 @@ export interface VideoSpec extends FrameSize {
 const framesPerSecond = 8;
 const longest = 60;
 
-const word = (value: number): Uint8Array =>
-  Uint8Array.of(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
 const half = (value: number): Uint8Array => Uint8Array.of((value >>> 8) & 255, value & 255);
 const zeros = (count: number): Uint8Array => new Uint8Array(count);
 

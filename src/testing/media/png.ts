@@ -1,4 +1,4 @@
-import { concat, utf8, type Bytes } from './bytes.ts';
+import { concat, utf8, word, type Bytes } from './bytes.ts';
 
 /** A picture: four bytes (red, green, blue, opacity) for each pixel, row by row. */
 export interface Pixels {
@@ -19,10 +19,6 @@ function checksum(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) crc = (crcTable[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
   return ~crc >>> 0;
-}
-
-function word(value: number): Uint8Array {
-  return Uint8Array.of(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
 }
 
 function chunk(name: string, content: Uint8Array): Bytes {
