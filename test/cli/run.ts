@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { spawn as spawnInTerminal, type IPty } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorServer } from '../../src/testing/index.ts';
+import { compileCache } from '../helpers/run-program.ts';
 
 const program = join(import.meta.dirname, '../../dist/cli/main.js');
 
@@ -31,6 +32,7 @@ export class Machine {
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       TMPDIR: this.folder,
       TERM: 'xterm-256color',
+      ...compileCache,
     };
     if (gateway.url !== undefined) this.env['GATEWAY_BASE_URL'] = gateway.url;
     if (gateway.key !== undefined) this.env['GATEWAY_API_KEY'] = gateway.key;

@@ -3,6 +3,11 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 
+/** Where Node keeps compiled code, so that not every process of a test compiles the build anew. */
+export const compileCache = {
+  NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'),
+};
+
 /** What a program printed, and how it ended. */
 export interface ProgramResult {
   readonly code: number;
@@ -22,7 +27,7 @@ export function runProgram(
       {
         cwd: folder,
         // Nothing of the surrounding environment may help a program that a reader will copy.
-        env: { PATH: process.env['PATH'], TMPDIR: folder, ...environment },
+        env: { PATH: process.env['PATH'], TMPDIR: folder, ...compileCache, ...environment },
         timeout: 60_000,
       },
       (error, stdout, stderr) => {

@@ -7,7 +7,8 @@ export interface Route {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-export const escaped = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+export const escaped = (literal: string): string =>
+  literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The source of a regular expression that matches a path template. */
 export function pathPattern(template: string): string {

@@ -1,0 +1,68 @@
+// Every regular expression is proved to be linear. That takes its time, so it runs beside the tests that count steps.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkSync } from 'recheck';
+import { parseAst } from 'rolldown/parseAst';
+import { expect, test } from 'vitest';
+import { root } from './helpers/run-program.ts';
+
+interface Found {
+  readonly file: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+const madeAtRunTime = 'RegExp()';
+
+/** All regular expressions of a file. */
+function patternsIn(file: string): Found[] {
+  const found: Found[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const [type, callee, regex]: unknown[] = ['type', 'callee', 'regex'].map((key) =>
+      Reflect.get(node, key),
+    );
+    if (isPattern(regex)) found.push({ file, source: regex.pattern, flags: regex.flags });
+    const isMade = type === 'NewExpression' || type === 'CallExpression';
+    // Those of the emulator are made of the paths of the interface and of nothing else.
+    const isOurs = file.startsWith('src/testing/');
+    if (isMade && !isOurs && Reflect.get(Object(callee), 'name') === 'RegExp') {
+      found.push({ file, source: madeAtRunTime, flags: '' });
+    }
+    for (const inner of Object.values(node)) walk(inner);
+  };
+  const lang = file.endsWith('x') ? 'tsx' : 'ts';
+  walk(parseAst(readFileSync(join(root, file), 'utf8'), { lang, astType: 'ts' }));
+  return found;
+}
+
+function isPattern(value: unknown): value is { pattern: string; flags: string } {
+  return typeof value === 'object' && value !== null && 'pattern' in value && 'flags' in value;
+}
+
+/** What is wrong with a pattern, or `undefined` when its work is in proportion to the text. */
+function problemOf({ file, source, flags }: Found): string | undefined {
+  const name = `${file}: /${source}/${flags}`;
+  if (source === madeAtRunTime) return `${name} cannot be checked before it runs`;
+  // The other checker guesses; this one proves, or says that it cannot.
+  const { status } = checkSync(source, flags, { checker: 'automaton', timeout: 60_000 });
+  return status === 'safe' ? undefined : `${name} is ${status}`;
+}
+
+test('no pattern takes more than linear time, whatever text it meets', { timeout: 300_000 }, () => {
+  const patterns = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap(patternsIn);
+
+  expect(patterns.length).toBeGreaterThan(100);
+  const each = new Map(patterns.map((found) => [`/${found.source}/${found.flags}`, found]));
+  expect([...each.values()].flatMap((found) => problemOf(found) ?? [])).toEqual([]);
+});
+
+test.each([
+  ['two neighbours that take the same characters', String.raw`\s*\x60?\s*$`],
+  ['an end that is looked for from everywhere', String.raw`\s*%$`],
+  ['a repetition in a repetition', '^(a+)+$'],
+  ['a look ahead, of which nothing is proved', String.raw`(https?:\/\/\S+)\?(?!x)`],
+  ['a pattern that is made while running', madeAtRunTime],
+])('which would notice %s', (_, source) => {
+  expect(problemOf({ file: 'x.ts', source, flags: '' })).toBeDefined();
+});
