@@ -198,7 +198,7 @@ export class Completions {
         transport.load(loadEngine, own),
         isParsed && transport.load(loadParsing, own),
       ]);
-      const engine = new ChatEngine(run, parsing && parsing.outputParser(given, 'stream'));
+      const engine = new ChatEngine(run, parsing && new parsing.OutputParser(given, 'stream'));
       await engine.read(askStream(transport, given, own));
       return engine.finish();
     };

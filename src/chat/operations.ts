@@ -26,6 +26,7 @@ import { ChatEngine, type CompletionParser } from './engine.ts';
 import type { ChatRun, RunResult } from './run.ts';
 import type { ChatCompletionRunner } from './runner.ts';
 import { isObject, objectsOf } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
 import { parseJSONText, SchemaMismatch, GrowingJSON } from '../structured/json.ts';
 import {
   ContentFilterFinishReasonError,
@@ -39,7 +40,7 @@ export function askParsed(
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
-  const parser = outputParser(params, 'parse');
+  const parser = new OutputParser(params, 'parse');
   const format = jsonAnswer(wholeAnswer(params), (completion, { callId, requestId, status }) => {
     const sent = { phase: 'body', status, requestId } as const;
     const evidence = { ...sent, attempts: [sent] };
@@ -64,7 +65,7 @@ export async function runTools(
   const { maxChatCompletions: limit = 10, afterCompletion } = options;
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const parser = outputParser(params, 'run');
+  const parser = new OutputParser(params, 'run');
   const engine = new ChatEngine(run, parser);
   check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
@@ -125,7 +126,7 @@ function prepare(
   tool: ChatCompletionToolRunnerParams['tools'][number],
   runner: ChatCompletionRunner<unknown>,
   toolContext: unknown,
-  parser: OutputParser<unknown>,
+  parser: OutputParser,
 ): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
@@ -150,27 +151,51 @@ function checkRunnable(name = '', isRunnable: boolean): void {
   check(isRunnable, 'tools', problem);
 }
 
-type Parse<Value> = (text: string) => Promise<Value>;
+type Parse = (text: string) => Promise<unknown>;
 
 /**
  * What the answer is for: `parse` and `run` fail whenever it is cut or filtered, `stream` only when
  * something was to be parsed; `run` leaves the arguments of tool calls to the run, which tells the model.
  */
-export type ParseMode = 'parse' | 'stream' | 'run';
+type ParseMode = 'parse' | 'stream' | 'run';
 
 /** Parses texts and tool calls of completions as their request asked for, each of them once. */
-class OutputParser<Parsed> implements CompletionParser<Parsed> {
+export class OutputParser implements CompletionParser<unknown> {
   readonly #growing = new WeakMap<object, GrowingJSON>();
-  readonly #parsers: ReadonlyMap<string | undefined, Parse<Parsed>>;
+  /** By the names of tools; `undefined` stands for the text of an answer. */
+  readonly #parsers = new Map<string | undefined, Parse>();
   readonly #mode: ParseMode;
 
-  /** @param parsers - By the names of tools; `undefined` stands for the text of an answer. */
-  constructor(parsers: ReadonlyMap<string | undefined, Parse<Parsed>>, mode: ParseMode) {
-    this.#parsers = parsers;
+  /** @param params - Bad input is left to those who send it. */
+  constructor(
+    params: { response_format?: unknown; tools?: unknown } | null | undefined,
+    mode: ParseMode,
+  ) {
     this.#mode = mode;
+    const { response_format: format, tools } = params ?? {};
+    if (isObject(format)) this.#add(undefined, format, format['type'] === 'json_schema');
+    for (const tool of objectsOf(tools)) {
+      const { function: definition } = tool;
+      if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
+      this.#add(definition['name'], tool, definition['strict'] === true);
+    }
   }
 
-  of(tool?: string): Parse<Parsed> | undefined {
+  #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {
+    const { $parseRaw: own } = format;
+    const isOwn = typeof own === 'function';
+    if (!isOwn && !isJSON) return;
+    const parse = (text: string): unknown =>
+      isOwn ? Reflect.apply(own, format, [text]) : parseJSONText(text);
+    const known = new Map<string, Promise<unknown>>();
+    this.#parsers.set(name, (text) => {
+      const value = known.get(text) ?? Promise.resolve(text).then(parse);
+      known.set(text, value);
+      return value;
+    });
+  }
+
+  of(tool?: string): Parse | undefined {
     return this.#parsers.get(tool);
   }
 
@@ -184,7 +209,7 @@ class OutputParser<Parsed> implements CompletionParser<Parsed> {
   async apply(
     completion: ChatCompletion,
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
-  ): Promise<ParsedChatCompletion<Parsed>> {
+  ): Promise<ParsedChatCompletion<unknown>> {
     const found = { completion, ...call };
     const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
     for (const { finish_reason: reason } of isNeeded ? completion.choices : []) {
@@ -200,7 +225,7 @@ class OutputParser<Parsed> implements CompletionParser<Parsed> {
   async #applyTo(
     message: ChatCompletionMessage,
     found: OutputErrorInit,
-  ): Promise<ParsedChatCompletionMessage<Parsed>> {
+  ): Promise<ParsedChatCompletionMessage<unknown>> {
     const { content, refusal, tool_calls: calls = [] } = message;
     const isCalling = calls.length > 0 || Boolean(message.function_call);
     /** What does not fit is `null` where it is tolerated, and an error elsewhere. */
@@ -208,7 +233,7 @@ class OutputParser<Parsed> implements CompletionParser<Parsed> {
       text: string,
       tool: string | undefined,
       isTolerated: boolean,
-    ): Promise<Parsed | null> => {
+    ): Promise<unknown> => {
       try {
         const parser = this.of(tool);
         return parser ? await parser(text) : null;
@@ -233,42 +258,4 @@ class OutputParser<Parsed> implements CompletionParser<Parsed> {
     const parsed = isSaid ? await parse(content, undefined, isCalling) : null;
     return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
   }
-}
-
-/** What parses each text once. */
-function once(parse: (text: string) => unknown): Parse<unknown> {
-  const known = new Map<string, Promise<unknown>>();
-  return (text) => {
-    const value = known.get(text) ?? Promise.resolve(text).then(parse);
-    known.set(text, value);
-    return value;
-  };
-}
-
-function parserIn(format: object, isJSON: boolean): Parse<unknown> | undefined {
-  if (hasParser(format)) return once((text) => format.$parseRaw(text));
-  return isJSON ? once(parseJSONText) : undefined;
-}
-
-function hasParser(value: object): value is { $parseRaw(text: string): unknown } {
-  return '$parseRaw' in value && typeof value.$parseRaw === 'function';
-}
-
-/** Makes what parses the answers to a request; bad input is left to those who send it. */
-export function outputParser(
-  params: { response_format?: unknown; tools?: unknown } | null | undefined,
-  mode: ParseMode,
-): OutputParser<unknown> {
-  const { response_format: format, tools } = params ?? {};
-  const parsers = new Map<string | undefined, Parse<unknown>>();
-  const add = (name: string | undefined, parser: Parse<unknown> | undefined): void => {
-    if (parser) parsers.set(name, parser);
-  };
-  if (isObject(format)) add(undefined, parserIn(format, format['type'] === 'json_schema'));
-  for (const tool of objectsOf(tools)) {
-    const { function: definition } = tool;
-    if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
-    add(definition['name'], parserIn(tool, definition['strict'] === true));
-  }
-  return new OutputParser(parsers, mode);
 }
