@@ -140,10 +140,12 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return accumulator;
   }
 
+  /** Fails with an error that the engine has no class for; see there. */
   fail(problem: string, cause?: unknown): never {
     throw new GatewayError(problem, { outcome: 'unknown', cause });
   }
 
+  /** The same, when an answer is not whole. */
   failTruncated(received: ChatAccumulator): never {
     throw truncated({ operation: 'fromReadableStream()' }, received, 'truncated');
   }
