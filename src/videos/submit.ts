@@ -353,7 +353,8 @@ export function submit(
   order: Order,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  const options = given ?? {};
+  // A ledger may take its time.
+  const options = asGiven(given) ?? {};
   if (ledgerCallOf(options) === undefined) return send(transport, order, options);
   const done = submitOnce(transport, order, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;

@@ -58,6 +58,27 @@ async function oldLedger() {
 }
 
 describe('videos.create() with a ledger', () => {
+  test('goes by what it was given, also when that is used again while the ledger is asked', async () => {
+    const { videos, requests } = answeredVideos(inTurn({ id: 'task_1', status: 'queued' }));
+    await videos.retrieve('task_1');
+    const { ledger, told } = watchedLedger();
+    const params: VideoCreateParams = { ...order };
+    const options = { ledger, callId: 'first', headers: { 'x-user': 'first' } };
+
+    const call = videos.create(params, options);
+    params.prompt = 'second';
+    options.callId = 'second';
+    options.headers['x-user'] = 'second';
+    const { ref } = await call;
+
+    const [, sent] = requests;
+    expect(sent?.headers.get('x-user')).toBe('first');
+    expect(await sent?.text()).not.toContain('second');
+    expect(ref.callId).toBe('first');
+    expect(told).toEqual(['claim: claimed', 'accept']);
+    expect(await ledger.entry('second')).toBeUndefined();
+  });
+
   test('claims, submits and accepts; a second call with the same id reads the task', async () => {
     const { emulator, videos } = emulatedVideos();
     const { ledger, told } = watchedLedger();
