@@ -7,7 +7,8 @@ import {
 } from '../errors/api-errors.ts';
 import { untilAborted } from '../http/abort.ts';
 import type { WithResponse } from '../http/promise.ts';
-import { routeSpec, valueAnswer } from '../http/route.ts';
+import { valueAnswer } from '../http/response.ts';
+import type { CallSpec } from '../http/request.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
@@ -81,10 +82,20 @@ export class Routes {
     what: string,
     isCounted: boolean,
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
-    const ask = (maxRetries?: number) =>
-      this.#caller
-        .raw(() => routeSpec('GET', path, '', { maxRetries }, undefined), valueAnswer)
-        .withResponse();
+    const [plainPath = ''] = path.split('?', 1);
+    const ask = (maxRetries?: number) => {
+      const spec: CallSpec = {
+        operation: `GET ${plainPath}`,
+        method: 'GET',
+        path,
+        query: undefined,
+        charge: 'free',
+        task: 'reads',
+        accept: 'application/json',
+        options: { maxRetries },
+      };
+      return this.#caller.raw(() => spec, valueAnswer).withResponse();
+    };
     const begun = Date.now();
     try {
       // A limit that holds for minutes is not helped by asking again at once; what passes may be.

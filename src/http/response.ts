@@ -151,7 +151,7 @@ function fromJSON<T>(
 }
 
 /** Compares an answer with what is expected and reports what differs; in strict mode that is an error. */
-export function readChecked<T>(
+function readChecked<T>(
   call: LogicalCall,
   answer: Answer,
   value: unknown,
@@ -166,3 +166,49 @@ export function readChecked<T>(
     throw call.toError({ ...unusable(answer, message, text), issues, data: value });
   }
 }
+
+/** Whether text is a page, as the gateway and proxies answer on paths that they do not know. */
+export function isPage(text: string): boolean {
+  return /^\s*<(!doctype html|html)[\s>]/i.test(text);
+}
+
+/**
+ * An answer in text, or in JSON where text was asked for.
+ *
+ * @param fromText - Makes a value of the text, with what reads parsed JSON, or says what is wrong with it.
+ */
+export function textAnswer<T>(
+  fromText: (
+    text: string,
+    read: <Parsed>(value: unknown, schema: ResponseSchema<Parsed>) => Parsed,
+  ) => { readonly value: T } | { readonly problem: string },
+): AnswerFormat<T, 'text'> {
+  return {
+    kind: 'text',
+    async read(call, answer) {
+      const text = await readText(answer, call.settings.maxResponseBytes);
+      if (isPage(text)) throw notJSON(text, answer);
+      throwIfError(parseJSON(text), answer, text);
+      const result = fromText(text, (value, schema) =>
+        readChecked(call, answer, value, schema, text),
+      );
+      if ('problem' in result) throw new ReadFailure(unusable(answer, result.problem, text));
+      attachRequestId(result.value, answer.requestId);
+      return result;
+    },
+  };
+}
+
+/** Parsed JSON, or text when it is not JSON. */
+export const valueAnswer: AnswerFormat<unknown> = {
+  kind: 'json',
+  read: (call, answer) =>
+    textAnswer((text) => {
+      const isLabelled = /\bjson\b/.test(typeOf(answer.response));
+      const looksLikeJSON = kindOfText(text) === 'json';
+      const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
+      if (value !== undefined) return { value };
+      if (isLabelled && looksLikeJSON) return { problem: 'the answer is not JSON.' };
+      return { value: answer.response.status === 204 ? null : text };
+    }).read(call, answer),
+};

@@ -11,8 +11,7 @@ import {
   readText,
   unusable,
 } from '../http/response-body.ts';
-import { notAnswer, notJSON, throwIfError, typeOf } from '../http/response.ts';
-import { isPage } from '../http/route.ts';
+import { isPage, notAnswer, notJSON, throwIfError, typeOf } from '../http/response.ts';
 import { isNode } from '../http/send.ts';
 
 /**

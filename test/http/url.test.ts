@@ -10,7 +10,7 @@ import {
   isSameOrigin,
   parseBaseURL,
 } from '../../src/http/url.ts';
-import { resolvePath } from '../../src/http/route.ts';
+import { resolvePath } from '../../src/routes/routes.ts';
 import { anyText } from '../helpers/any-text.ts';
 
 function problemOf(run: () => unknown): InvalidInputError {
