@@ -279,8 +279,7 @@ export class Gateway {
     const own = this.transport();
     const changed = { ...own.client.given(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
-    const other = copy.transport();
-    if (other.root === own.root) other.calls = own.calls;
+    if (copy.baseURL === this.baseURL) copy.transport().calls = own.calls;
     return copy;
   }
 

@@ -102,11 +102,6 @@ export class Transport implements Caller {
     (await this.account()).fold(this.calls);
   }
 
-  /** The root of the gateway, or `""` while it is missing. */
-  get root(): string {
-    return this.client.findBase()?.root ?? '';
-  }
-
   /** The root of the gateway, for work that needs it. */
   get baseURL(): string {
     return baseOf(this.client).root;
