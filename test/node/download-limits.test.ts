@@ -231,7 +231,9 @@ async function onDisk(work: Promise<unknown>, folder: string): Promise<void> {
 /** Forty tasks of an emulator, which limits downloads as gateways do. */
 async function fortyTasks() {
   const { client, emulator } = emulated({}, { videoDuration: 20_000 });
-  const refs = await Promise.all(ids(40).map(async () => (await client.videos.create(order)).ref));
+  const refs = await Promise.all(
+    ids(40).map(async () => (await client.videos.create({ ...order, size: '320x180' })).ref),
+  );
   return { client, emulator, refs };
 }
 
