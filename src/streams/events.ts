@@ -61,6 +61,7 @@ const beginningOfField = /^(?:d|da|dat|e|ev|eve|even|i|r|re|ret|retr)$/;
 export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
   const decoder = new TextDecoder();
   let isEnding = false;
+  let endsInReturn = false;
   const refuse = (): never => {
     throw tooLarge(maxEventBytes);
   };
@@ -79,7 +80,14 @@ export const serverEvents: EventFormat = (taker, maxEventBytes = Infinity) => {
     },
   });
   return {
-    push: (bytes) => parser.feed(decoder.decode(bytes, { stream: true })),
+    push(bytes) {
+      const text = decoder.decode(bytes, { stream: true });
+      if (text === '') return;
+      // Behind a carriage return the parser would wait for more, and look for others again and again.
+      const lines = text.replace(/\r\n?/g, '\n');
+      parser.feed(endsInReturn && text.startsWith('\n') ? lines.slice(1) : lines);
+      endsInReturn = text.endsWith('\r');
+    },
     end() {
       isEnding = true;
       parser.feed(`${decoder.decode()}\n\n`);

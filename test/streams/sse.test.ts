@@ -62,6 +62,32 @@ describe('rule 18: server-sent events', () => {
     },
   );
 
+  test.each(['\n', '\r\n', '\r'])('are handed out with the byte that ends them: %j', (end) => {
+    const taken: string[] = [];
+    const reader = serverEvents({ take: (data) => void taken.push(data), takeStrayLine: () => {} });
+    const taking = [`data: a${end}`, end.charAt(0), end.slice(1), `data: b${end}`, end.charAt(0)];
+
+    const after = taking.map((text) => {
+      reader.push(new TextEncoder().encode(text));
+      return taken.join('');
+    });
+
+    expect(after).toEqual(['', 'a', 'a', 'a', 'ab']);
+  });
+
+  test('one carriage return among many lines takes no more time', () => {
+    const events = 'data: 1\n\n'.repeat(200_000);
+    const timeOf = (text: string): number => {
+      const startedAt = performance.now();
+      expect(read(text, text.length).plain).toHaveLength(200_000);
+      return performance.now() - startedAt;
+    };
+
+    const usual = timeOf(events);
+
+    expect(timeOf(`: PING\r\n\r\n${events}`)).toBeLessThan(10 * usual + 1_000);
+  });
+
   test('empty data is an event of its own', () => {
     expect(read('data:\n\ndata: \n\ndata\n\n').plain).toEqual([
       [undefined, ''],
