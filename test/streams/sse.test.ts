@@ -77,15 +77,13 @@ describe('rule 18: server-sent events', () => {
 
   test('one carriage return among many lines takes no more time', () => {
     const events = 'data: 1\n\n'.repeat(200_000);
-    const timeOf = (text: string): number => {
+    const [usual, mixed] = [events, `: PING\r\n\r\n${events}`].map((text) => {
       const startedAt = performance.now();
       expect(read(text, text.length).plain).toHaveLength(200_000);
       return performance.now() - startedAt;
-    };
+    });
 
-    const usual = timeOf(events);
-
-    expect(timeOf(`: PING\r\n\r\n${events}`)).toBeLessThan(10 * usual + 1_000);
+    expect(mixed).toBeLessThan(10 * Number(usual) + 1_000);
   });
 
   test('empty data is an event of its own', () => {
