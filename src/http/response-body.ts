@@ -106,7 +106,8 @@ async function readBytes(body: ReadableStream<Uint8Array>, scope: CallScope, len
         end = 'whole';
         break;
       }
-      chunks.push(value);
+      // A `fetch` of the caller's may give what is no bytes.
+      chunks.push(value.subarray());
       left -= value.byteLength;
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import {
   APIConnectionError,
   APIConnectionTimeoutError,
   APIUserAbortError,
+  UnexpectedResponseError,
 } from '../../src/errors/api-errors.ts';
 import { Gateway } from '../../src/gateway.ts';
 import type { Fetch } from '../../src/options.ts';
@@ -44,6 +45,24 @@ describe('a fetch of the caller', () => {
     expect(failure).toBeInstanceOf(APIConnectionError);
     expect(failure).toMatchObject({ outcome: 'unknown' });
     expect(failure).toHaveProperty('message', expect.stringContaining('no Response'));
+    expect(calls()).toBe(1);
+  });
+
+  test('that gives a body of text fails as an answer that broke off', async () => {
+    const body = new ReadableStream<string>({
+      start(controller) {
+        controller.enqueue('{"data":[]}');
+        controller.close();
+      },
+    });
+    const { client, calls } = clientOf(
+      () => new Response(untyped<ReadableStream<Uint8Array>>(body)),
+    );
+
+    const failure = await failureOf(draw(client));
+
+    expect(failure).toBeInstanceOf(UnexpectedResponseError);
+    expect(failure).toMatchObject({ outcome: 'unknown', status: 200 });
     expect(calls()).toBe(1);
   });
 
