@@ -68,16 +68,15 @@ export class VideoSubmitUnknownError extends APIError {
 /** Says of a submission that failed whether it may have made a task. */
 export function explainSubmission(error: Error): Error | undefined {
   if (!APIError.isInstance(error)) return undefined;
-  const [message, init] = partsOf(error);
-  // An answer that is only too odd for strict mode is there, with its task.
-  const isRead = isObject(Reflect.get(error, 'data'));
-  if (error.outcome === 'unknown' && !APIUserAbortError.isInstance(error) && !isRead) {
-    return new VideoSubmitUnknownError(
-      `It is not known whether the video task was created: ${message}`,
-      { ...init, advice: unknownAdvice, cause: error },
-    );
-  }
   const advice = `If the gateway wants another content type, set bodyFormat on the call or the client: "form" is the default, "json" the other. Nothing was sent again by itself. ${error.advice}`;
   const isOtherType = error.status === 415 || error.status === 422;
-  return explained(error, isOtherType ? /^/ : /invalid asset request/i, advice);
+  const hinted = explained(error, isOtherType ? /^/ : /invalid asset request/i, advice);
+  // An answer that is only too odd for strict mode is there, with its task.
+  const isRead = isObject(Reflect.get(error, 'data'));
+  if (error.outcome !== 'unknown' || APIUserAbortError.isInstance(error) || isRead) return hinted;
+  const [message, init] = partsOf(error);
+  return new VideoSubmitUnknownError(
+    `It is not known whether the video task was created: ${message}`,
+    { ...init, advice: unknownAdvice, cause: hinted ?? error },
+  );
 }

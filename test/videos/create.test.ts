@@ -301,6 +301,24 @@ describe('videos.create()', () => {
       }
     });
 
+    test('a failure after which a task may exist names the option in its cause', async () => {
+      const answer = Response.json(
+        { error: { message: 'invalid asset request' } },
+        { status: 500 },
+      );
+      const { requests, videos } = answeredVideos(inTurn(answer));
+
+      const error = await failureOf(videos.create(order));
+
+      expect(error).toBeInstanceOf(VideoSubmitUnknownError);
+      expect(error).toMatchObject({
+        outcome: 'unknown',
+        advice: expect.not.stringContaining('bodyFormat'),
+        cause: { status: 500, advice: expect.stringContaining('bodyFormat') },
+      });
+      expect(requests).toHaveLength(1);
+    });
+
     test('a multipart submission is accepted and charged once', async () => {
       const { emulator, videos } = emulatedVideos();
 
