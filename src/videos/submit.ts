@@ -353,7 +353,7 @@ export function submit(
   order: Order,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  // A ledger may take its time.
+  // A ledger is asked first, and the caller may use the options for the next call meanwhile.
   const options = asGiven(given) ?? {};
   if (ledgerCallOf(options) === undefined) return send(transport, order, options);
   const done = submitOnce(transport, order, options).then(({ ref, answer }) => {

@@ -179,6 +179,7 @@ export class Videos {
    * @throws `VideoFailedError` when the task failed
    * @throws `VideoWaitTimeoutError` when `timeout` passed; the task goes on
    * @throws `VideoWaitAbortedError` when `signal` was aborted; the task goes on
+   * @throws `APIUserAbortError` when that was at the first use of videos, before their part was loaded
    * @throws `VideoWaitError` when the status cannot be read; the task may go on
    * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
    *
@@ -222,7 +223,7 @@ export class Videos {
    *
    * All of them share one limit of polls per second, one listener and one timer each; a wait takes a
    * few kilobytes. Leaving the loop stops all waits. An error of one task is its result, and an abort
-   * is the result of every task that has not ended.
+   * is the result of every task that has not ended; one before the first wait has begun is thrown.
    *
    * @param tasks - Ids, handles or tasks. All waits begin at once, so the list has to end.
    * @throws `InvalidInputError` when an option cannot work
@@ -251,7 +252,8 @@ export class Videos {
    *
    * @param task - The id, the handle (`task.ref`) or the task.
    * @param state - What the last step gave; leave it out at the first.
-   * @throws `VideoWaitAbortedError` when `signal` was aborted; the step can be repeated
+   * @throws `VideoWaitAbortedError` or `APIUserAbortError` when `signal` was aborted, see `wait`; the step
+   * can be repeated
    * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
    *
    * @example
