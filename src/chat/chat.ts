@@ -200,7 +200,7 @@ export class Completions {
       ]);
       const engine = new ChatEngine(run, parsing && new parsing.OutputParser(given, 'stream'));
       await engine.read(askStream(transport, given, own));
-      return engine.finish();
+      return engine;
     };
     return new ChatCompletionStream(run, work, followCaller(options));
   }

@@ -111,11 +111,11 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
   }
 
   /** Emits what the run has come to. */
-  finish(): this {
+  finish(): void {
     const { functionCall, toolResult } = this;
     const run = this.#run;
     const completion = run.completions.at(-1);
-    if (completion === undefined) return this;
+    if (completion === undefined) return;
     const message = completion.choices[0]?.message;
     run.emit('finalChatCompletion', completion);
     if (message !== undefined) run.emit('finalMessage', message);
@@ -123,7 +123,6 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     if (functionCall !== undefined) run.emit('finalFunctionToolCall', functionCall);
     if (toolResult !== undefined) run.emit('finalFunctionToolCallResult', toolResult);
     if (run.completions.some(({ usage }) => usage)) run.emit('totalUsage', run.usage);
-    return this;
   }
 
   /** Reads the stream of one completion to its end; the signal of the run ends it too. */

@@ -118,7 +118,7 @@ export async function runTools(
     },
     afterEach: (completion) => afterCompletion?.(completion, runner),
   });
-  return engine.finish();
+  return engine;
 }
 
 /** How a tool is sent, and how it is called. */

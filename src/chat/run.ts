@@ -86,6 +86,8 @@ export interface RunResult<Parsed> {
   readonly functionCall: ChatCompletionFunctionCall | undefined;
   /** What the last tool gave. */
   readonly toolResult: string | undefined;
+  /** Emits all that. */
+  finish(): void;
 }
 
 /** What is read of a stream. */
@@ -187,6 +189,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     try {
       release = follow?.(this.controller);
       const result = await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
+      // Who waited for the last message may still listen to these.
+      result.finish();
       this.end = {};
       return result;
     } catch (cause) {

@@ -311,7 +311,7 @@ function replay(
       );
       const engine = new ChatEngine(run);
       await engine.read(stream);
-      return engine.finish();
+      return engine;
     } finally {
       stream.close();
     }

@@ -44,7 +44,7 @@ function open(
   return new ChatCompletionStream(run, async () => {
     const engine = new ChatEngine(run);
     await engine.read(request(run.controller.signal));
-    return engine.finish();
+    return engine;
   });
 }
 
@@ -242,6 +242,22 @@ describe('the events of a chat completion stream', () => {
     expect(once).toHaveBeenCalledTimes(1);
     expect(removed).not.toHaveBeenCalled();
   });
+
+  test.each(['chatCompletion', 'message'] as const)(
+    'who waited for %s may still listen to what the run ends in',
+    async (event) => {
+      const stream = help(wholeAnswer);
+      const heard: string[] = [];
+
+      await Promise.all([stream.emitted(event), stream.emitted('connect')]);
+      for (const last of ['finalChatCompletion', 'finalMessage', 'finalContent'] as const) {
+        stream.on(last, () => void heard.push(last));
+      }
+      await stream.done();
+
+      expect(heard).toEqual(['finalChatCompletion', 'finalMessage', 'finalContent']);
+    },
+  );
 
   test('can be waited for', async () => {
     const stream = help(wholeAnswer);
