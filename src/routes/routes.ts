@@ -213,11 +213,15 @@ function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefin
   };
 }
 
+/** A file in a form. In Bun it has no name where none was given. */
+type FormFile = Blob & { readonly name?: string | undefined };
+
 /** An entry of a form, as it is. */
-async function partOf([name, value]: [string, FormDataEntryValue]): Promise<Part> {
+async function partOf([name, value]: [string, string | FormFile]): Promise<Part> {
   if (typeof value === 'string') return { name, text: value };
   const { type, ...file } = await openFile(value);
-  return { ...file, name, field: name, filename: value.name, type: type || unknownType };
+  const filename = value.name ?? 'blob';
+  return { ...file, name, field: name, filename, type: type || unknownType };
 }
 
 /** The file, once it is open; a stream is opened at once, and sent at most once. */

@@ -142,6 +142,20 @@ describe('a body of an unknown route', () => {
     );
   });
 
+  test('a file that has no name in a form, as Bun leaves it, is called as elsewhere', async () => {
+    class BunForm extends Map<string, Blob> {
+      override readonly [Symbol.toStringTag] = 'FormData';
+    }
+    // What Bun gives of `form.append('file', new Blob(['hello']))`.
+    const body = new BunForm([['file', new Blob(['hello'])]]);
+    const { client, requests } = scripted([json({})]);
+
+    await client.post('/v1/x', { body });
+
+    const form = await requests[0]?.formData();
+    expect(form?.get('file')).toMatchObject({ name: 'blob', size: 5 });
+  });
+
   test('text is JSON, and with a content type of its own it is sent as it is', async () => {
     expect(await arrived({ body: 'a' })).toEqual(['application/json', '"a"']);
     expect(

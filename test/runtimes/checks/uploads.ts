@@ -92,6 +92,21 @@ export const uploadChecks: readonly Check[] = [
     },
   },
   {
+    name: 'a form of the caller, with files that have no name',
+    async run(world) {
+      const { client, remote } = await fresh(world);
+      const body = new FormData();
+      body.append('model', 'm-translation');
+      body.append('file', new File([wavBytes(1)], 'a.wav'));
+      body.append('other', new Blob(['hello']));
+      await client.post('/v1/audio/translations', { body });
+      const [request] = await remote.requests();
+      const files = request?.body.files?.map(({ field, filename, size }) => [field, filename, size]);
+      equal(files?.[0], ['file', 'a.wav', 8_044], 'the file');
+      equal(files?.[1], ['other', 'blob', 5], 'the blob');
+    },
+  },
+  {
     name: 'a stream is never sent twice',
     async run(world) {
       const { client, remote } = await fresh(world);
