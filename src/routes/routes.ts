@@ -206,7 +206,7 @@ function rawBody(options: RawRequestOptions | undefined): BodyEncoding | undefin
         reading('body', async () => {
           if (file !== undefined) return fileBody(file, type, controller);
           if (form === undefined) return ready(text, type ?? `${searchType};charset=UTF-8`);
-          return formBodyOf(await Promise.all(Array.from(form, partOf)), controller);
+          return formBodyOf(await Promise.all(Array.from(form, partOf)), signal, controller);
         }),
       );
     },

@@ -98,17 +98,19 @@ export function streamBody(
  * number of times. One with a stream in it becomes a stream, with a length where every part has one; in
  * runtimes that cannot stream an upload the stream is read into memory instead.
  *
+ * @param signal - Stops what is being read of the files; they can be read again after it.
  * @param tell - Told of the files as they are read.
  */
 export async function formBodyOf(
   parts: readonly Part[],
+  signal: AbortSignal,
   controller: AbortController,
   tell?: Tell,
 ): Promise<PreparedBody> {
   const count = tell && counter(parts, tell);
   const isStreamed = parts.some((part) => 'content' in part && !(part.content instanceof Blob));
   const streamed = isStreamed ? await streamForm(parts, controller, count) : undefined;
-  return streamed ?? blobForm(parts, count);
+  return streamed ?? blobForm(parts, signal, count);
 }
 
 /** The length of all files, or `undefined` when that of one is not known. */
@@ -170,7 +172,11 @@ const escapeName = (name: string): string =>
  * A form as a `Blob` (RFC 7578), because a `fetch` other than the runtime's own does not know the runtime's
  * `FormData`. Files are referred to, not copied, so that one on disk takes no memory.
  */
-async function blobForm(parts: readonly Part[], count: Count | undefined): Promise<PreparedBody> {
+async function blobForm(
+  parts: readonly Part[],
+  signal: AbortSignal,
+  count: Count | undefined,
+): Promise<PreparedBody> {
   const content: BlobPart[] = [];
   /** What reads the same, each file in its own way. */
   const readers: ((signal: AbortSignal) => Iterable<string> | AsyncIterable<Uint8Array>)[] = [];
@@ -191,7 +197,7 @@ async function blobForm(parts: readonly Part[], count: Count | undefined): Promi
       const isTaken = new Blob(['-', blob]).size > blob.size;
       content.push(isTaken ? blob : await blob.arrayBuffer());
       const file = { ...part, content: blob, size: blob.size };
-      readers.push((signal) => bytesIn(file, signal, count));
+      readers.push((stopped) => bytesIn(file, stopped, count));
       write('\r\n');
     }
   }
@@ -202,10 +208,12 @@ async function blobForm(parts: readonly Part[], count: Count | undefined): Promi
   // Node and Deno read what they send by this. A `Blob` reads files in a way of its own.
   const stream = (): ReadableStream<Uint8Array> => {
     const stop = new AbortController();
+    // Node reads a body to its end, also after the request was stopped.
+    if (!signal.aborted) followSignal(signal, stop);
     const read = async function* (): AsyncGenerator<UploadChunk, void, undefined> {
       for (const reader of readers) yield* reader(stop.signal);
     };
-    return webStream(openStream(read()), stop, (error) => (failure = error));
+    return webStream(openStream(read(), stop.signal), stop, (error) => (failure = error));
   };
   Object.defineProperty(body, 'stream', { value: stream });
   const headers = { 'content-type': type };

@@ -44,7 +44,7 @@ export function formBody(given: FormFields): BodyEncoding {
         const opening = partsOf([...kept, ...Object.entries(extra)]).map(async (part) =>
           'text' in part ? part : openPart(part, controller.signal),
         );
-        return formBodyOf(await Promise.all(opening), controller, onProgress);
+        return formBodyOf(await Promise.all(opening), signal, controller, onProgress);
       });
     },
   };

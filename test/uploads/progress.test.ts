@@ -59,6 +59,28 @@ describe('onUploadProgress', () => {
     expect(new Set(told.map((progress) => progress.total))).toEqual(new Set([total]));
   });
 
+  test('a file is not read on when its upload was stopped', async () => {
+    const stop = new AbortController();
+    let reading: Promise<unknown> | undefined;
+    const own = client.withOptions({
+      // Reads to the end whatever happens, as Node does.
+      fetch: (input, init) => {
+        reading = new Response(init?.body).arrayBuffer().catch((error: unknown) => error);
+        return fetch(input, { method: 'POST', signal: init?.signal ?? null, body: 'unfinished' });
+      },
+    });
+    const onUploadProgress = vi.fn(() => stop.abort(new Error('left')));
+
+    const call = own.audio.translations.create(
+      { model, file: talk() },
+      { onUploadProgress, signal: stop.signal },
+    );
+
+    expect(await failureOf(call)).toMatchObject({ name: 'APIUserAbortError' });
+    expect(await reading).toMatchObject({ message: 'left' });
+    expect(onUploadProgress.mock.calls.length).toBeLessThan(3);
+  });
+
   test('tells of a file whose form is sent by a fetch of the caller', async () => {
     const own = client.withOptions({ fetch: (input, init) => fetch(input, init) });
     const onUploadProgress = vi.fn();

@@ -101,7 +101,11 @@ export const uploadChecks: readonly Check[] = [
       body.append('other', new Blob(['hello']));
       await client.post('/v1/audio/translations', { body });
       const [request] = await remote.requests();
-      const files = request?.body.files?.map(({ field, filename, size }) => [field, filename, size]);
+      const files = request?.body.files?.map(({ field, filename, size }) => [
+        field,
+        filename,
+        size,
+      ]);
       equal(files?.[0], ['file', 'a.wav', 8_044], 'the file');
       equal(files?.[1], ['other', 'blob', 5], 'the blob');
     },
