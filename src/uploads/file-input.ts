@@ -143,15 +143,17 @@ export function openStream(stream: StreamingFileInput, signal?: AbortSignal): Re
   const close = async (): Promise<void> => {
     if (!ended) await reader.close(signal?.reason);
   };
-  onAbort(signal, () => void close().catch(() => {}));
+  const stopListening = onAbort(signal, () => void close().catch(() => {}));
 
   return async () => {
     while (!ended) {
       const { done, value } = await reader.next();
       // A stream that was stopped may not look like one that ended: half a file would be sent.
       signal?.throwIfAborted();
-      if (done === true) ended = true;
-      else {
+      if (done === true) {
+        ended = true;
+        stopListening();
+      } else {
         const bytes = await chunkBytes(value);
         if (bytes.byteLength > 0) return bytes;
       }

@@ -59,6 +59,27 @@ describe('onUploadProgress', () => {
     expect(new Set(told.map((progress) => progress.total))).toEqual(new Set([total]));
   });
 
+  test('the files of a form leave no listeners behind when they are read', async () => {
+    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+    const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
+    const form = new FormData();
+    for (let at = 0; at < 20; at += 1) form.append('file', new File([`${at}`], `${at}.txt`));
+    const own = client.withOptions({
+      fetch: async (_, init) => {
+        added.mockClear();
+        removed.mockClear();
+        await new Response(init?.body).text();
+        const files = added.mock.calls.length;
+        expect(files).toBeGreaterThanOrEqual(20);
+        expect(files - removed.mock.calls.length).toBeLessThan(3);
+        return Response.json({});
+      },
+    });
+
+    await own.post('/v1/x', { body: form });
+    vi.restoreAllMocks();
+  });
+
   test('a file is not read on when its upload was stopped', async () => {
     const stop = new AbortController();
     let reading: Promise<unknown> | undefined;
