@@ -10,9 +10,18 @@ const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-/** Waits until the gateway has no answer open any more, on a busy machine too. */
-async function untilClosed({ control }: World): Promise<void> {
+interface Closable {
+  close(): void;
+}
+
+/**
+ * Waits until the gateway has no answer open any more, on a busy machine too.
+ *
+ * @param left - Streams that nobody reads on. A slow answer may add one at any time.
+ */
+async function untilClosed({ control }: World, left: Closable[]): Promise<void> {
   for (let tries = 0; tries < 400; tries += 1) {
+    for (const stream of left.splice(0)) stream.close();
     const open: unknown = await (await fetch(`${control}/open`)).json();
     if (open === 0) return;
     await pause(50);
@@ -27,14 +36,13 @@ async function failEverything(world: World): Promise<number> {
     apiKey: () => Promise.resolve(world.apiKey),
     ...limits,
   });
-  const left: { close(): void }[] = [];
-  const onLeft = (stream: { close(): void }): void => void left.push(stream);
+  const left: Closable[] = [];
+  const onLeft = (stream: Closable): void => void left.push(stream);
   const kit = { client, ChatCompletionStream, responseFormat, Stream, tool, onLeft };
   const count = await failUnheard(kit, world.faulty.models);
-  // Every limit has passed by then.
+  // Every limit of most has passed by then.
   await pause(500);
-  for (const stream of left) stream.close();
-  await untilClosed(world);
+  await untilClosed(world, left);
   await pause(100);
   return count;
 }
