@@ -261,7 +261,12 @@ export class LedgerCall {
     const isSame = found.status === 'claimed' || ['', digest].includes(found.inputHash);
     check(isSame, 'callId', 'belongs to another submission; give each its own.');
     let settled: Settled | undefined;
-    if ((found.status === 'submitting' || found.status === 'unknown') && found.isAlive !== true) {
+    if (
+      (found.status === 'submitting' || found.status === 'unknown') &&
+      // Without it, which a ledger of the caller's own may leave out, it could be somebody else's claim.
+      'claimId' in found &&
+      found.isAlive !== true
+    ) {
       const { claimId, requestId } = found;
       if (onUnknown === 'resubmit') found = await this.#ask(digest, claimId);
       if (onUnknown === 'settle') {

@@ -196,6 +196,24 @@ describe('a ledger that answers nonsense', () => {
     expect(emulator.requests).toHaveLength(0);
   });
 
+  test.each(['resubmit', 'settle'] as const)(
+    'a claim in doubt without an id is nobody else’s to end or to take over: %s',
+    async (onUnknown) => {
+      const claim = vi.fn(async () =>
+        untyped<SubmitClaim>({ status: 'unknown', inputHash: '', isAlive: false }),
+      );
+      const finish = vi.fn(async () => {});
+      const { emulator, videos, options } = withLedger({ claim, finish });
+
+      const error = await failing(videos.createAndWait(order, { ...options, onUnknown }));
+
+      expect(error).toMatchObject({ name: 'VideoSubmitUnknownError' });
+      expect(claim).toHaveBeenCalledTimes(1);
+      expect(finish).not.toHaveBeenCalled();
+      expect(countRequests(emulator)).toEqual({ posts: 0, gets: 0 });
+    },
+  );
+
   test('a handle of another gateway is never polled here', async () => {
     const { videos, emulator } = emulatedVideos({}, { videoDuration: 0 });
     const ledger = memoryLedger();
