@@ -46,6 +46,7 @@ export {
   StreamTruncatedError,
   type StreamVerdict,
 } from './streams/errors.ts';
+export { ImageTaskError } from './images/errors.ts';
 export {
   LedgerError,
   VideoFailedError,

@@ -186,8 +186,8 @@ export function textOf(value: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** An id as text. Numbers too large to be exact would be ids of other tasks. */
-function idOf(value: unknown): string | undefined {
+/** Returns an id as text. A number that is too large to be exact could be the id of another task. */
+export function readId(value: unknown): string | undefined {
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
   }
@@ -197,7 +197,7 @@ function idOf(value: unknown): string | undefined {
 /** The ids that one object holds; the first is its own. */
 export function idsIn(level: JsonObject): readonly string[] {
   const { id, task_id: taskId, video_id: videoId, taskId: camel, job_id: jobId } = level;
-  return [id, taskId, videoId, camel, jobId].map(idOf).filter((found) => found !== undefined);
+  return [id, taskId, videoId, camel, jobId].map(readId).filter((found) => found !== undefined);
 }
 
 /** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
@@ -208,7 +208,7 @@ export function findId(body: JsonObject): string | undefined {
     firstOf(
       inner,
       (level) =>
-        firstOf([level['task_id'], level['taskId'], level['job_id']], idOf) ?? idsIn(level)[0],
+        firstOf([level['task_id'], level['taskId'], level['job_id']], readId) ?? idsIn(level)[0],
     )
   );
 }

@@ -139,6 +139,8 @@ interface OwnRules {
   readonly download?: SendingRules | undefined;
   /** The error that says more of a failure than HTTP does, if there is one. */
   readonly explain?: ((error: Error) => Error | undefined) | undefined;
+  /** Returns what is wrong with a parsed answer that is paid for and must not be requested again. */
+  readonly refuse?: ((answer: unknown, status: number) => string | undefined) | undefined;
   /** Reads the file that a redirect leads to, if it is one that leads to what was made. */
   readonly readFile?:
     | ((

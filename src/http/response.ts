@@ -71,7 +71,9 @@ export function readJSON(text: string, answer: Answer, parse?: (text: string) =>
   const value = parseJSON(text, parse);
   if (typeof value !== 'object' || value === null) throw notJSON(text, answer);
   throwIfError(value, answer, text);
-  return value;
+  const problem = answer.spec.refuse?.(value, answer.response.status);
+  if (problem === undefined) return value;
+  throw new ReadFailure({ ...unusable(answer, problem, text), kind: 'undecided' });
 }
 
 /** What is known of a call besides its answer. */

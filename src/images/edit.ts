@@ -10,7 +10,7 @@ import { isUploadable, notFile } from '../uploads/file-input.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import { isObject } from '../answers/objects.ts';
-import { checkImage, wholeAnswer } from './operations.ts';
+import { checkImage, taskRules, wholeAnswer } from './operations.ts';
 import { imageEditProtocol } from './schema.ts';
 import type { ImageEditStreamEvent, ImageParamsBase, ImagesResponse, ImageSVG } from './types.ts';
 
@@ -75,7 +75,7 @@ export function editImages(
 ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
   const request = () => {
     checkImage('edit', params, 'what to change');
-    return editRequest(params, options);
+    return { ...editRequest(params, options), ...taskRules };
   };
   if (params?.stream !== true) {
     return transport.call('images.edit', request, wholeAnswer, options);

@@ -15,6 +15,7 @@ import type { RequestOptions } from '../options.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { imageGenProtocol, imagesOf, imagesSchema } from './schema.ts';
+import { explainTask, refuseTask } from './task.ts';
 import type {
   ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
@@ -46,6 +47,9 @@ function checkNewImage(params: ImageGenerateParamsBase): ImageGenerateParamsBase
 
 const collectEvents = collectAs(imageGenProtocol(1));
 
+/** What becomes of an answer that names a task in place of pictures. */
+export const taskRules = { refuse: refuseTask, explain: explainTask } as const;
+
 /** How images are read that come in one piece. */
 export const wholeAnswer = jsonAnswer({
   schema: imagesSchema,
@@ -57,7 +61,7 @@ export function generateImages(
   params: ImageGenerateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-  const request = () => ({ json: checkNewImage(params) });
+  const request = () => ({ json: checkNewImage(params), ...taskRules });
   if (params?.stream !== true) {
     return transport.call('images.generate', request, wholeAnswer, options);
   }

@@ -189,6 +189,10 @@ const images: Shapes = {
   'a picture that is null': { data: [null] },
   'a picture without content': { data: [{ revised_prompt: 'A' }] },
   'text in place of a list': { data: 'https://cdn.test/a.png' },
+  'a task in a list': { code: 200, data: [{ task_id: 'task_1', status: 'submitted' }] },
+  'a task in data': { code: 'success', data: { task_id: 'task_1' } },
+  'an object that is a task': { id: 'task_1', object: 'generation.task', created: 1 },
+  'a picture with a task': { data: [{ task_id: 'task_1', url: 'https://cdn.test/a.png' }] },
   "a provider's error": {
     error: { message: 'No', type: 'ali_error', code: 'DataInspectionFailed' },
   },

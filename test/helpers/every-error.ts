@@ -420,6 +420,12 @@ export const situations: readonly Situation[] = [
     call: (client) => client.account.charges(),
   },
   {
+    name: 'ImageTaskError',
+    how: 'a task in place of images',
+    answers: [({ headers }) => Response.json({ task_id: headers.get('authorization') })],
+    call: draw,
+  },
+  {
     name: 'VideoSubmitAnswerError',
     how: 'an answer that strict validation refuses',
     answers: [task('queued', { progress: {} })],
