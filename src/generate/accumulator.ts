@@ -8,7 +8,13 @@ import type {
   PartialArg,
 } from './types.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
-import { copyUnknownFields, growText, isObject } from '../answers/objects.ts';
+import {
+  copyUnknownFields,
+  growText,
+  holdsSomething,
+  isObject,
+  objectsOf,
+} from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { readValue } from '../answers/reader.ts';
 
@@ -51,7 +57,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
     return Boolean(this.#whole?.promptFeedback?.blockReason);
   }
 
-  /** This kind of stream has no terminator: the reasons are the only proof. */
+  /** This kind of stream has no terminator, so the finish reasons are the only proof. */
   isFinished(): boolean {
     if (this.#candidates.size === 0) return this.#isBlocked;
     for (const { candidate } of this.#candidates.values()) {
@@ -75,6 +81,8 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
 
   #addCandidate(whole: GenerateContentResponse, piece: Candidate, index: number): void {
     const { candidate, openCalls } = this.#candidates.get(index) ?? this.#begin(whole, index);
+    // Server-side tools and code execution finish a candidate that then goes on.
+    if (hasContent(piece)) delete candidate.finishReason;
     copyUnknownFields(piece, candidate, candidateFields);
     if (!piece.content) return;
     const { role, parts = [] } = piece.content;
@@ -92,6 +100,11 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
     this.#candidates.set(index, open);
     return open;
   }
+}
+
+/** Whether a piece adds anything to its candidate. Empty text comes with and after a finish reason. */
+function hasContent({ content }: Candidate): boolean {
+  return content?.parts?.some((part) => holdsSomething({ ...part, thought: undefined })) === true;
 }
 
 function addPart(parts: Part[], openCalls: FunctionCall[], part: Part): void {
@@ -173,9 +186,16 @@ function addPartialArg(args: JsonObject, piece: PartialArg): void {
   }
 }
 
+/** Whether a candidate has no finish reason, so that more of it may have been cut off. */
+function isUnfinished({ finishReason, finish_reason: reason = finishReason }: JsonObject): boolean {
+  return !holdsSomething(reason);
+}
+
 /** How streamed content generation is read: it ends with its connection and has no terminator. */
 export const generateProtocol: StreamProtocol<GenerateContentResponse> = {
   read: (value, check) => readValue(value, generateContentSchema, check),
   follow: (keeps) => new GenerateAccumulator(keeps),
   fromAnswer: (answer) => (isObject(answer) && isGeneration(answer) ? [answer] : []),
+  // The first line of a stream in NDJSON looks like a whole answer.
+  isPiece: (answer) => isObject(answer) && objectsOf(answer['candidates']).some(isUnfinished),
 };

@@ -1,8 +1,10 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
 import { collectStream, createStream, streamFromValues } from '../../src/streams/open-stream.ts';
 import { generateProtocol } from '../../src/generate/accumulator.ts';
 import type { Part } from '../../src/generate/types.ts';
+import { scripted } from '../helpers/clients.ts';
 import { cutBytes, encode, readStream, respond, watchedContext } from '../helpers/sse.ts';
 
 function open(text: string, size = 65_536) {
@@ -149,6 +151,162 @@ test('rule 25: an event stream in the place of an answer is put together', async
       generateProtocol,
     ),
   ).rejects.toBeInstanceOf(StreamTruncatedError);
+});
+
+/** A generation that runs code: the candidate goes on after its first finish reason. */
+const ranCode: readonly object[] = [
+  piece([{ text: 'Let me compute. ' }]),
+  piece([{ executableCode: { language: 'PYTHON', code: 'print(6*7)' } }], 'STOP'),
+  piece([{ codeExecutionResult: { outcome: 'OUTCOME_OK', output: '42' } }]),
+  piece([{ text: 'It is 42.' }], 'STOP'),
+  piece([{ text: '' }], undefined, { usageMetadata: counts }),
+];
+
+/** A piece of one of several candidates. */
+const pieceFor = (index: number, said: string, finishReason?: string) => ({
+  candidates: [{ index, content: { parts: [{ text: said }] }, finishReason }],
+});
+
+describe('a candidate that goes on after a finish reason', () => {
+  test('is complete with the last finish reason', async () => {
+    const { verdict, partial, error } = await readStream(open(encode(...ranCode)));
+
+    expect(error).toBeUndefined();
+    expect(verdict).toBe('complete');
+    expect(partial?.text).toBe('Let me compute. It is 42.');
+    expect(partial?.candidates?.[0]?.finishReason).toBe('STOP');
+  });
+
+  test('is not complete when it is cut after more content', async () => {
+    const { verdict, partial, error } = await readStream(open(encode(...ranCode.slice(0, 3))));
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(verdict).toBe('no_terminator');
+    expect(partial?.candidates?.[0]).not.toHaveProperty('finishReason');
+  });
+
+  test.each<[name: string, after: object]>([
+    ['usage', { usageMetadata: counts }],
+    ['empty text', piece([{ text: '' }])],
+    ['empty text of a thought', piece([{ text: '', thought: true }])],
+    ['an empty function call', piece([{ functionCall: {} }])],
+    ['no parts', piece([])],
+    [
+      'grounding metadata',
+      { candidates: [{ index: 0, groundingMetadata: { webSearchQueries: ['q'] } }] },
+    ],
+  ])('stays complete when only %s follows', async (_, after) => {
+    const { verdict, error } = await readStream(
+      open(encode(piece([{ text: 'a' }], 'STOP'), after)),
+    );
+
+    expect(error).toBeUndefined();
+    expect(verdict).toBe('complete');
+  });
+
+  test('reopens only itself', async () => {
+    const cut = [pieceFor(0, 'a', 'STOP'), pieceFor(1, 'b', 'STOP'), pieceFor(0, 'A')];
+
+    expect((await readStream(open(encode(...cut)))).verdict).toBe('no_terminator');
+    expect((await readStream(open(encode(...cut, pieceFor(0, '!', 'STOP'))))).verdict).toBe(
+      'complete',
+    );
+  });
+
+  test('cut at any byte, counts as complete only without content after its last finish', async () => {
+    const kinds = fc.constantFrom<'text' | 'finish' | 'both' | 'empty' | 'usage'>(
+      'text',
+      'finish',
+      'both',
+      'empty',
+      'usage',
+    );
+    const pieceOf = {
+      text: piece([{ text: 'x' }]),
+      finish: { candidates: [{ index: 0, finishReason: 'STOP' }] },
+      both: piece([{ codeExecutionResult: { output: '4' } }], 'STOP'),
+      empty: piece([{ text: '' }]),
+      usage: { usageMetadata: counts },
+    };
+    const isOpenAfter = { text: true, finish: false, both: false } as const;
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(kinds, { minLength: 1, maxLength: 6 }), async (sequence) => {
+        const events = sequence.map((kind) => encode(pieceOf[kind]));
+        const bytes = new TextEncoder().encode(events.join(''));
+        for (let length = 0; length <= bytes.length; length += 1) {
+          // An event counts without the blank line behind it: it is valid JSON then.
+          let end = 0;
+          const arrived = sequence.filter((_, at) => {
+            end += events[at]?.length ?? 0;
+            return end - '\n\n'.length <= length;
+          });
+          const last = arrived.findLast((kind) => kind in isOpenAfter);
+          const isComplete = last === 'finish' || last === 'both';
+
+          const stream = createStream(
+            respond([bytes.slice(0, length)]),
+            watchedContext().context,
+            generateProtocol,
+          );
+          const { verdict, error } = await readStream(stream);
+
+          expect(verdict === 'complete', `${sequence.join()} cut at ${length}`).toBe(isComplete);
+          expect(error === undefined).toBe(isComplete);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+const labelled = (type: string) => ({ headers: { 'content-type': type } });
+
+describe('a generation in place of a stream', () => {
+  const unfinished = JSON.stringify(piece([{ text: 'Hi' }]));
+
+  test.each([
+    ['one line of NDJSON', `${unfinished}\n`, 'application/x-ndjson'],
+    ['one line of NDJSON called JSON', `${unfinished}\n`, 'application/json'],
+    ['JSON called an event stream', unfinished, 'text/event-stream'],
+    [
+      'a null reason',
+      unfinished.replace('"index"', '"finishReason":null,"index"'),
+      'application/json',
+    ],
+    ['two lines of NDJSON', `${unfinished}\n${unfinished}\n`, 'application/x-ndjson'],
+  ])('is not complete without a finish reason: %s', async (_, body, type) => {
+    const { client } = scripted([() => new Response(body, labelled(type))]);
+
+    const result = await readStream(
+      await client.generate.contentStream({ model: 'm', contents: 'Hi' }),
+    );
+
+    expect(result.error).toBeInstanceOf(StreamTruncatedError);
+    expect(result).toMatchObject({
+      verdict: 'no_terminator',
+      partial: { text: expect.stringContaining('Hi') },
+    });
+  });
+
+  test.each([
+    ['a finish reason', piece([{ text: 'Hi' }], 'STOP')],
+    [
+      'a finish reason in snake case',
+      { candidates: [{ content: { parts: [{ text: 'Hi' }] }, finish_reason: 'STOP' }] },
+    ],
+    ['a block reason', { promptFeedback: { blockReason: 'SAFETY' } }],
+  ])('is complete with %s', async (_, generation) => {
+    for (const type of ['application/json', 'text/event-stream']) {
+      const { client } = scripted([() => new Response(JSON.stringify(generation), labelled(type))]);
+
+      const result = await readStream(
+        await client.generate.contentStream({ model: 'm', contents: 'Hi' }),
+      );
+
+      expect(result).toMatchObject({ verdict: 'complete', error: undefined });
+    }
+  });
 });
 
 describe('the parts of a streamed generation', () => {
