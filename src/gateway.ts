@@ -288,8 +288,8 @@ export class Gateway {
    * is repeated when it fails.
    *
    * @param path - Below `baseURL`, for example `/v1/some/route`.
-   * @returns Parsed JSON, text when the answer is no JSON, `null` of a 204, a `Response` when it is a
-   *   file, and with `stream: true` a `Stream` of the parsed data of its events.
+   * @returns Parsed JSON, or text if the answer is not JSON; `null` for a 204; `undefined` for an empty
+   *   body labelled JSON; a `Response` for a file; with `stream: true` a `Stream` of the parsed events.
    */
   get<T = Stream<unknown>>(path: string, options: StreamedRequestOptions): GatewayPromise<T>;
   get<T = unknown>(path: string, options?: RawRequestOptions): GatewayPromise<T>;

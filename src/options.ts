@@ -38,13 +38,19 @@ export type HeaderValues =
   | Readonly<Record<string, string | null | undefined>>
   | readonly (readonly [name: string, value: string | null | undefined])[];
 
-/** Query parameters; lists repeat the name, `null` removes one that an outer level set. */
-export type QueryValues = Readonly<
-  Record<
-    string,
-    string | number | boolean | readonly (string | number | boolean)[] | null | undefined
-  >
->;
+/** A query parameter, written as the `openai` package writes it: lists as `name[]`, objects as `name[key]`. */
+export type QueryValue =
+  | string
+  | number
+  | boolean
+  | Date
+  | null
+  | undefined
+  | readonly QueryValue[]
+  | { readonly [name: string]: QueryValue };
+
+/** Query parameters. `null` removes one that an outer level set. To repeat a name, write it into the path. */
+export type QueryValues = Readonly<Record<string, QueryValue>>;
 
 /** How a gateway that promises to honour an idempotency key wants it. */
 export interface Idempotency {
@@ -273,8 +279,8 @@ export interface GatewayOptions extends SharedOptions {
    */
   apiKey?: ApiKey | null | undefined;
   /**
-   * The root of the gateway, for example `https://gateway.example.com`. A trailing `/`, `/v1` or
-   * `/v1beta` is understood. In a page a path of its own server, such as `/api`, is too. There is no
+   * The root of the gateway, for example `https://gateway.example.com`. A trailing `/`, `/v1`,
+   * `/v1beta` or route such as `/v1/chat/completions` is taken off. In a page a path of its own server, such as `/api`, is too. There is no
    * default host; when it is missing, calls reject.
    * @defaultValue the environment variable `GATEWAY_BASE_URL`
    */

@@ -220,10 +220,10 @@ export type HTTPMethod = UpperCaseMethod | Lowercase<UpperCaseMethod>;
 /** Options of a call to a route by its path. */
 export interface RawRequestOptions extends RequestOptions {
   /**
-   * The body: a value to be written as JSON, or one that is sent as it is. That is a `FormData`, a
-   * `URLSearchParams`, a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a stream (a web
-   * `ReadableStream`, a Node `Readable`, any async iterable of bytes or text, a generator), which is
-   * never sent twice.
+   * The body: a value to be written as JSON, or one that is sent as it is. These are sent as they are:
+   * a `FormData`, a `URLSearchParams`, a `Blob`, an `ArrayBuffer`, a typed array, a `Response`, and a
+   * stream (a web `ReadableStream`, a Node `Readable`, any async iterable of bytes or text, a
+   * generator), which is never sent twice. `null` sends no body.
    *
    * The `content-type` of `headers` holds for all of them but a form. Text and objects are JSON without
    * one, and objects of the type `application/x-www-form-urlencoded` are written as search parameters.

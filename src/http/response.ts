@@ -201,7 +201,7 @@ export function textAnswer<T>(
   };
 }
 
-/** Parsed JSON, or text when it is not JSON. */
+/** Parsed JSON, text if it is not JSON, `null` for a 204, and `undefined` for an empty body labelled JSON. */
 export const valueAnswer: AnswerFormat<unknown> = {
   kind: 'json',
   read: (call, answer) =>
@@ -211,6 +211,7 @@ export const valueAnswer: AnswerFormat<unknown> = {
       const value = isLabelled || looksLikeJSON ? parseJSON(text) : undefined;
       if (value !== undefined) return { value };
       if (isLabelled && looksLikeJSON) return { problem: 'the answer is not JSON.' };
-      return { value: answer.response.status === 204 ? null : text };
+      if (answer.response.status === 204) return { value: null };
+      return { value: isLabelled && text === '' ? undefined : text };
     }).read(call, answer),
 };

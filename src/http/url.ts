@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../errors/gateway-error.ts';
-import type { QueryValues } from '../options.ts';
+import type { QueryValue, QueryValues } from '../options.ts';
 import { check } from '../check.ts';
+import { endpoints } from '../endpoints.ts';
 
 export interface BaseURL {
   /** The root of the gateway, without a trailing `/`, `/v1` or `/v1beta`. */
@@ -21,10 +22,19 @@ function pageURL(): string | undefined {
 /** All of a path, so that its end is looked for once; what precedes its last slashes is the group. */
 const endSlashes = /^(.*[^/])?\/*$/s;
 
+/** Takes the path of an operation off the end: people paste `…/v1/chat/completions` as a base URL. */
+function withoutOperation(path: string): string {
+  const operation = Object.values(endpoints).find((endpoint) => path.endsWith(endpoint.path));
+  if (operation === undefined) return path;
+  const version = operation.path.split('/')[1] ?? '';
+  return `${path.slice(0, -operation.path.length)}/${version}`;
+}
+
 /**
  * Checks a base URL and takes the version off its end.
  *
- * Both spellings are in use: `openai` wants `/v1` at the end, and gateways give their root.
+ * Both spellings are in use: `openai` wants `/v1` at the end, and gateways give their root. The URL of a
+ * route such as `/v1/chat/completions` means the same gateway.
  *
  * @returns `undefined` for a path where there is no page: what is written for pages is loaded on servers
  *   too, which draw them first.
@@ -51,7 +61,7 @@ export function parseBaseURL(value: string | URL): BaseURL | undefined {
     field,
     'may not hold a query or a fragment; give query parameters as defaultQuery.',
   );
-  const path = url.pathname.replace(endSlashes, '$1');
+  const path = withoutOperation(url.pathname.replace(endSlashes, '$1'));
   const version = path.endsWith('/v1') ? '/v1' : path.endsWith('/v1beta') ? '/v1beta' : '';
   const root = path.slice(0, path.length - version.length).replace(endSlashes, '$1');
   return { root: url.origin + root, version };
@@ -98,18 +108,38 @@ export function buildQuery(...levels: readonly (QueryValues | undefined)[]): str
     }
   }
   const parameters = new URLSearchParams();
-  for (const [name, value] of merged) {
-    if (value === undefined || value === null) continue;
-    for (const item of listOf(name, value)) parameters.append(name, String(item));
-  }
+  for (const [name, value] of merged) appendQueryValue(parameters, name, value);
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;
 }
 
-function listOf(name: string, value: NonNullable<QueryValues[string]>): readonly unknown[] {
-  if (typeof value !== 'object') return [value];
-  if (Array.isArray(value)) return value;
-  throw new InvalidInputError('query', `"${name}" must be text, a number, a boolean or a list.`);
+const deepestQuery = 8;
+const queryKinds = /^(string|number|boolean|Array|Object)$/i;
+
+/** Appends lists as `name[]` and objects as `name[key]`, as the `openai` package writes them. */
+function appendQueryValue(
+  parameters: URLSearchParams,
+  name: string,
+  given: QueryValue,
+  levels = deepestQuery,
+): void {
+  // As in JSON, dates are text, and invalid ones are left out.
+  const value = given instanceof Date ? given.toJSON() : given;
+  if (value === undefined || value === null) return;
+  const isKnown = queryKinds.test(Object.prototype.toString.call(value).slice(8, -1));
+  const kinds = 'text, a number, a boolean, a date, a list or a plain object';
+  check(
+    isKnown && levels > 0,
+    'query',
+    `"${name}" must be ${kinds}, at most ${deepestQuery} levels deep.`,
+  );
+  if (typeof value !== 'object') {
+    parameters.append(name, String(value));
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    appendQueryValue(parameters, `${name}[${Array.isArray(value) ? '' : key}]`, item, levels - 1);
+  }
 }
 
 /** The full URL of a path below the base URL, whose own `/v1` is understood. */

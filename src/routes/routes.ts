@@ -131,7 +131,9 @@ function routeSpec(
 
 /** Calls a route by its path. Bad input rejects like everything else, so that one `catch` serves for all. */
 export function callRoute(transport: Transport, request: RouteRequest): GatewayPromise<unknown> {
-  const { method, path, ...options } = asGiven({ ...request });
+  const { method, path, body, ...rest } = asGiven({ ...request });
+  // `null` means "left out", as in every parameter.
+  const options = { ...rest, body: body ?? undefined };
   return transport.raw(
     (client) => routeSpec(method, path, baseOf(client).version, options, rawBody(options)),
     routeAnswer(options),

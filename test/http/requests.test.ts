@@ -185,7 +185,9 @@ describe('requests', () => {
       .asResponse();
     await client.models.list({ query: { tenant: 'b' } });
 
-    expect(new URL(requests[0]?.url ?? '').search).toBe('?tenant=a&alt=sse&tag=x&tag=y');
+    expect(new URL(requests[0]?.url ?? '').search).toBe(
+      '?tenant=a&alt=sse&tag%5B%5D=x&tag%5B%5D=y',
+    );
     expect(new URL(requests[1]?.url ?? '').search).toBe('?tenant=b&trace=true');
   });
 

@@ -10,8 +10,10 @@ import {
   isSameOrigin,
   parseBaseURL,
 } from '../../src/http/url.ts';
+import type { QueryValue } from '../../src/options.ts';
 import { resolvePath } from '../../src/routes/routes.ts';
 import { anyText } from '../helpers/any-text.ts';
+import { untyped } from '../helpers/untyped.ts';
 
 function problemOf(run: () => unknown): InvalidInputError {
   try {
@@ -42,6 +44,10 @@ describe('parseBaseURL()', () => {
     ['HTTPS://GW.Example:443/v1', 'https://gw.example', '/v1'],
     ['  https://gw.example/v1 \n', 'https://gw.example', '/v1'],
     ['https://gw.example/?', 'https://gw.example', ''],
+    ['https://gw.example/v1/chat/completions', 'https://gw.example', '/v1'],
+    ['https://gw.example/ai/v1/chat/completions/', 'https://gw.example/ai', '/v1'],
+    ['https://gw.example/v1/images/generations', 'https://gw.example', '/v1'],
+    ['https://gw.example/v10/chat/completions', 'https://gw.example/v10/chat/completions', ''],
   ])('takes the version off %j', (value, root, version) => {
     expect(parseBaseURL(value)).toEqual({ root, version });
   });
@@ -231,14 +237,26 @@ describe('buildQuery()', () => {
     expect(buildQuery({ a: 1, b: 2 }, { a: null, b: undefined })).toBe('?b=2');
   });
 
-  test('repeats the name of a list', () => {
-    expect(buildQuery({ tag: ['x y', 'z&'] })).toBe('?tag=x+y&tag=z%26');
+  test.each([
+    [{ tag: ['x y', 'z&'] }, '?tag[]=x+y&tag[]=z%26'],
+    [{ filter: { deep: 1, list: [2, 3] } }, '?filter[deep]=1&filter[list][]=2&filter[list][]=3'],
+    [{ after: new Date(0) }, '?after=1970-01-01T00%3A00%3A00.000Z'],
+    [{ none: [], empty: {}, inner: { a: null, b: undefined }, never: new Date('never') }, ''],
+  ])('writes %j as the openai package does', (query, expected) => {
+    const brackets = buildQuery(query).replaceAll('%5B', '[').replaceAll('%5D', ']');
+
+    expect(brackets).toBe(expected);
   });
 
-  test('refuses a value that is no list', () => {
-    const filter: { [name: string]: never } = JSON.parse('{"filter":{"deep":1}}');
+  const cycle: { [name: string]: QueryValue } = {};
+  cycle['self'] = cycle;
 
-    expect(problemOf(() => buildQuery(filter)).field).toBe('query');
+  test.each([
+    ['a function', { a: (): void => {} }],
+    ['a map', { a: new Map([[1, 2]]) }],
+    ['an object that contains itself', cycle],
+  ])('rejects %s', (_, query) => {
+    expect(problemOf(() => buildQuery(untyped(query))).field).toBe('query');
   });
 });
 

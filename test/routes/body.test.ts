@@ -180,12 +180,16 @@ describe('a body of an unknown route', () => {
     ]);
   });
 
-  test.each([{ data: 'a', filename: 'b' }, [1, 2], { type: 'x', size: 1 }, null, 0])(
+  test.each([{ data: 'a', filename: 'b' }, [1, 2], { type: 'x', size: 1 }, 0])(
     '%o is JSON',
     async (body) => {
       expect(await arrived({ body })).toEqual(['application/json', JSON.stringify(body)]);
     },
   );
+
+  test('null sends no body', async () => {
+    expect(await arrived({ body: null })).toEqual([null, '']);
+  });
 
   test('an empty body is a body', async () => {
     expect(await arrived({ body: new Uint8Array() })).toEqual([octets, '']);

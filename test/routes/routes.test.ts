@@ -353,6 +353,8 @@ describe('answers', () => {
     expect(await answered('a,b', 'text/csv')).toBe('a,b');
     expect(await answered('"a"', 'application/json')).toBe('a');
     expect(await answered('', 'application/octet-stream')).toBe('');
+    expect(await answered('', 'text/plain')).toBe('');
+    expect(await answered('', 'application/json')).toBeUndefined();
     expect(await failureOf(answered('{"a":', 'application/json'))).toBeInstanceOf(
       UnexpectedResponseError,
     );
