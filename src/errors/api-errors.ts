@@ -148,8 +148,8 @@ export class BadRequestError extends APIError {
 /**
  * HTTP 401: the key was not accepted.
  *
- * A `type` other than `new_api_error` usually means that the operator's own provider key failed,
- * not yours.
+ * `advice` distinguishes the two cases: the gateway refused your key, or the model's provider refused
+ * the key of the gateway.
  */
 export class AuthenticationError extends APIError {
   static override readonly kind: string = 'AuthenticationError';

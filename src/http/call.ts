@@ -293,7 +293,7 @@ export class LogicalCall {
     const { text } = await readBody(response, errorBodyLimit, this.scope);
     const body = readErrorText(text);
     const { status, headers } = response;
-    const kind = classifyStatus(status, body, headers);
+    const kind = classifyStatus(status, body, headers, this.spec.charge);
     const requestId = requestIdOf(headers, body.requestId);
     const failed: FailedAttempt = { kind, phase: 'headers', status, headers, body, requestId };
     // A time limit that passes while an error is read does not make the error less known.

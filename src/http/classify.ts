@@ -5,9 +5,12 @@ import type { Phase } from '../errors/gateway-error.ts';
 import type { JsonObject } from '../types.ts';
 import { failures, retryAfterFrom, type FailedAttempt, type FailureKind } from './retry.ts';
 
-/** Codes that the same request will meet again before any work, whatever the HTTP status says. */
+/** Codes of refusals before any work that repeat with the same request, whatever the HTTP status. */
 const lasting =
-  /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|prompt_blocked|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
+  /^(model_not_found|invalid_request|(build|convert)_request_failed|sensitive_words_detected|count_token_failed|model_price_error|insufficient(_user)?_quota|pre_consume_token_quota_failed|billing_hard_limit_reached)$/;
+
+/** Codes of refused content. The provider has read it, and gateways bill for that. */
+const blocked = /^(prompt_blocked$|violation_fee)/;
 
 /** Codes that say that the provider had done the work. Operators can remap the status they come with. */
 const afterWork = /^(read_response_body_failed|bad_response_body)$/;
@@ -37,22 +40,66 @@ const kindsByStatus: readonly (readonly [RegExp, FailureKind])[] = [
   [/^(408|460|499|5(?!00)|[6-9])/, 'interrupted'],
 ];
 
-const isLasting = ({ code, type }: ErrorBody): boolean =>
-  lasting.test(code ?? '') || lasting.test(type ?? '');
+/** Returns whether the code of an error, or its type, which some gateways send in its place, matches. */
+const hasCode = (pattern: RegExp, { code, type }: ErrorBody): boolean =>
+  pattern.test(code ?? '') || pattern.test(type ?? '');
+
+/** Gateways word "no channel serves this model" in English or Chinese, and mostly without a code. */
+const noChannel = /no available channel|无可用渠道|可用渠道不存在/i;
+const noModel =
+  /\b(?:unknown|no such) model\b|\bmodel\b.{0,200}\b(?:not exist|not found|doesn't exist)|模型.{0,200}不存在/is;
 
 /**
- * What the server says of sending it again. That a code cannot heal counts more than that it wants it.
+ * Returns whether a 404 or 503 means that the gateway does not serve the model to this key. It decides
+ * that before any work, except for the last channel it looks for after others failed: "(retry)".
  */
-export function asksToRetry({ headers, body }: FailedAttempt): boolean | undefined {
+export function isModelMissing(status: number | undefined, body: ErrorBody | undefined): boolean {
+  if (body === undefined || (status !== 404 && status !== 503)) return false;
+  const { code, message = '' } = body;
+  if (code === 'model_not_found') return true;
+  const isNamed = noChannel.test(message) || noModel.test(message);
+  return isNamed && !/[(（]retry[)）]/i.test(message) && (!code || code === `${status}`);
+}
+
+/**
+ * Returns whether the gateway itself refused the key. It signs its own refusals with a type or a
+ * request id; a provider's refusal of the gateway's key has neither.
+ */
+export function isKeyRefused({ type, requestId }: ErrorBody): boolean {
+  const own = /^((new|one)_api_error|auth_error|token_not_found_in_db|no_db_connection)$/;
+  return type === undefined || own.test(type) || requestId !== undefined;
+}
+
+/** LiteLLM without a database answers 400 "No connected db." to every key but its master key. */
+export function isKeyUnknown({ type, message }: ErrorBody): boolean {
+  return (
+    type === 'no_db_connection' ||
+    /^(authentication error, )?no connected db\b/i.test(message ?? '')
+  );
+}
+
+/**
+ * Returns what `x-should-retry` asks for. A refusal that repeats with the same request overrides `true`.
+ */
+export function asksToRetry({ headers, body, status }: FailedAttempt): boolean | undefined {
   const asked = headers?.get('x-should-retry');
   if (asked === 'false') return false;
-  return asked === 'true' && !(body && isLasting(body)) ? true : undefined;
+  if (asked !== 'true') return undefined;
+  const isLasting = body !== undefined && (hasCode(lasting, body) || hasCode(blocked, body));
+  return isLasting || isModelMissing(status, body) ? undefined : true;
 }
 
 /** The kind of failure that an error answer stands for. */
-export function classifyStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
+export function classifyStatus(
+  status: number,
+  body: ErrorBody,
+  headers: Headers,
+  charge: ChargeClass = 'charged',
+): FailureKind {
   const { code } = body;
-  if (isLasting(body)) return 'refused';
+  if (hasCode(blocked, body)) return charge === 'free' ? 'refused' : 'content_refused';
+  if (hasCode(lasting, body) || isModelMissing(status, body)) return 'refused';
+  if (status === 400 && isKeyUnknown(body)) return 'unauthorized';
   const isDone = code === settlementUnknown || (status < 500 && afterWork.test(code ?? ''));
   if (isDone) return 'unusable_answer';
   const kind = kindOfStatus(status, body, headers);
@@ -88,7 +135,8 @@ export function classifyErrorInSuccess(
   // That code repeats a success of the provider here, who has made the task.
   const isMade = body.code === submissionFailed || holdsId(body) || tellsId(body);
   const isTaskError = makesTask && body.envelope === 'task' && !isMade;
-  return charge === 'free' || isTaskError ? 'refused' : 'undecided';
+  if (charge === 'free' || isTaskError) return 'refused';
+  return hasCode(blocked, body) ? 'content_refused' : 'undecided';
 }
 
 /** Whether the id of anything but a request is in a body, also within JSON that it tells as text. */

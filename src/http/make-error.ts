@@ -17,6 +17,7 @@ import {
   type AttemptEvidence,
   type Outcome,
 } from '../errors/gateway-error.ts';
+import { isKeyRefused, isKeyUnknown, isModelMissing } from './classify.ts';
 import type { CallSpec } from './request.ts';
 import { failures, outcomeOf, type FailedAttempt } from './retry.ts';
 import { notAResponse } from './send.ts';
@@ -53,14 +54,8 @@ const statusTexts: Readonly<Record<number, string>> = {
 /** The likely fix after a status that often has one cause, or `undefined`. */
 function fixFor({ body, status }: FailedAttempt, { spec, url }: FailedCall): string | undefined {
   const { operation } = spec;
-  const said = body?.message ?? '';
   if (status !== 404 && status !== 503) return undefined;
-  const isNoModel =
-    body?.code === 'model_not_found' ||
-    /no available channel/i.test(said) ||
-    (status === 503 && /无可用渠道|可用渠道不存在|distributor/i.test(said)) ||
-    (/model|模型/i.test(said) && /not exist|not found|no such|unknown|不存在/i.test(said));
-  if (isNoModel) {
+  if (isModelMissing(status, body)) {
     return 'No channel of the gateway serves this model for your key; models.list() tells which ones it can use.';
   }
   if (status === 503) return undefined;
@@ -85,13 +80,13 @@ function adviceFor(
   if (outcome === 'unknown' && outcomeOf(failed) !== 'unknown') {
     return 'An earlier attempt may have been accepted and charged; check the account before sending it again.';
   }
-  if (/^(prompt_blocked$|violation_fee)/.test(body?.code ?? '')) {
-    return 'The gateway refused the content, and may charge for that; change it before you send it again.';
-  }
   if (kind !== 'unauthorized') return failures[kind].advice;
-  return body?.type === undefined || body.type === 'new_api_error'
+  if (body !== undefined && isKeyUnknown(body)) {
+    return 'Check apiKey: LiteLLM without a database gives this answer to every key but its master key.';
+  }
+  return body === undefined || isKeyRefused(body)
     ? 'Check apiKey: the gateway did not accept it.'
-    : "Probably it is the gateway's own key for the model's provider that was refused; tell its operator. Your key may be fine.";
+    : "The model's provider probably refused the gateway's own key: tell its operator. If every model fails like this, check apiKey.";
 }
 
 /** Whether `fetch` gave a request up by a limit of its own. An abort that is not ours is one too. */

@@ -75,6 +75,12 @@ export const failures = {
   unusable_answer: row('unknown', ifFree),
   /** An error that says neither that work had begun nor that it had not. */
   undecided: row('unknown', never),
+  /** By the gateway or the provider, who may bill for having read it. */
+  content_refused: row(
+    'unknown',
+    never,
+    'The gateway refused the content, and may charge for that; change it before you send it again.',
+  ),
   /** The place that it leads to may hold the result of the work. */
   redirected_after_work: row(
     'unknown',

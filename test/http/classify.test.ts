@@ -12,6 +12,11 @@ function withCode(code: string | number | null): string {
   return JSON.stringify({ error: { message: 'no', type: 'new_api_error', code } });
 }
 
+/** An error that has a message, and no code unless one is passed. */
+function saying(message: string, type: string | null = 'new_api_error', code?: string): string {
+  return JSON.stringify({ error: { message, type, code } });
+}
+
 function taskError(code: string): string {
   return JSON.stringify({ code, message: 'no', data: null });
 }
@@ -29,7 +34,6 @@ describe('classifyStatus()', () => {
     'sensitive_words_detected',
     'count_token_failed',
     'model_price_error',
-    'prompt_blocked',
     'insufficient_user_quota',
     'pre_consume_token_quota_failed',
   ])('rule 9, trap 6: %s never heals, whatever the status', (code) => {
@@ -38,6 +42,17 @@ describe('classifyStatus()', () => {
       expect(kindOfStatus(status, taskError(code))).toBe('refused');
     }
   });
+
+  test.each(['prompt_blocked', 'violation_fee.grok.csam'])(
+    '%s may be billed, whatever the status, except on a read',
+    (code) => {
+      for (const status of [400, 403, 408, 429, 500, 503]) {
+        expect(kindOfStatus(status, withCode(code))).toBe('content_refused');
+        const body = readErrorText(withCode(code));
+        expect(classifyStatus(status, body, new Headers(), 'free')).toBe('refused');
+      }
+    },
+  );
 
   test.each([
     ['{"error":{"message":"no","type":"insufficient_quota","code":null}}'],
@@ -86,6 +101,35 @@ describe('classifyStatus()', () => {
     [502, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],
     [503, withCode('system_cpu_overloaded'), 'an overloaded gateway', 'interrupted'],
     [503, '<html></html>', 'a proxy', 'interrupted'],
+    [
+      503,
+      saying('当前分组 default 下对于模型 nope 无可用渠道 (request id: 2026)', 'one_api_error'),
+      'an unknown model at one-api',
+      'refused',
+    ],
+    [
+      503,
+      saying('No available channel for model nope under group default (distributor)'),
+      'an unknown model at an older build',
+      'refused',
+    ],
+    [503, saying('The model `nope` does not exist'), 'an unknown model', 'refused'],
+    [
+      503,
+      saying('分组 default 下模型 nope 的可用渠道不存在（retry）'),
+      'no other channel after one that failed',
+      'interrupted',
+    ],
+    [503, saying('The model is overloaded: unknown error'), 'an overloaded model', 'interrupted'],
+    [503, saying('The model is not available, try again'), 'a busy model', 'interrupted'],
+    [
+      400,
+      saying('No connected db.', 'no_db_connection', '400'),
+      'a key at LiteLLM',
+      'unauthorized',
+    ],
+    [400, saying('No connected db.', null, '400'), 'a key at LiteLLM', 'unauthorized'],
+    [400, saying('The page says: no connected db.'), 'a refusal', 'refused'],
     [504, '', 'a proxy', 'interrupted'],
     [524, 'error code: 524', 'Cloudflare', 'interrupted'],
     [529, withCode('bad_response_status_code'), 'a relayed status', 'interrupted'],

@@ -89,14 +89,37 @@ describe('errors', () => {
     expect((await apiErrorOf(list(client))).message).toContain('safe to repeat');
   });
 
-  test.each(['prompt_blocked', 'violation_fee.grok.csam'])(
-    'do not promise that %s costs nothing',
-    async (code) => {
-      const { client } = scripted([error(code, 400)]);
+  test.each([chat, draw, film])(
+    'leave it unknown whether refused content was charged, and send it once',
+    async (call) => {
+      for (const code of ['prompt_blocked', 'violation_fee.grok.csam']) {
+        const { client, requests } = scripted([error(code, 400)]);
 
-      expect((await apiErrorOf(chat(client))).message).not.toContain('no charge');
+        const failure = await apiErrorOf(call(client));
+
+        expect(failure).toMatchObject({ status: 400, code, outcome: 'unknown' });
+        expect(failure.message).toMatch(/may charge for that|may be charged/);
+        expect(requests).toHaveLength(1);
+      }
     },
   );
+
+  test.each<[string, number, object]>([
+    ['one-api', 401, { message: '无效的令牌 (request id: 2026)', type: 'one_api_error' }],
+    ['a fork of it', 401, { message: 'Invalid token (request id: 2026)', type: 'x_api_error' }],
+    ['LiteLLM', 401, { message: 'Authentication Error', type: 'auth_error', code: '401' }],
+    ['LiteLLM without a database', 400, { message: 'No connected db.', type: 'no_db_connection' }],
+    ['OpenRouter', 401, { message: 'No auth credentials found', code: 401 }],
+  ])('blame the key when %s refuses it', async (_, status, problem) => {
+    const { client, requests } = scripted([json({ error: problem }, status)]);
+
+    const failure = await apiErrorOf(chat(client));
+
+    expect(failure).toMatchObject({ status, outcome: 'rejected' });
+    expect(failure.message).toMatch(/Check apiKey: /);
+    expect(failure.message).not.toContain('operator');
+    expect(requests).toHaveLength(1);
+  });
 
   test('hint at the scheme when TLS fails without proof', async () => {
     const { client } = scripted([() => fetchFailure('ERR_SSL_WRONG_VERSION_NUMBER')]);

@@ -87,6 +87,17 @@ describe('the number of requests', () => {
     ['502 with a page', html(502), 'unknown', 3, 3, 1],
     ['503', error('system_cpu_overloaded', 503), 'unknown', 3, 3, 1],
     ['503 model_not_found', error('model_not_found', 503), 'rejected', 1, 1, 1],
+    [
+      '503 for a model without a channel, without a code',
+      json(
+        { error: { message: '当前分组 vip 下对于模型 m 无可用渠道', type: 'one_api_error' } },
+        503,
+      ),
+      'rejected',
+      1,
+      1,
+      1,
+    ],
     ['524', text('error code: 524', { status: 524 }), 'unknown', 3, 3, 1],
     ['200 with a page', html(200), 'unknown', 3, 1, 1],
     ['200 with nothing', text(''), 'unknown', 3, 1, 1],

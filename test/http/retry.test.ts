@@ -30,6 +30,7 @@ const rows: readonly [FailureKind, Outcome, Rule, Rule, Rule][] = [
   ['interrupted', 'unknown', 'retry', 'retry', 'throw'],
   ['unusable_answer', 'unknown', 'retry', 'throw', 'throw'],
   ['undecided', 'unknown', 'throw', 'throw', 'throw'],
+  ['content_refused', 'unknown', 'throw', 'throw', 'throw'],
 ];
 
 const kinds = rows.map(([kind]) => kind);
