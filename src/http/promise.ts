@@ -19,24 +19,38 @@ export interface WithResponse<T> {
   request_id: string | null;
 }
 
+/** The call behind a `GatewayPromise`, shared by every promise of it. */
+interface CallState<T> {
+  readonly answer: Promise<OpenAnswer<T>>;
+  parsed?: Promise<T>;
+  raw?: Response;
+}
+
 /**
  * A promise for a parsed answer that also gives access to the raw `Response`.
  *
  * The request is sent at once, whether or not the promise is awaited.
  */
 export class GatewayPromise<T> extends Promise<T> {
-  readonly #answer: Promise<OpenAnswer<T>>;
-  #parsed: Promise<T> | undefined;
-  #raw: Response | undefined;
+  /**
+   * Returns the state. A property rather than a private field: tracing wrappers return a proxy of this
+   * promise, and its methods are then called with the proxy as `this`.
+   *
+   * @internal
+   */
+  readonly state: () => CallState<T>;
 
   constructor(answer: Promise<OpenAnswer<T>>) {
     // `then` is overridden, so the inner promise is never looked at and never settles.
     super(() => {});
-    this.#answer = answer;
+    const state: CallState<T> = { answer };
+    this.state = () => state;
+    // Hidden from `console.log` and from equality checks.
+    Reflect.defineProperty(this, 'state', { enumerable: false });
   }
 
   /**
-   * A promise of a call that can begin only when something is there.
+   * Starts a call once `needed` has resolved.
    *
    * @internal
    */
@@ -44,11 +58,11 @@ export class GatewayPromise<T> extends Promise<T> {
     needed: Promise<Needed>,
     start: (needed: Needed) => GatewayPromise<T>,
   ): GatewayPromise<T> {
-    return new GatewayPromise(needed.then((value) => start(value).#answer));
+    return new GatewayPromise(needed.then((value) => start(value).state().answer));
   }
 
   /**
-   * The same call as a promise of another class.
+   * Returns the same call as a promise of a subclass.
    *
    * @internal
    */
@@ -56,11 +70,11 @@ export class GatewayPromise<T> extends Promise<T> {
     this: new (answer: Promise<OpenAnswer<T>>) => Own,
     call: GatewayPromise<T>,
   ): Own {
-    return new this(call.#answer);
+    return new this(call.state().answer);
   }
 
   /**
-   * `then` must give plain promises: a derived promise has no response of its own.
+   * `then` returns plain promises: a derived promise has no response of its own.
    *
    * @internal
    */
@@ -75,16 +89,18 @@ export class GatewayPromise<T> extends Promise<T> {
    * @throws the same errors as awaiting the promise, up to the headers
    */
   async asResponse(): Promise<Response> {
-    const answer = await this.#answer;
-    if (this.#parsed !== undefined) return answer.response;
-    this.#raw ??= answer.raw();
-    return this.#raw;
+    const state = this.state();
+    const answer = await state.answer;
+    if (state.parsed !== undefined) return answer.response;
+    state.raw ??= answer.raw();
+    return state.raw;
   }
 
   /** The parsed answer, the raw `Response` (its body is used up) and the request id. */
   async withResponse(): Promise<WithResponse<T>> {
-    const data = await this.#data();
-    const { response, requestId } = await this.#answer;
+    const state = this.state();
+    const data = await parsed(state);
+    const { response, requestId } = await state.answer;
     return { data, response, request_id: requestId ?? null };
   }
 
@@ -94,17 +110,19 @@ export class GatewayPromise<T> extends Promise<T> {
     onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
-    return this.#data().then(onFulfilled, onRejected);
+    return parsed(this.state()).then(onFulfilled, onRejected);
   }
+}
 
-  #data(): Promise<T> {
-    this.#parsed ??= this.#answer.then((answer) => {
-      const isTaken = this.#raw?.bodyUsed === true || this.#raw?.body?.locked === true;
-      const problem =
-        'was handed out by asResponse() and read there, so its body cannot be parsed here as well.';
-      check(!isTaken, 'response', problem);
-      return answer.parse();
-    });
-    return this.#parsed;
-  }
+/** Reads the body, once for all promises of the call. */
+function parsed<T>(state: CallState<T>): Promise<T> {
+  state.parsed ??= state.answer.then((answer) => {
+    const { raw } = state;
+    const isTaken = raw?.bodyUsed === true || raw?.body?.locked === true;
+    const problem =
+      'was returned by asResponse() and read there, so its body cannot be parsed here as well.';
+    check(!isTaken, 'response', problem);
+    return answer.parse();
+  });
+  return state.parsed;
 }

@@ -3,8 +3,9 @@ import { observeOpenAI } from '@langfuse/openai';
 import { wrapOpenAI as wrapForBraintrust } from 'braintrust';
 import { Client } from 'langsmith';
 import { wrapOpenAI as wrapForLangSmith } from 'langsmith/wrappers/openai';
-import { StreamTruncatedError, tool, type Gateway } from '../../dist/index.js';
+import { asOpenAI, StreamTruncatedError, tool, type Gateway } from '../../dist/index.js';
 import { describe, expect, test } from 'vitest';
+import OpenAI from 'openai';
 import { ask, cutNextStream, setUp, spentAt } from './emulator.ts';
 
 /** LangSmith, with a server that takes every trace. */
@@ -19,12 +20,18 @@ const langSmith = new Client({
   },
 });
 
-const wrappers: readonly (readonly [string, (client: Gateway) => Gateway])[] = [
+type Wrap = <Client extends Gateway | OpenAI>(client: Client) => Client;
+
+const forLangSmith: Wrap = (client) =>
+  wrapForLangSmith(client, { client: langSmith, tracingEnabled: true });
+
+const wrappers: readonly (readonly [string, Wrap])[] = [
   ['nothing', (client) => client],
-  ['LangSmith', (client) => wrapForLangSmith(client, { client: langSmith, tracingEnabled: true })],
+  ['LangSmith', forLangSmith],
   ['braintrust', (client) => wrapForBraintrust(client)],
   ['Langfuse', (client) => observeOpenAI(client)],
-  ['two of them', (client) => observeOpenAI(wrapForBraintrust(client))],
+  ['braintrust and Langfuse', (client) => observeOpenAI(wrapForBraintrust(client))],
+  ['braintrust and LangSmith', (client) => forLangSmith(wrapForBraintrust(client))],
 ];
 
 const weather = tool({
@@ -93,7 +100,68 @@ const uses: readonly (readonly [string, (client: Gateway) => Promise<unknown>])[
   ],
 ];
 
+/** The promises that a client returns. Their types here are those of `openai`. */
+const calls: readonly (readonly [string, (client: OpenAI) => OpenAIPromise])[] = [
+  ['create', ({ chat }) => chat.completions.create(ask)],
+  ['a stream', ({ chat }) => chat.completions.create({ ...ask, stream: true })],
+  ['parse', ({ chat }) => chat.completions.parse(ask)],
+  ['embeddings', ({ embeddings }) => embeddings.create({ model: 'm-embedding', input: 'Hi' })],
+  ['images', ({ images }) => images.generate({ model: 'm-image', prompt: 'A cat' })],
+];
+
+type OpenAIPromise = Pick<ReturnType<OpenAI['get']>, 'then' | 'withResponse' | 'asResponse'>;
+
+/** What is done with such a promise, and what comes of it. */
+const consumptions: readonly (readonly [string, (promise: OpenAIPromise) => Promise<unknown>])[] = [
+  [
+    'withResponse()',
+    async (promise) => {
+      const { data, response } = await promise.withResponse();
+      return [typeof data, response.status];
+    },
+  ],
+  ['asResponse()', async (promise) => [(await promise.asResponse()).status]],
+  [
+    'withResponse() after await',
+    async (promise) => {
+      const first = await promise;
+      const { data, response } = await promise.withResponse();
+      return [data === first, response.status];
+    },
+  ],
+  [
+    'asResponse() after await',
+    async (promise) => [await promise, await promise.asResponse()].length,
+  ],
+  ['catch()', async (promise) => typeof (await Promise.resolve(promise).catch(() => undefined))],
+];
+
 describe.each(wrappers)('wrapped by %s', (_wrapper, wrap) => {
+  describe.each(calls)('the promise of %s', (_call, call) => {
+    test.each(consumptions)(
+      '%s works as with openai, and is paid for once',
+      async (_how, consume) => {
+        const own = setUp();
+        const other = setUp();
+        const { apiKey, baseURL, fetch } = other.emulator;
+        const openai = new OpenAI({ apiKey, baseURL: `${baseURL}/v1`, fetch, maxRetries: 0 });
+        const outcome = async (client: OpenAI) => {
+          const promise = call(wrap(client));
+          if (typeof promise.asResponse === 'function') return consume(promise);
+          // Langfuse returns a plain promise.
+          await promise;
+          return 'not offered';
+        };
+        const client = own.client.withOptions({ baseURL: `${own.emulator.baseURL}/v1` });
+
+        const answer = await outcome(asOpenAI<OpenAI>(client));
+
+        expect(answer).toEqual(await outcome(openai));
+        expect(spentAt(own.emulator)).toEqual(spentAt(other.emulator));
+      },
+    );
+  });
+
   test.each(uses)('%s: the same answer, requests and charges', async (_use, use) => {
     const plain = setUp();
     const wrapped = setUp();
