@@ -1,5 +1,6 @@
 import { check, checkFunction, checkInteger } from './check.ts';
 import { InvalidInputError } from './errors/gateway-error.ts';
+import type { Copied } from './snapshot.ts';
 
 /** How far many calls have come. */
 export interface ManyProgress<Result> {
@@ -51,21 +52,18 @@ export function checkMany(options: {
 }
 
 /**
- * A list of parameters, each checked before anything is paid for.
+ * Checks the parameters of each call before anything is paid for.
  *
  * @param checkOne - Throws `InvalidInputError` for parameters that cannot work.
  * @throws `InvalidInputError` naming the place in the list
  */
 export function checkEach<Params>(
-  params: Iterable<Params>,
+  list: readonly Copied<Params>[],
   checkOne: (params: Params) => void,
-): readonly Params[] {
-  const isList = typeof params === 'object' && params !== null && Symbol.iterator in params;
-  check(isList, 'params', 'must be a list, with the parameters of one call in each place.');
-  const list = [...params];
-  for (const [index, one] of list.entries()) {
+): void {
+  for (const [index, { copy }] of list.entries()) {
     try {
-      checkOne(one);
+      checkOne(copy);
     } catch (error) {
       if (!InvalidInputError.isInstance(error)) throw error;
       const { field, message } = error;
@@ -74,7 +72,6 @@ export function checkEach<Params>(
       throw new InvalidInputError(place, message.slice(field.length + 2), { cause: error });
     }
   }
-  return list;
 }
 
 /**

@@ -41,6 +41,7 @@ import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { copyRunParams } from '../snapshot.ts';
 import { hasNoChoices, saysNothing } from './accumulator.ts';
 import { ChatRun, type FollowCaller } from './run.ts';
 import {
@@ -214,6 +215,9 @@ export class Completions {
    * before a tool gets them. An unknown tool, arguments that do not fit, and errors of tools are told to
    * the model, which can correct itself; listen to `functionToolCallError` to learn of them.
    *
+   * The client, the parameters and the options are read when this method is called; later changes do not
+   * reach the requests that follow, except for what is added to `runner.messages`.
+   *
    * With a `tool_choice` that names a function, the run ends when that function was called. With
    * `"required"` every answer calls tools, so only `maxChatCompletions` or `abort()` ends it.
    *
@@ -243,12 +247,12 @@ export class Completions {
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
     const Runner = params?.stream === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
-    const given = params && { ...params };
-    const run = new ChatRun<unknown>(params?.messages);
+    const [transport, given] = [this.transport().snapshot(), copyRunParams(params)];
+    const run = new ChatRun<unknown>(given?.messages);
     const own = { ...asGiven(options), signal: run.controller.signal };
     const work = async (runner: ChatCompletionRunner<unknown>) => {
-      const { runTools } = await this.transport().load(loadParsing, own);
-      return runTools(this.transport, given, own, run, runner);
+      const { runTools } = await transport.load(loadParsing, own);
+      return runTools(transport, given, own, run, runner);
     };
     return new Runner(run, work, followCaller(options));
   }

@@ -53,10 +53,10 @@ export function askParsed(
 /**
  * A conversation with tools, in the words of chat completions.
  *
- * @param transport - Gives the client as it is at the moment of each request.
+ * @param transport - A snapshot: every request goes to one gateway with one key.
  */
 export async function runTools(
-  transport: () => Transport,
+  transport: Transport,
   params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
   options: RunnerOptions,
   run: ChatRun<unknown>,
@@ -84,8 +84,8 @@ export async function runTools(
     // Providers refuse an empty list.
     const list = sent.length > 0 ? { tools: sent } : {};
     const asked = { ...body, messages: [...run.messages], ...list };
-    if (body.stream === true) return engine.read(askStream(transport(), asked, options));
-    const completion = await askWhole(transport(), asked, options);
+    if (body.stream === true) return engine.read(askStream(transport, asked, options));
+    const completion = await askWhole(transport, asked, options);
     run.emit('connect');
     const parsed = engine.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;

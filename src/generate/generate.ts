@@ -2,6 +2,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
 import type { RequestOptions } from '../options.ts';
+import { copyRunParams } from '../snapshot.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from './params.ts';
 import type {
@@ -86,6 +87,9 @@ export class Generate {
    * arguments that do not fit, and errors of functions are told to the model, which can correct itself.
    * In mode `ANY` every answer calls functions, so only `maxCalls` ends the run.
    *
+   * The client, the parameters and the options are read when this method is called; later changes do not
+   * reach the requests that follow.
+   *
    * @throws whatever `content()` throws; `onContent` was given what had been paid for
    *
    * @example
@@ -100,9 +104,13 @@ export class Generate {
     params: GenerateToolRunParams,
     options?: GenerateToolRunOptions,
   ): Promise<GenerateToolRun> {
-    // What the tools are handed stays itself.
-    const own = params && { ...params };
-    const [generate, , , more] = await this.transport().whenThere(loadGenerate, undefined, options);
-    return generate.runTools(own, more, (asked, request) => this.content(asked, request));
+    const own = copyRunParams(params);
+    const transport = this.transport();
+    const [generate, snapshot, , more] = await transport.whenThere(
+      loadGenerate,
+      undefined,
+      options,
+    );
+    return generate.runTools(snapshot, own, more);
   }
 }

@@ -189,12 +189,9 @@ function declarationOf({ function: definition }: AutoParseableTool<unknown>): Fu
 
 /** Asks for answers and calls the functions that they call, until one of them calls none. */
 export async function runTools(
+  transport: Transport,
   params: GenerateToolRunParams,
   options: GenerateToolRunOptions | undefined,
-  ask: (
-    params: GenerateContentParams,
-    options: RequestOptions,
-  ) => PromiseLike<GenerateContentResponse>,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
   const { functions, toolContext, tools = [], ...rest } = params;
@@ -229,7 +226,7 @@ export async function runTools(
       whatRemains: 'onContent was given every turn.',
       async ask() {
         const asked = { ...rest, contents: [...contents], tools: declared };
-        const answer = await ask(asked, { ...request, signal });
+        const answer = await generateContent(transport, asked, { ...request, signal });
         responses.push(answer);
         // Sent back as it came: signatures of thoughts must stay on their parts.
         const content = answer.candidates?.[0]?.content;

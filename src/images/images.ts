@@ -1,7 +1,9 @@
+import { asGiven } from '../given.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { partFor, type Transport } from '../http/transport.ts';
 import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
+import { type Copied, copyEach } from '../snapshot.ts';
 import type { Stream } from '../streams/stream.ts';
 import type {
   ImageEditParamsBase,
@@ -87,6 +89,9 @@ export class Images {
    * one is its result, and the others go on. While results wait to be taken no other is begun, so that
    * memory holds few images.
    *
+   * The client, the parameters and the options are read when this method is called; later changes do not
+   * reach requests that are yet to be sent.
+   *
    * An abort of `signal` stops those under way and sends no other: each has its error. Leaving the loop
    * begins no other; those under way are paid for and go on, and only `onProgress` hears of them.
    *
@@ -103,12 +108,11 @@ export class Images {
    * }
    * ```
    */
-  async *generateMany(
+  generateMany(
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    const { generateManyImages } = await partFor(loadRare, options?.signal);
-    yield* generateManyImages(params, options, (one, own) => this.generate(one, own));
+    return generateMany(this.transport().snapshot(), copyEach(params), asGiven(options));
   }
 
   /**
@@ -149,6 +153,15 @@ export class Images {
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
     return this.transport().late(loadRare, (rare) => rare.editImages, params, options);
   }
+}
+
+async function* generateMany(
+  transport: Transport,
+  takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
+  options: ImagesGenerateManyOptions,
+): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
+  const { generateManyImages } = await partFor(loadRare, options?.signal);
+  yield* generateManyImages(transport, takeParams, options);
 }
 
 // The types of `OpenAI.Images`.

@@ -12,6 +12,7 @@ import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import { checkEach, checkMany, eachTold, type ManyOptions, optionsOf } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
+import type { Copied } from '../snapshot.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { imageGenProtocol, imagesOf, imagesSchema } from './schema.ts';
@@ -56,17 +57,27 @@ export const wholeAnswer = jsonAnswer({
   fromEvents: async (call, answer) => imagesOf(await collectEvents(call, answer)),
 });
 
+const requestFor = (params: ImageGenerateParamsBase) => () => ({
+  json: checkNewImage(params),
+  ...taskRules,
+});
+
+function generateWhole(
+  transport: Transport,
+  params: ImageGenerateParamsBase,
+  options: RequestOptions | undefined,
+): GatewayPromise<ImagesResponse> {
+  return transport.call('images.generate', requestFor(params), wholeAnswer, options);
+}
+
 export function generateImages(
   transport: Transport,
   params: ImageGenerateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-  const request = () => ({ json: checkNewImage(params), ...taskRules });
-  if (params?.stream !== true) {
-    return transport.call('images.generate', request, wholeAnswer, options);
-  }
+  if (params?.stream !== true) return generateWhole(transport, params, options);
   const events = eventAnswer(imageGenProtocol(params.n ?? 1));
-  return transport.call('images.generate', request, events, options);
+  return transport.call('images.generate', requestFor(params), events, options);
 }
 
 /** Options of `images.generateMany()`. Those of a call hold for each of its calls. */
@@ -83,7 +94,7 @@ export interface ImagesGenerateManyOptions
 export type ImagesGenerateManyResult = {
   /** The place of the call in what was given. */
   readonly index: number;
-  /** Its parameters as they were given. */
+  /** Its parameters: the object that the caller passed. */
   readonly params: ImageGenerateParamsNonStreaming;
 } & (
   | { readonly images: ImagesResponse; readonly error?: undefined }
@@ -102,24 +113,22 @@ function checkWhole(params: ImageGenerateParamsBase): void {
 
 /** Makes images for each of many parameters. */
 export async function* generateManyImages(
-  params: Iterable<ImageGenerateParamsNonStreaming>,
+  transport: Transport,
+  takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
-  generate: (
-    params: ImageGenerateParamsNonStreaming,
-    options: RequestOptions,
-  ) => PromiseLike<ImagesResponse>,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
   checkObject('options', options);
   // Plain JavaScript may give none as `null`.
   const { concurrency: _, onProgress, ...request } = options ?? {};
   const concurrency = checkMany(options ?? {});
-  const list = checkEach(params, checkWhole);
-  yield* eachTold(list, { concurrency, onProgress }, async (one, index) => {
+  const list = takeParams();
+  checkEach(list, checkWhole);
+  yield* eachTold(list, { concurrency, onProgress }, async ({ original: params, copy }, index) => {
     try {
-      const images = await generate(one, optionsOf(request, index));
-      return { index, params: one, images };
+      const images = await generateWhole(transport, copy, optionsOf(request, index));
+      return { index, params, images };
     } catch (error) {
-      return { index, params: one, error };
+      return { index, params, error };
     }
   });
 }

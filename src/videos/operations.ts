@@ -4,6 +4,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import { checkEach, checkMany, eachDone, eachTold, optionsOf } from '../many.ts';
 import type { RequestOptions } from '../options.ts';
+import type { Copied } from '../snapshot.ts';
 import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
 import { handOver, type LedgerCall } from './ledger.ts';
 import { checkTaskId, checkVendorPrefix, makeRef, ownTask } from './ref.ts';
@@ -133,12 +134,13 @@ export async function* watch(
 /** Waits for many tasks. Each of them gets one result. */
 export async function* waitAll(
   transport: Transport,
-  tasks: Iterable<VideoTaskLike>,
+  takeTasks: () => Iterable<VideoTaskLike>,
   options: VideoWaitAllOptions,
   left: AbortSignal,
 ): AsyncGenerator<VideoWaitResult, void, undefined> {
   const scope = new WaitScope(transport, options, left);
   try {
+    const tasks = takeTasks();
     checkTasks(tasks);
     scope.limit(options);
     yield* eachDone(tasks, Infinity, async (task, index): Promise<VideoWaitResult> => {
@@ -205,7 +207,7 @@ export async function submitAndWait(
 /** Submits many tasks and waits for them. Each of them gets one result. */
 export async function* createAndWaitAll(
   transport: Transport,
-  params: Iterable<VideoCreateParams>,
+  takeParams: () => readonly Copied<VideoCreateParams>[],
   given: VideoCreateAndWaitAllOptions,
   left: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
@@ -216,12 +218,13 @@ export async function* createAndWaitAll(
   const scope = new WaitScope(transport, { ...options }, left);
   try {
     const concurrency = checkMany(options);
-    const list = checkEach(params, creation);
+    const list = takeParams();
+    checkEach(list, creation);
     scope.limit(options);
-    yield* eachTold<VideoCreateParams, VideoCreateAndWaitResult>(
+    yield* eachTold<Copied<VideoCreateParams>, VideoCreateAndWaitResult>(
       list,
       { concurrency, onProgress },
-      async (one, index) => {
+      async ({ original, copy }, index) => {
         let accepted: { ref?: VideoTaskRef } = {};
         const own = {
           ...optionsOf(options, index),
@@ -230,9 +233,9 @@ export async function* createAndWaitAll(
             return onSubmitted?.(ref, index);
           },
         };
-        const place = { index, params: one };
+        const place = { index, params: original };
         try {
-          const video = await submitAndWait(transport, creation(one), own, scope);
+          const video = await submitAndWait(transport, creation(copy), own, scope);
           return { ...place, ...accepted, video };
         } catch (error) {
           return { ...place, ...accepted, error };

@@ -1,7 +1,9 @@
 import type { GatewayPromise } from '../http/promise.ts';
 import { partFor, type Transport } from '../http/transport.ts';
 import { later } from '../load.ts';
+import { asGiven } from '../given.ts';
 import type { RequestOptions } from '../options.ts';
+import { copyEach, copyList } from '../snapshot.ts';
 import type {
   ImageInputReferenceParam,
   Video,
@@ -214,8 +216,8 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const transport = this.transport();
-    return whenLoaded(options, (videos, left) => videos.watch(transport, task, options, left));
+    const [transport, own] = [this.transport(), asGiven(options)];
+    return whenLoaded(own, (videos, left) => videos.watch(transport, task, own, left));
   }
 
   /**
@@ -238,8 +240,8 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const transport = this.transport();
-    return whenLoaded(options, (videos, left) => videos.waitAll(transport, tasks, options, left));
+    const [transport, takeTasks, own] = [this.transport(), copyList(tasks), asGiven(options)];
+    return whenLoaded(own, (videos, left) => videos.waitAll(transport, takeTasks, own, left));
   }
 
   /**
@@ -308,6 +310,9 @@ export class Videos {
    * `concurrency` at a time: the next is submitted when one has ended and was taken. All of them share one
    * limit of polls per second. An error of one is its result, and the others go on.
    *
+   * The client, the parameters and the options are read when this method is called; later changes do not
+   * reach submissions that are yet to be sent.
+   *
    * An abort of `signal` ends all waits and submits no other; leaving the loop does so, too. Tasks that
    * were submitted go on: their handles were given to `onSubmitted`.
    *
@@ -326,9 +331,9 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const transport = this.transport();
-    return whenLoaded(options, (videos, left) =>
-      videos.createAndWaitAll(transport, params, options, left),
+    const [transport, takeParams, own] = [this.transport(), copyEach(params), asGiven(options)];
+    return whenLoaded(own, (videos, left) =>
+      videos.createAndWaitAll(transport, takeParams, own, left),
     );
   }
 

@@ -201,7 +201,7 @@ export interface VideoCreateAndWaitAllOptions
 export type VideoCreateAndWaitResult = {
   /** The place of the task in what was given. */
   readonly index: number;
-  /** Its parameters as they were given. */
+  /** Its parameters: the object that the caller passed. */
   readonly params: VideoCreateParams;
   /** The handle of the task, when it was accepted: it is paid for, and can be waited for again. */
   readonly ref?: VideoTaskRef | undefined;
