@@ -17,7 +17,7 @@ const models: Readonly<Record<string, string>> = {
 function modelOf({ name }: Recording): string {
   if (name.includes('chain')) return 'm-video';
   const vendor = Object.keys(models).find((known) => name.includes(known)) ?? 'sora';
-  return models[name.startsWith('vendor route') ? 'kling' : vendor] ?? '';
+  return models[/^(vendor route|content, range)/.test(name) ? 'kling' : vendor] ?? '';
 }
 
 async function submit(emulator: Emulator, model: string): Promise<string> {

@@ -4,6 +4,8 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/t
 /** A request that a real gateway was sent, and what it answered. */
 export interface Recording {
   readonly name: string;
+  /** Whether a client meets it in everyday use, rather than with one vendor or after one failure. */
+  readonly common?: true | undefined;
   readonly request: {
     readonly method: string;
     readonly path: string;
@@ -19,6 +21,8 @@ export interface Recording {
     readonly status: number;
     /** The content type without its parameters. */
     readonly type?: string | undefined;
+    /** The headers of `comparedHeaders` that came; `null` for an id that is otherwise always there. */
+    readonly headers?: Readonly<Record<string, string | null>> | undefined;
     readonly body?: unknown;
     /** The data of an event stream. Of events in a row that look alike only the first is kept. */
     readonly events?: readonly unknown[] | undefined;
@@ -136,6 +140,55 @@ async function compareBodies(
   return isAlike ? [] : [`body: ${recorded} bytes there, ${size} here`];
 }
 
+const isPresent = (value: string): string => (value === '' ? 'empty' : 'present');
+
+/** JSON with its fields in order. */
+const sorted = (json: string): string =>
+  JSON.stringify(Object.entries(Object(JSON.parse(json))).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+const asSent = (value: string): string => value;
+
+/** The headers that a client or a browser reads, with the part of their value that has to agree. */
+const comparedHeaders: readonly (readonly [name: string, part: (value: string) => string])[] = [
+  ['x-oneapi-request-id', isPresent],
+  ['x-new-api-version', isPresent],
+  ['x-new-api-other-ratios', sorted],
+  ['retry-after', isPresent],
+  ['location', asSent],
+  ['cache-control', asSent],
+  ['x-accel-buffering', asSent],
+  ['accept-ranges', asSent],
+  ['etag', isPresent],
+  ['last-modified', isPresent],
+];
+
+/** The headers of every answer, recorded only where one is missing. */
+const usual = { 'x-oneapi-request-id': 'an id', 'x-new-api-version': 'a version' };
+
+/** Headers compared where the request has an origin. */
+const corsHeaders = [
+  'allow-origin',
+  'allow-methods',
+  'allow-headers',
+  'allow-credentials',
+  'max-age',
+].map((name) => [`access-control-${name}`, asSent] as const);
+
+function compareHeaders({ request, answer }: Recording, response: Response): string[] {
+  const recorded: Record<string, string | null> = { ...usual, ...answer.headers };
+  const compared = [
+    ...comparedHeaders,
+    ...(request.headers?.['origin'] === undefined ? [] : corsHeaders),
+  ];
+  return compared.flatMap(([name, part]) => {
+    const comparable = (value: string | null | undefined): string =>
+      value === null || value === undefined ? 'nothing' : part(value);
+    const real = comparable(recorded[name]);
+    const ours = comparable(response.headers.get(name));
+    return real === ours ? [] : [`header ${name}: ${real} there, ${ours} here`];
+  });
+}
+
 function bodyOf({ json, form, text }: Recording['request']): BodyInit | undefined {
   if (form === undefined) return text ?? (json === undefined ? undefined : toText(json));
   const data = new FormData();
@@ -173,6 +226,7 @@ export async function replay(recording: Recording, setup: Setup): Promise<readon
   return [
     ...(answer.status === status ? [] : [`status: ${status} there, ${answer.status} here`]),
     ...(answeredType === type ? [] : [`type: ${type} there, ${answeredType} here`]),
+    ...compareHeaders(recording, answer),
     ...(await compareBodies(recording.answer, answer)),
   ];
 }

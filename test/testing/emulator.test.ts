@@ -372,6 +372,16 @@ describe('routing', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'api_not_implemented' } });
   });
 
+  test.each([true, false])('a preflight has the headers of other answers: %s', async (isShown) => {
+    const { emulator } = newClient({ quirks: { requestIdHeader: isShown } });
+
+    const { headers } = await emulator.fetch('/v1/chat/completions', { method: 'OPTIONS' });
+
+    expect(headers.has('x-oneapi-request-id')).toBe(isShown);
+    expect(headers.get('x-new-api-version')).toBe('emulator');
+    expect(headers.get('access-control-allow-credentials')).toBe('true');
+  });
+
   test('a preflight is answered for every origin and remembers what it asked for', async () => {
     const { emulator } = newClient();
 

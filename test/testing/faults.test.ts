@@ -236,6 +236,89 @@ describe('another answer', () => {
   });
 });
 
+describe('a refusal of the vendor', () => {
+  const chat = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] };
+  const generate = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] };
+  const json = 'application/json';
+
+  test.each([
+    ['/v1/chat/completions', chat, 429, json, 'rate_limit_exceeded'],
+    ['/v1/chat/completions', chat, 500, json, null],
+    [
+      '/v1/chat/completions',
+      { ...chat, stream: true },
+      429,
+      'text/event-stream',
+      'rate_limit_exceeded',
+    ],
+    ['/v1beta/models/gemini-2.5-flash:generateContent', generate, 429, json, 429],
+    [
+      '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
+      generate,
+      503,
+      'text/event-stream',
+      503,
+    ],
+    ['/v1beta/models/gpt-4o:generateContent', generate, 401, json, 'invalid_api_key'],
+    [
+      '/v1/images/generations',
+      { model: 'gpt-image-1', prompt: 'A fox', stream: true },
+      400,
+      json,
+      null,
+    ],
+  ])('%s with %j: %i as %s, not charged', async (path, body, status, type, code) => {
+    const { emulator, post } = newClient();
+    emulator.fail({ fault: { type: 'vendor-refusal', status } });
+
+    const response = await post(path, body);
+
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(response.headers.has('retry-after')).toBe(false);
+    expect(await response.json()).toMatchObject({ error: { code } });
+    expect(emulator.charges).toEqual([]);
+  });
+
+  test.each([false, true])('an HTML page becomes JSON; stream: %s', async (stream) => {
+    const { emulator, post } = newClient();
+    emulator.fail({ fault: { type: 'vendor-refusal', status: 502, body: 'html' } });
+
+    const response = await post('/v1/chat/completions', { ...chat, stream });
+
+    expect(response.status).toBe(502);
+    const code = 'bad_response_status_code';
+    expect(await response.json()).toEqual({
+      error: { message: 'openai_error', type: code, param: '', code },
+    });
+  });
+
+  test('a download of content that the vendor refuses is a 502', async () => {
+    const { emulator, post, get } = newClient({ videoDuration: 0 });
+    const { id } = await (await post('/v1/videos', { model: 'sora-2', prompt: 'A boat' })).json();
+    emulator.fail({ fault: { type: 'vendor-refusal', status: 404 } });
+
+    const response = await get(`/v1/videos/${id}/content`);
+
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({
+      error: { message: 'Upstream service returned status 404', type: 'server_error' },
+    });
+  });
+
+  test.each([
+    ['new_api_error', 'application/json'],
+    ['server_error', 'text/event-stream'],
+  ])('an error of type %s in a stream is labelled %s', async (errorType, type) => {
+    const { emulator, post } = newClient();
+    emulator.fail({ fault: { type: 'error', status: 500, errorType } });
+
+    const response = await post('/v1/chat/completions', { ...chat, stream: true });
+
+    expect(response.headers.get('content-type')).toBe(type);
+  });
+});
+
 describe('a broken body', () => {
   test.each(['reset', 'end'] as const)('is cut after some bytes by a %s', async (how) => {
     const { emulator, response } = await faulty({ type: 'cut', bytes: 10, how });

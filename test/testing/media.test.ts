@@ -414,6 +414,23 @@ describe('speech and translation', () => {
 
     expect(await (await post('/v1/audio/translations', form)).text()).toEqual(body);
   });
+
+  test.each([
+    ['whisper-1', 'vendor', 'application/json'],
+    ['whisper-1', 'text', 'text/plain; charset=utf-8'],
+    ['m-translation', 'vendor', 'text/plain; charset=utf-8'],
+    ['m-translation', 'json', 'application/json'],
+  ] as const)('translation of %s as vtt, quirk "%s": %s', async (model, translationVtt, type) => {
+    const { post } = newClient({ quirks: { translationVtt } });
+    const form = new FormData();
+    form.set('model', model);
+    form.set('response_format', 'vtt');
+    form.set('file', new File(['OggS'], 'talk.ogg'));
+
+    const response = await post('/v1/audio/translations', form);
+
+    expect(response.headers.get('content-type')).toBe(type);
+  });
 });
 
 describe('the content of a video', () => {

@@ -25,26 +25,40 @@ async function submittedTo(model: string, prompt = 'A boat', options: EmulatorOp
 
 describe('seconds of a submission', () => {
   test.each([
-    ['kling-v1', '10', '5', 5000],
-    ['viduq1', '10', '5', 5000],
-    ['MiniMax-Hailuo-02', '10', '6', 6000],
-    ['jimeng_v30', '10', '5', 5000],
-    ['veo-3.0-generate-001', '10', '8', 10_000],
-    ['sora-2', '8', '8', 8000],
-    ['wan2.5-t2v-preview', '10', '10', 10_000],
-    ['m-video', '10', '10', 10_000],
+    ['kling-v1', '10', '5', 1000, {}],
+    ['viduq1', '10', '5', 1000, {}],
+    ['MiniMax-Hailuo-02', '10', '6', 1000, {}],
+    ['jimeng_v30', '10', '5', 1000, {}],
+    ['veo-3.0-generate-001', '10', '8', 10_000, { resolution: 1, seconds: 10 }],
+    ['sora-2', '8', '8', 8000, { seconds: 8, size: 1 }],
+    ['wan2.5-t2v-preview', '10', '10', 33_333, { 'resolution-1080P': 10 / 3, seconds: 10 }],
+    ['m-video', '10', '10', 10_000, { seconds: 10, size: 1 }],
   ])(
-    '%s: %s in JSON are %s made and %i paid; a form is heard',
-    async (model, seconds, made, paid) => {
+    '%s: %s in JSON make a video of %s seconds for %i units; a form is read everywhere',
+    async (model, seconds, made, paid, ratios) => {
       const { emulator, post } = newClient();
 
-      await post('/v1/videos', { model, prompt: 'A boat', seconds });
-      await post('/v1/videos', formOf({ model, prompt: 'A boat', seconds }));
+      const order = { model, prompt: 'A boat', seconds };
+      const answers = [await post('/v1/videos', order), await post('/v1/videos', formOf(order))];
 
       expect(emulator.videos.list.map((video) => video.seconds)).toEqual([made, seconds]);
-      expect(emulator.charges.map(({ amount }) => amount)).toEqual([paid, Number(seconds) * 1000]);
+      expect(emulator.charges.map(({ amount }) => amount)).toEqual([paid, paid]);
+      for (const { headers } of answers) {
+        expect(JSON.parse(headers.get('x-new-api-other-ratios') ?? '')).toEqual(ratios);
+      }
     },
   );
+
+  test.each([
+    ['1280*720', 10_000],
+    ['832*480', 5000],
+  ])('wan charges by the resolution: %s costs %i units', async (size, paid) => {
+    const { emulator, post } = newClient();
+
+    await post('/v1/videos', { model: 'wan2.5-t2v-preview', prompt: 'A boat', size });
+
+    expect(emulator.charges).toMatchObject([{ amount: paid }]);
+  });
 
   test('a number in JSON is refused where it is read and ignored elsewhere; duration is heard', async () => {
     const { emulator, post, ask } = newClient();

@@ -1,14 +1,17 @@
 import { withBodyFault } from './body-faults.ts';
-import { fieldsOf, fileURL, type Call } from '../server/call.ts';
+import { asksForStream, fieldsOf, fileURL, type Call } from '../server/call.ts';
 import { ConnectionLoss } from '../server/byte-stream.ts';
+import { streamHeaders } from '../server/event-stream.ts';
 import {
   contentRefusal,
   errorBody,
   refusal,
   taskRefusal,
   withRequestId,
+  type ErrorDetails,
 } from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
+import { vendorOf } from '../control/models.ts';
 import { gatewayUsage } from '../routes/usage.ts';
 import { delay, untilAborted } from '../../http/abort.ts';
 
@@ -22,9 +25,11 @@ function html(status: number, title: string): Response {
   });
 }
 
-/** The index page of the gateway's web console, which answers every path that is not an API path. */
+/** Returns the index page of the gateway's web console, the answer to every path outside the API. */
 export function consolePage(): Response {
-  return html(200, 'Model gateway console');
+  const response = html(200, 'Model gateway console');
+  response.headers.set('cache-control', 'no-cache');
+  return response;
 }
 
 const reasons: Readonly<Record<number, string>> = {
@@ -34,8 +39,17 @@ const reasons: Readonly<Record<number, string>> = {
   524: 'A timeout occurred',
 };
 
+/**
+ * Headers of an error with a JSON body. The gateway labels a stream before it asks the vendor, so a
+ * vendor's error is labelled as one too.
+ */
+function errorHeaders(call: Call, { type = 'new_api_error' }: ErrorDetails) {
+  const isLabelled = type !== 'new_api_error' && /^(chat|generate)\./.test(call.operation);
+  return isLabelled && asksForStream(call) ? streamHeaders : { 'content-type': 'application/json' };
+}
+
 function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Response {
-  const { status, contentType = 'application/json', headers, message, code, param } = fault;
+  const { status, contentType, headers, message, code, param } = fault;
   const isTask =
     call.operation.startsWith('videos.') && call.operation !== 'videos.downloadContent';
   const envelope = fault.envelope ?? (isTask ? 'task' : 'openai');
@@ -43,10 +57,11 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
   const details = { message: words, type: fault.errorType, code, param };
   const full = withRequestId(envelope, details, call.requestId);
   const body = errorBody(envelope, status, { ...details, message: full });
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': contentType, ...headers },
-  });
+  const labels = {
+    ...errorHeaders(call, details),
+    ...(contentType === undefined ? {} : { 'content-type': contentType }),
+  };
+  return new Response(JSON.stringify(body), { status, headers: { ...labels, ...headers } });
 }
 
 /** Whether the books of a real gateway showed a charge for an error inside of a 200. */
@@ -71,13 +86,11 @@ function isChargedInside({ operation }: Call, model: string, isTyped: boolean): 
 async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Response>) {
   const { operation } = call;
   const fields = fieldsOf(call);
-  const isStream = operation === 'chat.completions.create' && fields.raw('stream') === true;
+  const isStream = operation === 'chat.completions.create' && asksForStream(call);
   // Of a stream only the gateway's own count is left.
   if (isStream) return work();
   if (isChargedInside(call, fields.string('model') ?? '', isTyped)) await work();
-  if (operation === 'generate.contentStream') {
-    return new Response('', { headers: { 'content-type': 'text/event-stream' } });
-  }
+  if (operation === 'generate.contentStream') return new Response('', { headers: streamHeaders });
   if (operation.startsWith('videos.')) {
     const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
     return Response.json(errorBody('task', 200, { message, code: 'ali_api_error' }));
@@ -94,13 +107,56 @@ async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Res
   return Response.json(operation.startsWith('chat.') ? { error, usage } : { error });
 }
 
-/** What a gateway makes of a vendor's refusal; of a 429 only its own sentence stays. */
-function refusedByVendor(status: number): Response {
-  const details = { message: 'The vendor refused', type: 'server_error', param: null, code: null };
-  const message =
-    status === 429 ? '当前分组上游负载已饱和，请稍后再试' : JSON.stringify({ error: details });
+/** Error details of OpenAI by status, which the gateway passes on. */
+function vendorDetails(status: number): ErrorDetails {
+  switch (status) {
+    case 401:
+      return {
+        message: 'Incorrect API key provided',
+        type: 'invalid_request_error',
+        code: 'invalid_api_key',
+      };
+    case 429:
+      return {
+        message: 'Rate limit reached',
+        type: 'requests',
+        code: 'rate_limit_exceeded',
+      };
+    default: {
+      const type = status < 500 ? 'invalid_request_error' : 'server_error';
+      return { message: 'The vendor refused', type, code: null };
+    }
+  }
+}
+
+/** Returns the error of a video submission; a vendor's 429 keeps nothing of the vendor's message. */
+function refusedSubmission(status: number): Response {
+  const { message: reason, type, code: reasonCode } = vendorDetails(status);
+  const error = { message: reason, type, param: null, code: reasonCode };
+  const message = status === 429 ? '当前分组上游负载已饱和，请稍后再试' : JSON.stringify({ error });
   const code = 'fail_to_fetch_task';
   return Response.json(errorBody('task', status, { message, code }), { status });
+}
+
+/** Returns the gateway's version of a vendor's error. */
+function refusedByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: Call): Response {
+  const { status, body } = fault;
+  const { operation, requestId, parameters, world } = call;
+  if (operation === 'videos.downloadContent') {
+    const message = `Upstream service returned status ${status}`;
+    return contentRefusal(502, message).toResponse(requestId);
+  }
+  if (operation.startsWith('videos.')) return refusedSubmission(status);
+  const unread = { message: 'openai_error', type: 'bad_response_status_code' };
+  const vendor = vendorOf(world.models, parameters['model'] ?? '');
+  const isGoogle = operation.startsWith('generate.') && vendor !== 'openai';
+  const known = vendorDetails(status);
+  const relayed = isGoogle ? { ...known, type: 'upstream_error', code: status } : known;
+  const details = body === 'html' ? { ...unread, code: unread.type } : relayed;
+  return new Response(JSON.stringify(errorBody('openai', status, details)), {
+    status,
+    headers: errorHeaders(call, details),
+  });
 }
 
 function missingTask({ operation }: Call): Error {
@@ -155,7 +211,7 @@ export async function answerWithFault(
     case 'error-in-200':
       return errorInside(call, fault.typed !== false, work);
     case 'vendor-refusal':
-      return refusedByVendor(fault.status);
+      return refusedByVendor(fault, call);
     case 'cut':
     case 'stall':
     case 'drip':

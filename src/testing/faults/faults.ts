@@ -34,7 +34,10 @@ export type AnswerFault =
       readonly status: number;
       /** @defaultValue "task" for video operations, otherwise "openai" */
       readonly envelope?: ErrorEnvelope | undefined;
-      /** The stated content type, for example `text/event-stream`. @defaultValue "application/json" */
+      /**
+       * The content type. @defaultValue "application/json"; "text/event-stream" for a vendor's error
+       * (`errorType` is not "new_api_error") when chat or generate asked for a stream
+       */
       readonly contentType?: string | undefined;
       readonly headers?: Readonly<Record<string, string>> | undefined;
       /** The `type` inside of the error; `new_api_error` marks the gateway's own. @defaultValue "new_api_error" */
@@ -54,14 +57,25 @@ export type AnswerFault =
     }
   | {
       /**
-       * A vendor refuses the submission of a video: `fail_to_fetch_task` in the task envelope, not
-       * charged. Any status of a vendor comes through, 201 too; a 429 has no `Retry-After`.
+       * The vendor behind the gateway answers with an error, as the gateway relays it. Not charged, and
+       * without the vendor's `Retry-After`. A video submission gets `fail_to_fetch_task` in the task
+       * envelope with any status of the vendor, 201 too. Other routes get the vendor's error as JSON;
+       * in streams of chat and generate that JSON is labelled `text/event-stream`. A download of
+       * content gets a 502.
        */
       readonly type: 'vendor-refusal';
       readonly status: number;
+      /**
+       * The vendor's body: an error as JSON, or an HTML page, which the gateway replaces with
+       * `bad_response_status_code`. @defaultValue "json"
+       */
+      readonly body?: 'json' | 'html' | undefined;
     }
   | {
-      /** An HTML page: a proxy's error page (502), or the console's index page (200). */
+      /**
+       * An HTML page: the error page of a proxy in front of the gateway (502), or the console's index
+       * page (200). A page of the vendor behind it is `vendor-refusal` with `body: 'html'`.
+       */
       readonly type: 'html';
       readonly status: number;
       readonly charged?: boolean | undefined;

@@ -102,6 +102,11 @@ export interface MediaQuirks {
   speechType: 'true' | 'octet-stream' | 'missing';
   /** Speech as the answer itself, or as a redirect to a file. @defaultValue "body" */
   speechDelivery: 'body' | 'redirect';
+  /**
+   * The answer to a translation as `vtt`: subtitles, or JSON; `vendor` is JSON for OpenAI's models
+   * (`whisper-1`), otherwise subtitles. @defaultValue "vendor"
+   */
+  translationVtt: 'vendor' | 'text' | 'json';
   /** Whether files are served from another origin than the gateway. @defaultValue "same" */
   fileOrigin: 'same' | 'other';
 }
@@ -261,6 +266,7 @@ export const defaultQuirks: Quirks = {
   imageFormatRefused: false,
   speechType: 'true',
   speechDelivery: 'body',
+  translationVtt: 'vendor',
   fileOrigin: 'same',
   videoSubmitStatus: 200,
   videoId: 'both',

@@ -9,6 +9,7 @@ import {
   requiredModelOf,
   type Handler,
 } from '../server/call.ts';
+import { vendorOf } from '../control/models.ts';
 import { refusal } from '../server/errors.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import type { Fields } from '../server/fields.ts';
@@ -121,9 +122,21 @@ function written(call: Call, { format, text, duration }: Heard, verbose: object)
 
 const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
 
+/** Whether subtitles in the format `vtt` are replaced with JSON. */
+function isVttDropped({ world: { models, quirks } }: Call, model: string): boolean {
+  const { translationVtt } = quirks;
+  if (translationVtt !== 'vendor') return translationVtt === 'json';
+  return vendorOf(models, model) === 'openai';
+}
+
 /** `POST /v1/audio/translations`. */
-export const createTranslation: Handler = async (call) =>
-  written(call, await hear(call, 'translation'), { task: 'translate', language: 'english' });
+export const createTranslation: Handler = async (call) => {
+  const heard = await hear(call, 'translation');
+  const isDropped =
+    heard.format === 'vtt' && isVttDropped(call, heard.fields.string('model') ?? '');
+  const translated = isDropped ? { ...heard, format: 'json' } : heard;
+  return written(call, translated, { task: 'translate', language: 'english' });
+};
 
 /** Whether a model gives its text piece by piece, by its name. */
 const canStream = (model: string | undefined): boolean => !/whisper/i.test(model ?? '');

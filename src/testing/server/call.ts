@@ -60,6 +60,13 @@ export function invalid(
   return refuse(status, code, message);
 }
 
+/** Whether the request asks for an event stream. */
+export function asksForStream({ operation, body, url }: Call): boolean {
+  if (operation === 'generate.contentStream') return true;
+  if (operation === 'generate.content') return url.searchParams.get('alt') === 'sse';
+  return record(body.kind === 'json' ? body.value : undefined)['stream'] === true;
+}
+
 /** The fields of the body. */
 export function fieldsOf(call: Call): Fields {
   const { body } = call;
@@ -121,8 +128,6 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
   ledger.add({ operation, model, amount, requestId, taskId, at });
   if (!quirks.booksCharges) return;
   const other = chargeDetails(call.url.pathname, quirks.booksNameTasks ? taskId : undefined);
-  const isStream =
-    record(call.body.kind === 'json' ? call.body.value : undefined)['stream'] === true;
   ledger.books.write({
     type: 'consume',
     model,
@@ -130,7 +135,7 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
     at,
     tokens,
     content,
-    isStream,
+    isStream: asksForStream(call),
     requestId,
     other,
   });

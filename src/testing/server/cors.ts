@@ -1,20 +1,19 @@
 /** The headers that let a page of any origin call the emulator. */
 const shared: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
-  'access-control-allow-methods': 'GET, POST, PUT, DELETE, OPTIONS',
+  'access-control-allow-credentials': 'true',
+  'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
   // A star would not cover `Authorization`, so the names are spelled out.
   'access-control-allow-headers': 'authorization, content-type, accept',
 };
 
-/** The answer to a preflight request. */
-export function preflightResponse(): Response {
-  return new Response(null, {
-    status: 204,
-    headers: { ...shared, 'access-control-max-age': '0' },
-  });
+/** Answers a preflight request. */
+export function preflightResponse(requestId: string | undefined): Response {
+  const headers = { 'access-control-max-age': '0' };
+  return withCommonHeaders(new Response(null, { status: 204, headers }), requestId);
 }
 
-/** Adds the headers that every answer of the gateway carries. */
+/** Adds the headers of every answer of the gateway. */
 export function withCommonHeaders(response: Response, requestId: string | undefined): Response {
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(shared)) headers.set(name, value);

@@ -115,7 +115,8 @@ function notFound(request: Request): Response {
   if (!isApiPath(pathname)) return consolePage();
   const message = `Invalid URL (${request.method} ${pathname})`;
   const error = { message, type: 'invalid_request_error', param: '', code: '' };
-  return Response.json({ error }, { status: 404 });
+  const headers = { 'cache-control': 'max-age=604800' };
+  return Response.json({ error }, { status: 404, headers });
 }
 
 async function answer(
@@ -176,18 +177,19 @@ export async function dispatch(gateway: Gateway, request: Request): Promise<Resp
   if (new URL(request.url).pathname.startsWith(controlPrefix)) {
     return answerControl(gateway.controlled, request);
   }
+  const now = world.clock.now();
+  const id = world.ids.nextRequestId(now);
+  const shownId = world.quirks.requestIdHeader ? id : undefined;
   if (request.method === 'OPTIONS') {
     log.addPreflight(request);
-    return preflightResponse();
+    return preflightResponse(shownId);
   }
-  const now = world.clock.now();
-  const logged = new LoggedRequest(request, world.ids.nextRequestId(now), now);
+  const logged = new LoggedRequest(request, id, now);
   log.add(logged);
   try {
     const response = await answer(gateway, request, logged).catch((error: unknown) =>
       failure(error, request, logged.id),
     );
-    const shownId = world.quirks.requestIdHeader ? logged.id : undefined;
     return observed(withCommonHeaders(response, shownId), logged, request);
   } catch (error) {
     logged.disconnected ||= request.signal.aborted;

@@ -47,6 +47,13 @@ async function* written(
   }
 }
 
+/** Headers of every stream, set before the gateway asks the vendor. */
+export const streamHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
 /** The answer that streams some events, with the fault of the call worked into it. */
 export function eventResponse(call: Call, events: readonly StreamEvent[]): Response {
   // The quirks of the moment: a test may change them while the stream is still read.
@@ -56,11 +63,5 @@ export function eventResponse(call: Call, events: readonly StreamEvent[]): Respo
     const pieces = written(steps, quirks, signal);
     return quirks.pieceBytes > 0 ? resized(pieces, quirks.pieceBytes) : pieces;
   });
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-  });
+  return new Response(body, { headers: streamHeaders });
 }

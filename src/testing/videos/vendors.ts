@@ -28,12 +28,23 @@ export interface VideoChannel {
   readonly metadata: Readonly<Record<string, 'string' | 'number' | 'object'>>;
   /** Whether `seconds` is paid for, though the vendor does not hear of it. */
   readonly billsUnread: boolean;
+  /** Returns the multipliers of the price of one video, which the submission's answer lists. */
+  readonly ratios: (seconds: number, size: string) => Readonly<Record<string, number>>;
+  /** Whether the content comes from an address of the vendor, with that server's validators. */
+  readonly hasContentAddress: boolean;
   /** Whether it reads nothing but `content`, and that only in JSON. */
   readonly needsContent: boolean;
   /** How its review refuses. */
   readonly failure: TaskFailure;
   /** What its models do unless a quirk is set. */
   readonly quirks: Partial<VideoQuirks>;
+}
+
+/** Alibaba charges by the resolution. */
+function aliRatios(seconds: number, size: string): Readonly<Record<string, number>> {
+  const lines = Math.min(...(size.match(/\d+/g) ?? []).map(Number));
+  if (lines >= 1080) return { 'resolution-1080P': 10 / 3, seconds };
+  return lines >= 720 ? { 'resolution-720P': 2, seconds } : { 'resolution-480P': 1, seconds };
 }
 
 /** A channel that understands everything. */
@@ -45,6 +56,8 @@ const plain: VideoChannel = {
   reads: ['file', 'input_reference', 'image', 'images'],
   metadata: {},
   billsUnread: false,
+  ratios: (seconds) => ({ seconds, size: 1 }),
+  hasContentAddress: true,
   needsContent: false,
   failure: {
     message: 'The content was rejected by the safety review.',
@@ -52,6 +65,9 @@ const plain: VideoChannel = {
   },
   quirks: {},
 };
+
+/** A channel whose videos have one price, whatever their length. */
+const perVideo = { ratios: () => ({}) } satisfies Partial<VideoChannel>;
 
 const common: Partial<VideoQuirks> = {
   videoEarlyEnd: true,
@@ -64,6 +80,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   // Sora.
   openai: {
     ...plain,
+    hasContentAddress: false,
     size: '720x1280',
     sizes: /^(720x1280|1280x720|1024x1792|1792x1024)$/,
     failure: {
@@ -80,6 +97,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
   kling: {
     ...plain,
+    ...perVideo,
     seconds: '5',
     reads: ['image'],
     metadata: { duration: 'string', camera_control: 'object' },
@@ -95,6 +113,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
   ali: {
     ...plain,
+    ratios: aliRatios,
     seconds: '5',
     size: '1920*1080',
     sizes: /^\d+\*\d+$|^\d+p$/i,
@@ -109,6 +128,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
   vidu: {
     ...plain,
+    ...perVideo,
     seconds: '5',
     reads: ['image', 'images'],
     metadata: { duration: 'number' },
@@ -117,6 +137,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
   hailuo: {
     ...plain,
+    ...perVideo,
     seconds: '6',
     reads: [],
     metadata: { duration: 'number' },
@@ -125,6 +146,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
   jimeng: {
     ...plain,
+    ...perVideo,
     seconds: '5',
     reads: ['file', 'image'],
     metadata: { frames: 'number' },
@@ -140,6 +162,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   // Veo.
   google: {
     ...plain,
+    ratios: (seconds) => ({ resolution: 1, seconds }),
     seconds: '8',
     reads: ['file'],
     metadata: { durationSeconds: 'number' },
@@ -158,6 +181,7 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   // Seedance.
   doubao: {
     ...plain,
+    ...perVideo,
     seconds: '5',
     reads: [],
     needsContent: true,

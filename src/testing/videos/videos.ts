@@ -17,12 +17,25 @@ import { videoBody } from './bodies.ts';
 import type { EmulatorVideo, VideoOrder } from './tasks.ts';
 import { channelOf, quirksFor, type VideoChannel } from './vendors.ts';
 
+type Ratios = ReturnType<VideoChannel['ratios']>;
+
+/** Returns the usage log's description of a video's price: the ratios other than 1. */
+function priceText(ratios: Ratios): string {
+  const factors = Object.entries(ratios).filter(([, ratio]) => ratio !== 1);
+  const parts = factors.map(([name, ratio]) => `${name}: ${ratio.toFixed(2)}`);
+  return ['操作 textGenerate', ...(parts.length > 0 ? [`计算参数：${parts.join(', ')}`] : [])].join(
+    ', ',
+  );
+}
+
 function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;
   const id = ids.next('task_');
-  charge(call, order.model, Math.ceil(Number(billed) * 1000), {
+  const ratios = channelOf(call.world, order.model).ratios(Number(billed), order.size);
+  const product = Object.values(ratios).reduce((factor, ratio) => factor * ratio, 1);
+  charge(call, order.model, Math.floor(1000 * product), {
     taskId: id,
-    content: `操作 textGenerate, 计算参数：seconds: ${Number(billed).toFixed(2)}`,
+    content: priceText(ratios),
   });
   const bytes = (): Promise<Bytes> => tasks.content(id);
   const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
@@ -30,7 +43,7 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const first: EmulatorVideo = { ...video, state: 'queued', progress: 0, endedAt: undefined };
   return Response.json(videoBody(call, { ...first, failure: undefined }, false), {
     status: quirks.videoSubmitStatus,
-    headers: { 'x-new-api-other-ratios': JSON.stringify({ seconds: Number(billed), size: 1 }) },
+    headers: { 'x-new-api-other-ratios': JSON.stringify(ratios) },
   });
 }
 
@@ -156,9 +169,12 @@ export const downloadVideo: Handler = async (call) => {
   const headers = new Headers({
     'content-type': quirks.contentType,
     'cache-control': 'public, max-age=86400',
-    'accept-ranges': 'bytes',
-    etag: `"${video.id}"`,
   });
+  if (channelOf(call.world, video.model).hasContentAddress) {
+    headers.set('accept-ranges', 'bytes');
+    headers.set('etag', `"${video.id}"`);
+    headers.set('last-modified', new Date(video.createdAt).toUTCString());
+  }
   const wanted = call.request.headers.get('range');
   const range = quirks.contentRange === 'honoured' ? readRange(wanted, whole.length) : undefined;
   if (range !== undefined && range.start >= range.end) {
