@@ -75,3 +75,23 @@ describe('routes by their path', () => {
     expect(ours).toStrictEqual(theirs);
   });
 });
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+const ask: Program = (client) => client.chat.completions.create({ model: 'm', messages });
+
+describe('errors', () => {
+  const fail: Program = async (client) => {
+    const failure: unknown = await Promise.resolve(ask(client)).catch((error: unknown) => error);
+    const { status, code, requestID } = untyped<InstanceType<typeof OpenAI.APIError>>(failure);
+    return { status, code, requestID };
+  };
+
+  test.each([42, 0, null, '', 'slow_down', undefined])('a code %j', async (code) => {
+    const body = JSON.stringify({ error: { message: 'Bad.', code } });
+
+    const { theirs, ours } = await runBeside(fail, { body, status: 400 });
+
+    expect(ours.result).toStrictEqual(theirs.result);
+    expect(ours.result).toStrictEqual({ status: 400, code, requestID: null });
+  });
+});

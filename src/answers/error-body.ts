@@ -22,7 +22,10 @@ export interface ErrorBody {
    */
   readonly envelope: 'gateway' | 'task' | 'other' | 'html' | 'text' | 'empty';
   readonly message: string | undefined;
+  /** The code as text. */
   readonly code: string | null | undefined;
+  /** The code as the gateway sent it. */
+  readonly sentCode: string | number | null | undefined;
   readonly type: string | undefined;
   readonly param: string | null | undefined;
   readonly requestId: string | undefined;
@@ -50,10 +53,17 @@ function codeText(value: unknown): string | null | undefined {
 
 const codeFields = ['code', 'error_code', 'status_code', 'errorCode', 'Code'];
 
-/** The code of an error; `null` when that is all that the error says. */
-function codeOf(error: JsonObject): string | null | undefined {
-  const codes = codeFields.map((name) => codeText(error[name]));
-  return codes.find((code) => typeof code === 'string') ?? codes[0];
+type SentCode = ErrorBody['sentCode'];
+
+function isSentCode(value: unknown): value is SentCode {
+  return typeof value === 'string' || typeof value === 'number' || value === null;
+}
+
+/** Returns the first code that is not empty, or else the first empty one. */
+function findCode(...levels: readonly JsonObject[]): SentCode {
+  const codes = levels.flatMap((level) => codeFields.map((name) => level[name])).filter(isSentCode);
+  const filled = codes.find((code) => typeof codeText(code) === 'string');
+  return filled === undefined ? codes[0] : filled;
 }
 
 /** Cuts text for a message, keeping the request id that stands at its end. */
@@ -157,6 +167,7 @@ function wordless(
     envelope,
     message: message && shorten(message),
     code: undefined,
+    sentCode: undefined,
     type: undefined,
     param: undefined,
     requestId: requestIdIn(message),
@@ -169,9 +180,11 @@ export function readErrorValue(value: unknown): ErrorBody {
   if (!isObject(body)) return wordless('other', textOf(value), value);
   const inner = body['error'] ?? nestedError(body);
   const [source = body] = objectsOf(inner ?? foreignError(body));
+  const sentCode = findCode(source, body);
   return {
     ...wordless(envelopeOf(body, inner), messageOf(inner) ?? messageOf(body), inner ?? value),
-    code: codeOf(source) ?? codeOf(body),
+    code: codeText(sentCode),
+    sentCode,
     type: textOf(source['type']) ?? textOf(source['status']),
     param: codeText(source['param']),
   };

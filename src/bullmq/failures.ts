@@ -23,7 +23,7 @@ const lasting =
 function passes(error: APIError): boolean {
   const { status, code } = error;
   if (APIConnectionError.isInstance(error) || ContentNotReadyError.isInstance(error)) return true;
-  if (status === undefined || lasting.test(code ?? '')) return false;
+  if (status === undefined || lasting.test(String(code ?? ''))) return false;
   return status < 300 || [408, 425, 429].includes(status) || status >= 500;
 }
 

@@ -10,10 +10,10 @@ export interface APIErrorInit extends GatewayErrorInit {
   /** The parsed error object, the text of the body, or `undefined` when it was empty. */
   readonly error?: unknown;
   readonly body?: string | undefined;
-  readonly code?: string | null | undefined;
+  readonly code?: string | number | null | undefined;
   readonly param?: string | null | undefined;
   readonly type?: string | undefined;
-  readonly requestID?: string | undefined;
+  readonly requestID?: string | null | undefined;
 }
 
 /** What errors of the `openai` package are made from: an answer with an error in it. */
@@ -33,7 +33,7 @@ interface ConnectionArguments {
 /** What the error of an answer says, if it says anything. */
 interface Said {
   readonly message: unknown;
-  readonly code: string | null;
+  readonly code: string | number | null;
   readonly param: string | null;
   readonly type: string;
 }
@@ -109,14 +109,17 @@ export class APIError extends GatewayError {
    * there was none. It is not enumerable, so logs do not show it: whatever was paid for is here.
    */
   declare readonly body: string | undefined;
-  /** The gateway's error code. Numbers become strings; `null` and `""` count as missing. */
-  declare readonly code: string | null | undefined;
+  /** The gateway's error code as it was sent: text, a number, `null` or `""`. `undefined` without one. */
+  declare readonly code: string | number | null | undefined;
   /** The request field that the gateway complains of. */
   declare readonly param: string | null | undefined;
   /** The gateway's error type, for example `invalid_request_error`. */
   declare readonly type: string | undefined;
-  /** The gateway's request id, from a header or from the end of the message. */
-  declare readonly requestID: string | undefined;
+  /**
+   * The gateway's request id, from a header or from the end of the message. `null` if the response has
+   * none, `undefined` if there was no response.
+   */
+  declare readonly requestID: string | null | undefined;
 
   constructor(message: string, init: APIErrorInit);
   /** As errors of the `openai` package are made, for tests and wrappers that make them. */
@@ -131,11 +134,11 @@ export class APIError extends GatewayError {
     this.code = init.code;
     this.param = init.param;
     this.type = init.type;
-    this.requestID = init.requestID;
+    this.requestID = init.requestID ?? (init.headers ? null : undefined);
   }
 
   /** The same as `requestID`, in the spelling of the response headers. */
-  get request_id(): string | undefined {
+  get request_id(): string | null | undefined {
     return this.requestID;
   }
 }

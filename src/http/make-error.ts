@@ -149,7 +149,7 @@ export function makeError(failed: FailedAttempt, call: FailedCall, outcome: Outc
     headers,
     error: text === undefined ? body?.error : shownOf(body?.error ?? text),
     body: text,
-    code: body?.code ?? undefined,
+    code: body?.sentCode,
     param: body?.param,
     type: body?.type,
     requestID: requestId,

@@ -208,7 +208,7 @@ export class Redaction {
   /** All that is known of a failed attempt. An answer that came with a success keeps its URLs. */
   attempt(failed: FailedAttempt): FailedAttempt {
     const { kind, headers, body, text, problem, data, cause } = failed;
-    const { message, code, type, param, error } = body ?? {};
+    const { message, code, sentCode, type, param, error } = body ?? {};
     // An abort has the caller's own reason, and bad input our own words.
     const isOwn = kind === 'aborted' || InvalidInputError.isInstance(cause);
     return {
@@ -218,6 +218,7 @@ export class Redaction {
         ...body,
         message: message && this.#clean(message),
         code: code && this.#clean(code),
+        sentCode: typeof sentCode === 'string' ? this.#clean(sentCode) : sentCode,
         type: type && this.#clean(type),
         param: param && this.#clean(param),
         error: rewritten(error, this.#clean),

@@ -93,7 +93,7 @@ export interface StreamErrorBase {
   /** The operation, for messages, for example `chat.completions.create`. */
   readonly operation: string;
   readonly callId?: string | undefined;
-  readonly requestID?: string | undefined;
+  readonly requestID?: string | null | undefined;
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
   readonly evidence?: Evidence | undefined;
@@ -127,9 +127,8 @@ function initOf(
   const tried = count > 1 ? `${count} attempts were made. ` : '';
   const advice = tried + (partial === undefined ? '' : kept) + charged;
   const call = { callId, requestID: requestID ?? body?.requestId, status, headers, evidence };
-  const { code, type, param, error } = body ?? {};
-  const said = { code, type, param, error, cause };
-  return { ...call, ...said, outcome: 'unknown', advice, partial, usage };
+  const { sentCode: code, type, param, error } = body ?? {};
+  return { ...call, code, type, param, error, cause, outcome: 'unknown', advice, partial, usage };
 }
 
 function describeError({ envelope, message }: ErrorBody): string {

@@ -31,7 +31,7 @@ const calls: Readonly<Record<string, (client: Gateway) => PromiseLike<unknown>>>
   'models.list': (client) => client.models.list(),
 };
 
-const foreign: readonly (readonly [body: unknown, message?: string, code?: string])[] = [
+const foreign: readonly (readonly [body: unknown, message?: string, code?: string | number])[] = [
   [{}],
   [[]],
   [{ id: null, object: null, choices: null, data: null, candidates: null, models: null }],
@@ -40,9 +40,9 @@ const foreign: readonly (readonly [body: unknown, message?: string, code?: strin
   [{ id: 'x1', status: 'ok', result: { answer: 42 } }],
   [{ detail: 'Not enough quota' }, 'Not enough quota'],
   [{ detail: [{ loc: ['body'], msg: 'Not enough quota' }] }, 'Not enough quota'],
-  [{ errors: [{ code: 7_003, message: 'No route' }] }, 'No route', '7003'],
+  [{ errors: [{ code: 7_003, message: 'No route' }] }, 'No route', 7_003],
   [{ errors: ['No route'] }, 'No route'],
-  [{ error_code: 336_003, error_msg: 'Bad key' }, 'Bad key', '336003'],
+  [{ error_code: 336_003, error_msg: 'Bad key' }, 'Bad key', 336_003],
   [
     {
       id: '',
@@ -51,7 +51,7 @@ const foreign: readonly (readonly [body: unknown, message?: string, code?: strin
       base_resp: { status_code: 1_004, status_msg: 'Login fail' },
     },
     'Login fail',
-    '1004',
+    1_004,
   ],
   [{ fault: { faultstring: 'Spike arrest', detail: {} } }, 'Spike arrest'],
   [

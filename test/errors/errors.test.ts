@@ -51,7 +51,7 @@ describe('an error of the gateway', () => {
       name: 'BadRequestError',
       message: '400 no such field. The gateway refused the request, so no charge is expected.',
       status: 400,
-      code: '7',
+      code: 7,
       param: 'size',
       type: 'invalid_request_error',
       requestID: 'r',

@@ -164,7 +164,7 @@ describe('an error inside a stream', () => {
     const result = await readStream(openChat(before + encode(usageChunk, { error })));
 
     expect(result.error).toMatchObject({
-      code: '429',
+      code: 429,
       type: 'invalid',
       param: 'messages',
       error,
