@@ -93,10 +93,10 @@ export function explainTask(error: Error): Error | undefined {
   const { status, body = '', data, cause } = error;
   const task = findAcceptedTask(parseJSON(body), status);
   if (task === undefined) return undefined;
-  return new ImageTaskError(error.message.replace(` ${error.advice}`, ''), {
-    ...Object.assign({}, error, { body, data, cause }),
-    advice: 'Fetch the result from the gateway with taskId. A new request pays for another task.',
-    taskId: task.id,
-    taskStatus: task.status,
-  });
+  const message = error.message.replace(` ${error.advice}`, '');
+  const advice =
+    'Fetch the result from the gateway with taskId. A new request pays for another task.';
+  const { id: taskId, status: taskStatus } = task;
+  const init = Object.assign({}, error, { body, data, cause, advice, taskId, taskStatus });
+  return new ImageTaskError(message, init);
 }
