@@ -1,5 +1,12 @@
 import type { JsonObject } from '../types.ts';
-import { fill, isObject, normalizeItems, objectsOf, toNumber } from '../answers/objects.ts';
+import {
+  fill,
+  holdsSomething,
+  isObject,
+  normalizeItems,
+  objectsOf,
+  toNumber,
+} from '../answers/objects.ts';
 
 /** Fills in place what providers leave out of a completion, and renames what they spell differently. */
 export function normalizeCompletion(value: JsonObject): void {
@@ -40,10 +47,12 @@ function normalizeHead(value: JsonObject, object: string): void {
 
 /**
  * Turns content in typed parts into text, and thinking parts into reasoning. The parts themselves
- * are kept as `content_parts`, as they can also hold images and the like.
+ * are kept as `content_parts`, as they can also hold images and the like. An object, which Cloudflare
+ * sends for a `json_schema`, becomes its JSON text.
  */
 function normalizeContent(owner: JsonObject): void {
   const { content } = owner;
+  if (isObject(content)) owner['content'] = JSON.stringify(content);
   if (!Array.isArray(content)) return;
   const { text, thoughts } = textsOf(content);
   owner['content_parts'] = content;
@@ -92,6 +101,16 @@ function normalizeWholeFunction(call: unknown): void {
   if (typeof text !== 'string' || text.trim() === '') call['arguments'] = noArguments;
 }
 
+/** Removes a `function_call` that names no function and has no arguments, as Snowflake sends it. */
+function dropHollowCall(owner: JsonObject): void {
+  const { function_call: call } = owner;
+  if (!isObject(call)) return;
+  const { name, arguments: text } = call;
+  const holds =
+    holdsSomething(name) || holdsSomething(typeof text === 'string' ? text.trim() : text);
+  if (!holds) delete owner['function_call'];
+}
+
 function normalizeToolCall(call: JsonObject): void {
   call['id'] ??= '';
   if (call['type'] !== 'function' && call['type'] !== 'custom') {
@@ -102,6 +121,7 @@ function normalizeToolCall(call: JsonObject): void {
 
 function normalizeMessage(value: JsonObject): void {
   normalizeContent(value);
+  dropHollowCall(value);
   normalizeWholeFunction(value['function_call']);
   fill(value, {
     role: 'assistant',
@@ -148,6 +168,7 @@ function normalizeDelta(value: JsonObject): void {
     function_call: undefined,
   });
   if (value['role'] === '') value['role'] = undefined;
+  dropHollowCall(value);
   normalizeFunction(value['function_call']);
   if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizePiece);
 }

@@ -57,10 +57,16 @@ const toolCall = {
   custom: { name: 'string', input: 'string' },
 } as const;
 
+/** Accepts text, and what JSON text may be parsed to. */
+function textOrJSON(value: unknown): string | undefined {
+  const isKnown = typeof value === 'string' || typeof value === 'object';
+  return isKnown ? undefined : 'string, array or object';
+}
+
 /** The fields that a message and its pieces share. */
 const messageHead = {
-  // Text is promised; some providers send a list of typed parts.
-  content: 'string or array',
+  // The types promise text. Some providers send a list of typed parts, others JSON that is parsed.
+  content: textOrJSON,
   content_parts: 'any',
   refusal: 'string',
   reasoning_content: 'string',

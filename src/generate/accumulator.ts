@@ -19,7 +19,7 @@ import type { JsonObject } from '../types.ts';
 import { readValue } from '../answers/reader.ts';
 
 const responseFields = new Set(['candidates', 'usageMetadata']);
-const candidateFields = new Set(['content', 'index']);
+const candidateFields = new Set(['content', 'index', 'citationMetadata']);
 const callFields = new Set(['args', 'partialArgs', 'willContinue']);
 const nothing = new Set<string>();
 
@@ -28,6 +28,8 @@ interface OpenCandidate {
   readonly candidate: Candidate;
   /** Function calls of which more pieces follow. */
   readonly openCalls: FunctionCall[];
+  /** The citations so far, each as its JSON text: some providers send them again with each piece. */
+  readonly citations: Set<string>;
 }
 
 /** Puts the pieces of a streamed generation together. */
@@ -80,10 +82,12 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   #addCandidate(whole: GenerateContentResponse, piece: Candidate, index: number): void {
-    const { candidate, openCalls } = this.#candidates.get(index) ?? this.#begin(whole, index);
+    const open = this.#candidates.get(index) ?? this.#begin(whole, index);
+    const { candidate, openCalls } = open;
     // Server-side tools and code execution finish a candidate that then goes on.
     if (hasContent(piece)) delete candidate.finishReason;
     copyUnknownFields(piece, candidate, candidateFields);
+    if (this.#keeps) addCitations(open, piece);
     if (!piece.content) return;
     const { role, parts = [] } = piece.content;
     const content = (candidate.content ??= { parts: [] });
@@ -93,7 +97,7 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
   }
 
   #begin(whole: GenerateContentResponse, index: number): OpenCandidate {
-    const open: OpenCandidate = { candidate: { index }, openCalls: [] };
+    const open: OpenCandidate = { candidate: { index }, openCalls: [], citations: new Set() };
     const list = (whole.candidates ??= []);
     list.push(open.candidate);
     list.sort((one, other) => (one.index ?? 0) - (other.index ?? 0));
@@ -105,6 +109,23 @@ class GenerateAccumulator implements StreamProgress<GenerateContentResponse> {
 /** Whether a piece adds anything to its candidate. Empty text comes with and after a finish reason. */
 function hasContent({ content }: Candidate): boolean {
   return content?.parts?.some((part) => holdsSomething({ ...part, thought: undefined })) === true;
+}
+
+/** Adds the citations of a piece; each piece carries those of its own text. */
+function addCitations({ candidate, citations }: OpenCandidate, piece: Candidate): void {
+  const { citationMetadata: metadata } = piece;
+  if (!isObject(metadata)) return;
+  const sum = isObject(candidate.citationMetadata) ? candidate.citationMetadata : {};
+  const isNew = (citation: unknown): boolean => {
+    const text = JSON.stringify(citation);
+    return !citations.has(text) && Boolean(citations.add(text));
+  };
+  const added = Object.entries(metadata).map(([name, value]): [string, unknown] => [
+    name,
+    Array.isArray(value) ? value.filter(isNew) : value,
+  ]);
+  copyUnknownFields(Object.fromEntries(added), sum, nothing, true);
+  candidate.citationMetadata = sum;
 }
 
 function addPart(parts: Part[], openCalls: FunctionCall[], part: Part): void {

@@ -110,8 +110,9 @@ const modelFields: FieldsOf<Model> = {
 
 function normalizeModel(value: JsonObject): void {
   const { name, created, created_at: date } = value;
-  // Lists in Gemini's form call the id `name`, and some put `models/` in front of it.
-  value['id'] ||= typeof name === 'string' ? name.replace(/^models\//, '') : '';
+  // Lists in Gemini's form call the id `name` and put a path in front of it.
+  value['id'] ||=
+    typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
   value['object'] = 'model';
   if (typeof created !== 'number') {
     // Lists in Anthropic's form give an ISO 8601 date.
@@ -131,22 +132,36 @@ const modelSchema: ResponseSchema<Model & WithRequestId> = {
 /** How one model is read. */
 const modelAnswer = jsonAnswer({ schema: modelSchema });
 
-/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
-function areModels(value: JsonObject): boolean {
-  const { object, data, models } = value;
-  const list = data ?? models ?? (object === 'list' ? [] : undefined);
-  if (isEmptyAnswer(list, value)) return true;
+/** Whether the list is in `models`, as Gemini sends it; `data` may be there too, but empty. */
+function isGeminiList({ data, models }: JsonObject): boolean {
+  return Array.isArray(models) && !holdsSomething(data);
+}
+
+function holdsModels(list: unknown): boolean {
   return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
 }
 
-/** A list of models in OpenAI's, Gemini's or Anthropic's form. */
+/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
+function areModels(value: JsonObject): boolean {
+  const { object, data, models } = value;
+  const list = isGeminiList(value) ? models : (data ?? (object === 'list' ? [] : undefined));
+  return isEmptyAnswer(list, value) || holdsModels(list);
+}
+
+/** Parses a list of models. A bare array of them, as Together sends it, becomes `data`. */
+function parseList(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return Array.isArray(value) && holdsModels(value) ? { object: 'list', data: value } : value;
+}
+
+/** A list of models in the form of OpenAI, Gemini, Anthropic or Together. */
 const modelListSchema: ResponseSchema<ModelList> = {
   fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
   answer: { name: 'model', isIn: areModels },
+  parse: parseList,
   normalize(value) {
     value['object'] = 'list';
-    const isGemini = !Array.isArray(value['data']) && Array.isArray(value['models']);
-    if (isGemini) {
+    if (isGeminiList(value)) {
       value['data'] = value['models'];
       // Otherwise a printed page would show every model twice.
       delete value['models'];

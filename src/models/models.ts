@@ -44,7 +44,8 @@ export class Models {
    * Lists the models that the group of the key may use: `GET /v1/models`.
    *
    * Free, and repeated when it fails. Await it for the whole list, or iterate it for one model after
-   * the other. Lists in the forms of Gemini and Anthropic are brought into OpenAI's form.
+   * the other. Lists in the forms of Gemini,
+   * Anthropic and Together are brought into OpenAI's form.
    *
    * @throws `APIError` also when the gateway answers 200 with `success: false`
    *

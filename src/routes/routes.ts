@@ -317,6 +317,7 @@ function routeProtocol(): StreamProtocol<unknown> {
   return {
     read: (value, checking) => readValue(value, anyEvent, checking),
     fromAnswer: (answer) => [answer],
+    keepsPings: true,
     get endIsProof() {
       return started && parts.size === 0;
     },

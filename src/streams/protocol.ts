@@ -83,6 +83,8 @@ export interface StreamProtocol<Item> {
   fromFile?(bytes: Uint8Array): readonly unknown[];
   /** Whether an item only counts for what all items add up to, and is given to nobody. */
   isHidden?(item: Item): boolean;
+  /** Whether pings are items. They count neither for the answer nor for its time limits. */
+  readonly keepsPings?: boolean | undefined;
   /** Whether every value is an item: no error, ping or terminator is looked for. */
   readonly isPlain?: boolean | undefined;
   /** Whether a clean end is proof enough that the answer is whole. */

@@ -151,8 +151,8 @@ export function readStream<Item>(
   let isReading = false;
   let bytesRead = 0;
   let outcome: StreamOutcome | undefined;
-  const answer = followAnswer(protocol, context, (item) => {
-    hasNewItems = true;
+  const answer = followAnswer(protocol, context, (item, isPing) => {
+    hasNewItems ||= isPing !== true;
     items.push(item);
   });
   const { progress } = answer;

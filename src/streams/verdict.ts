@@ -25,7 +25,7 @@ const comparedItems = 20;
 export function followAnswer<Item>(
   protocol: StreamProtocol<Item>,
   context: StreamContext,
-  onItem: (item: Item) => void,
+  onItem: (item: Item, isPing?: boolean) => void,
 ) {
   const { partial = true, maxEventBytes = Infinity, validation } = context;
   const progress = protocol.follow(partial);
@@ -91,7 +91,10 @@ export function followAnswer<Item>(
     const error = readErrorEvent(value, name);
     if (error !== undefined) refuse(value, error);
     if (typeof value === 'string') throw new SentError(readPlainText(value));
-    if (isPing(value, name)) return;
+    if (isPing(value, name)) {
+      if (protocol.keepsPings === true) onItem(protocol.read(value, unchecked), true);
+      return;
+    }
     if (isHollow(value)) hasHollowChunk = true;
     else if (isObject(value) || validation === 'strict') takeItem(value);
   }

@@ -218,6 +218,32 @@ describe('chunks of a chat completion', () => {
 
     expect(partial?.choices[0]?.message.function_call).toEqual({ name: 'f', arguments: '{"a":1}' });
   });
+
+  test.each([{}, { name: '', arguments: '' }, { name: null, arguments: null }, { arguments: ' ' }])(
+    'do not make a call of the hollow function call %j',
+    async (hollow) => {
+      const { partial, items } = await read(
+        chunk({ content: 'Hi', function_call: hollow }),
+        chunk({ content: '', function_call: hollow }, 'stop'),
+      );
+
+      expect(partial?.choices[0]?.message).toMatchObject({ content: 'Hi' });
+      expect(partial?.choices[0]?.message).not.toHaveProperty('function_call');
+      expect(items[0]?.choices[0]?.delta).not.toHaveProperty('function_call');
+    },
+  );
+
+  test('keep a function call between hollow pieces', async () => {
+    const { partial } = await read(
+      chunk({ function_call: { name: 'f', arguments: '' } }),
+      chunk({ function_call: { name: '', arguments: '{"a":' } }),
+      chunk({ function_call: { name: '', arguments: '' } }),
+      chunk({ function_call: { arguments: '1}' } }),
+      chunk({}, 'function_call'),
+    );
+
+    expect(partial?.choices[0]?.message.function_call).toEqual({ name: 'f', arguments: '{"a":1}' });
+  });
 });
 
 /** A piece of arguments. */

@@ -111,6 +111,47 @@ describe('chat.completions.parse()', () => {
     expect(seen).toEqual([{ a: 1 }]);
   });
 
+  test.each(['tolerant', 'strict', 'off'] as const)(
+    'takes content that is an object in place of JSON text (validation: %s)',
+    async (validation) => {
+      const { client } = scripted([json(completion({ content: { city: 'a', days: 1 } }))], {
+        validation,
+      });
+
+      const parsed = await client.chat.completions.parse({ ...ask, response_format });
+
+      expect(parsed.choices[0]?.message).toMatchObject({
+        content: '{"city":"a","days":1}',
+        parsed: { city: 'a', days: 1 },
+      });
+    },
+  );
+
+  test('compares content that is an object with its schema', async () => {
+    const { client } = scripted([json(completion({ content: { city: 7 } }))]);
+
+    const error = await failureOf(client.chat.completions.parse({ ...ask, response_format }));
+
+    expect(InvalidOutputError.isInstance(error)).toBe(true);
+    expect(error).toHaveProperty('issues', [
+      expect.objectContaining({ path: 'city' }),
+      expect.objectContaining({ path: 'days' }),
+    ]);
+    expect(error).toHaveProperty('completion.choices.0.message.content', '{"city":7}');
+  });
+
+  test('takes streamed content that is an object in place of JSON text', async () => {
+    const { client } = scripted([
+      eventStream(chunk({ content: { city: 'a', days: 1 } }), chunk({}, 'stop'), '[DONE]'),
+    ]);
+
+    const final = await client.chat.completions
+      .stream({ ...ask, response_format })
+      .finalChatCompletion();
+
+    expect(final.choices[0]?.message.parsed).toEqual({ city: 'a', days: 1 });
+  });
+
   test('parses every choice', async () => {
     const { client } = scripted([
       json({

@@ -32,6 +32,74 @@ const answer = encode(
   piece([{ text: '' }], 'STOP', { usageMetadata: counts, modelVersion: 'm-1' }),
 );
 
+/** A citation of the text that begins here. */
+const cite = (startIndex: number, uri = `https://a.test/${startIndex}`) => ({
+  startIndex,
+  endIndex: startIndex + 9,
+  uri,
+});
+
+/** What pieces with this citation metadata add up to. */
+async function citationsOf(...metadata: readonly unknown[]): Promise<unknown> {
+  const pieces = metadata.map((citationMetadata) => ({
+    candidates: [{ content: { parts: [{ text: 'a' }] }, citationMetadata, index: 0 }],
+  }));
+  const text = encode(...pieces, piece([{ text: '' }], 'STOP'));
+  const { partial, error } = await readStream(open(text));
+  expect(error).toBeUndefined();
+  return partial?.candidates?.[0]?.citationMetadata;
+}
+
+/** A whole candidate with one citation. */
+const cited = (index: number) => ({
+  index,
+  content: { parts: [{ text: 'a' }] },
+  finishReason: 'STOP',
+  citationMetadata: { citationSources: [cite(index)] },
+});
+
+describe('citations', () => {
+  test.each(['citationSources', 'citations'])('of all pieces are kept (%s)', async (name) => {
+    const all = Array.from({ length: 10 }, (_, index) => cite(index));
+    await expect(citationsOf(...all.map((one) => ({ [name]: [one] })))).resolves.toEqual({
+      [name]: all,
+    });
+  });
+
+  test('that are sent again are kept once', async () => {
+    const found = await citationsOf(
+      { citationSources: [cite(0)] },
+      { citationSources: [cite(0), cite(1)] },
+      undefined,
+      null,
+      { citationSources: [cite(0), cite(1), cite(2)], note: 'last' },
+    );
+    expect(found).toEqual({ citationSources: [cite(0), cite(1), cite(2)], note: 'last' });
+  });
+
+  test('belong to their candidates', async () => {
+    const { partial } = await readStream(open(encode({ candidates: [cited(0), cited(1)] })));
+    expect(partial?.candidates?.map(({ citationMetadata }) => citationMetadata)).toEqual([
+      { citationSources: [cite(0)] },
+      { citationSources: [cite(1)] },
+    ]);
+  });
+
+  test('of a loop stay those of the piece', async () => {
+    const text = encode(
+      {
+        candidates: [{ content: { parts: [{ text: 'a' }] }, citationMetadata: { citations: [1] } }],
+      },
+      { candidates: [{ finishReason: 'STOP', citationMetadata: { citations: [2] } }] },
+    );
+    const { items } = await readStream(open(text));
+    expect(items.map(({ candidates }) => candidates?.[0]?.citationMetadata)).toEqual([
+      { citations: [1] },
+      { citations: [2] },
+    ]);
+  });
+});
+
 describe('a streamed generation', () => {
   test.each([1, 2, 7, 4096])(
     'rule 29: ends with its connection, %d bytes at a time',

@@ -150,6 +150,64 @@ describe('the form of the list', () => {
     expect(page.data[0]?.id).toBe('gemini-pro');
   });
 
+  test.each<[string, object]>([
+    ['null', { data: null }],
+    ['an empty list', { object: 'list', data: [] }],
+    ['nothing', {}],
+  ])("Gemini's list is read beside data that is %s", async (_, more) => {
+    const wire = {
+      ...more,
+      models: [
+        {
+          name: 'models/gemini-2.5-flash',
+          version: '001',
+          displayName: 'Gemini 2.5 Flash',
+          inputTokenLimit: 1_048_576,
+          supportedGenerationMethods: ['generateContent'],
+        },
+        { name: 'publishers/google/models/veo-3' },
+      ],
+      nextPageToken: 'next',
+    };
+    const { client } = scripted([json(wire)], { validation: 'strict' });
+
+    const page = await client.models.list();
+
+    expect(page.data.map(({ id }) => id)).toEqual(['gemini-2.5-flash', 'veo-3']);
+    expect(page).toHaveProperty('nextPageToken', 'next');
+    expect(page).not.toHaveProperty('models');
+  });
+
+  test("Together's bare array becomes OpenAI's list", async () => {
+    const wire = [
+      { id: 'a/b', object: 'model', created: 7, type: 'chat', pricing: { input: 1 } },
+      { id: 'c/d', object: 'model', created: 0, type: 'image' },
+    ];
+    const { client, drifts } = scripted([json(wire)], { validation: 'strict' });
+
+    const page = await client.models.list();
+
+    expect(page.object).toBe('list');
+    expect(page.data).toMatchObject(wire);
+    expect(page.data[0]).toMatchObject({ owned_by: '', supported_endpoint_types: [] });
+    expect(drifts).toEqual([]);
+  });
+
+  test.each([[[{ id: 'a' }]], [[{ name: 'models/a' }]]])('%j is a list of one', async (wire) => {
+    const { client } = scripted([json(wire)]);
+    const { data } = await client.models.list();
+    expect(data).toMatchObject([{ id: 'a', object: 'model' }]);
+  });
+
+  test.each([
+    [[{ error: { message: 'No key.', code: 'x' } }], 'No key.'],
+    [['nothing of a model'], 'no model'],
+    [[{}], 'no model'],
+  ])('%j is not a list of models', async (wire, message) => {
+    const { client } = scripted([json(wire)], { maxRetries: 0 });
+    expect(String(await failureOf(client.models.list()))).toContain(message);
+  });
+
   test("rule 46: Anthropic's list becomes OpenAI's", async () => {
     const wire = {
       data: [

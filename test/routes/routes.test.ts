@@ -178,6 +178,21 @@ async function read(stream: AsyncIterable<unknown>) {
   }
 }
 
+const eventHeaders = { 'content-type': 'text/event-stream' };
+
+/** Answers with a ping every 400 ms and nothing else. */
+const pings = () => {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const ping = new TextEncoder().encode('data: {"type":"ping"}\n\n');
+      timer = setInterval(() => controller.enqueue(ping), 400);
+    },
+    cancel: () => clearInterval(timer),
+  });
+  return new Response(body, { headers: eventHeaders });
+};
+
 /** Opens a stream of events that is answered so. */
 const open = (answer: Parameters<typeof scripted>[0][number], options = {}) =>
   scripted([answer], { maxRetries: 0, ...options }).client.post('/v1/responses', {
@@ -239,6 +254,39 @@ describe('event streams', () => {
 
     expect(events).toEqual([{ step: 1 }]);
     expect(failure).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('give pings as they come, between the other events', async () => {
+    const events = [{ type: 'message_start' }, { type: 'ping' }, { type: 'message_stop' }];
+    expect(await collect(await open(eventStream(...events)))).toEqual(events);
+
+    const named = 'event: ping\ndata: {"cost":"0.1"}\n\ndata: {"step":1}\n\n';
+    expect(await collect(await open(text(named, { headers: eventHeaders })))).toEqual([
+      { cost: '0.1' },
+      { step: 1 },
+    ]);
+  });
+
+  test('drop a ping that is not JSON', async () => {
+    const named = 'event: ping\ndata: now\n\ndata: {"step":1}\n\n';
+    expect(await collect(await open(text(named, { headers: eventHeaders })))).toEqual([
+      { step: 1 },
+    ]);
+  });
+
+  test('of pings alone are not an answer', async () => {
+    const { events, failure } = await read(await open(eventStream({ type: 'ping' })));
+    expect(events).toEqual([{ type: 'ping' }]);
+    expect(failure).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('do not take pings for chunks of the answer', async () => {
+    vi.useFakeTimers();
+    const stream = await open(pings, { chunkTimeout: 1_000 });
+    const { value } = await settled(read(stream));
+
+    expect(value?.events).toEqual([{ type: 'ping' }, { type: 'ping' }]);
+    expect(value?.failure).toBeInstanceOf(StreamTimeoutError);
   });
 
   test('with an error in them throw what it says', async () => {

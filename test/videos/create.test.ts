@@ -109,6 +109,7 @@ describe('videos.create()', () => {
 
   test.each([
     ['{"output":{"task_id":"task_1","task_status":"PENDING"},"request_id":"r"}', 'task_1'],
+    ['{"request_id":"task_1"}', 'task_1'],
     ['{"code":0,"result":{"task_id":"task_1"}}', 'task_1'],
     ['{"id":9007199254740991}', '9007199254740991'],
     ['{"id":9007199254740993}', '9007199254740993'],
