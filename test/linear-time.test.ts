@@ -104,7 +104,7 @@ describe('twice as many tool calls are twice the work:', () => {
         const piece = Object.assign({ index: Number.NaN }, make(position, count));
         if (Number.isNaN(piece.index)) Reflect.deleteProperty(piece, 'index');
         assembler.add([piece]);
-        assembler.end();
+        assembler.end(true);
       }
     };
 

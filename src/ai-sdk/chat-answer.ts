@@ -56,6 +56,8 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> 
   content_filter: 'content-filter',
   tool_calls: 'tool-calls',
   function_call: 'tool-calls',
+  end_turn: 'stop',
+  tool_use: 'tool-calls',
 };
 
 /**
@@ -102,7 +104,9 @@ export function sourcesOf(annotations: unknown, prefix: string): LanguageModelV4
 export function contentOf(message: ChatCompletionMessage): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
   const texts = [message.content, message.refusal].filter((text) => Boolean(text));
-  const calls = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
+  const made = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
+  // The AI SDK would run a call that was cut before its arguments.
+  const calls = made.filter(({ incomplete }) => incomplete !== true);
   return [
     ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
     ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),

@@ -77,7 +77,7 @@ async function stream(
       yield* maker.fail(shown, error);
       return;
     }
-    yield* maker.end();
+    yield* maker.end(data.verdict === 'complete');
   }
   return {
     stream: readableOf(parts(), data),

@@ -8,6 +8,7 @@ import {
   type CompletionUsage,
 } from '../index.ts';
 import { finishOf, headOf, metadataOf, sourcesOf, usageOf } from './chat-answer.ts';
+import { isJSONObject } from './options.ts';
 import { signatureOf } from './prompt.ts';
 
 type Part = LanguageModelV4StreamPart;
@@ -116,23 +117,34 @@ export class PartMaker {
     return call;
   }
 
-  /** The parts at the end of an answer that is whole. */
-  *end(): Generator<Part> {
+  /**
+   * The parts at the end of a stream that did not fail.
+   *
+   * @param isComplete - Whether the stream was whole. `onTruncated` lets others pass.
+   */
+  *end(isComplete: boolean): Generator<Part> {
     yield* this.#endBlock();
+    const finish = this.#finishReason(isComplete);
+    const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
     const calls = [...this.#calls.values()].filter(({ isTold }) => isTold);
     for (const call of calls.toSorted((a, b) => a.index - b.index)) {
       const { id, name, metadata } = call;
+      yield { type: 'tool-input-end', id };
+      // The AI SDK would run a call that was cut before its arguments.
+      if (!isFinished && !isWholeObject(call.input)) continue;
       // A function without parameters is called by many models without arguments.
       const input = call.input.trim() === '' ? '{}' : call.input;
-      yield { type: 'tool-input-end', id };
       const signed = metadata && { providerMetadata: metadata };
       yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...signed };
     }
-    // Whoever set `onTruncated` otherwise wants no error; that it was cut still stops a run of tools.
-    const isCut = this.#reason === '';
-    yield this.#finish(
-      isCut ? { unified: 'interrupted', raw: undefined } : finishOf(this.#reason, this.#hasRefused),
-    );
+    yield this.#finish(finish);
+  }
+
+  /** A stream that was cut stops a run of tools. Some models give no reason after whole tool calls. */
+  #finishReason(isComplete: boolean): LanguageModelV4FinishReason {
+    if (this.#reason !== '') return finishOf(this.#reason, this.#hasRefused);
+    const ended = this.#calls.size > 0 ? 'tool-calls' : 'stop';
+    return { unified: isComplete ? ended : 'interrupted', raw: undefined };
   }
 
   /** The parts at the end of an answer that broke off. Tool calls may be cut, so none is made. */
@@ -146,5 +158,14 @@ export class PartMaker {
   #finish(finishReason: LanguageModelV4FinishReason): Part {
     const usage = usageOf(this.#usage);
     return { type: 'finish', finishReason, usage, providerMetadata: metadataOf(this.#usage) };
+  }
+}
+
+/** Whether a text is a whole JSON object. */
+function isWholeObject(text: string): boolean {
+  try {
+    return isJSONObject(JSON.parse(text));
+  } catch {
+    return false;
   }
 }

@@ -1,4 +1,4 @@
-import { isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
+import { endsAnswer, isFinishReason, noArguments, normalizeChunk } from './normalize.ts';
 import { copyUnknownFields, growText, isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import type {
@@ -69,10 +69,17 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     return this.#whole?.usage;
   }
 
-  /** Some providers write one answer after the other: without a terminator all must have come. */
+  /** Some providers write one choice after the other: without a terminator all must have come. */
   isFinished(terminated: boolean): boolean {
-    if (this.#unfinished > 0) return false;
+    if (this.#unfinished > 0 && !(terminated && this.#areCallsWhole())) return false;
     return this.#choices.size >= (terminated ? 1 : this.#expectedChoices);
+  }
+
+  /** Models that speak leave out the finish reason after tool calls. */
+  #areCallsWhole(): boolean {
+    return [...this.#choices.values()].every(({ choice, toolCalls }) =>
+      choice.finish_reason === '' ? toolCalls.areWhole : isFinishReason(choice.finish_reason),
+    );
   }
 
   /** The choices that have begun, by index. */
@@ -119,8 +126,9 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
     this.#unfinished += Number(isFinishReason(choice.finish_reason));
     this.#unfinished -= Number(isFinishReason(reason));
     choice.finish_reason = reason;
-    toolCalls.end();
-    if (message.function_call) message.function_call.arguments ||= noArguments;
+    const isFinished = endsAnswer(reason);
+    toolCalls.end(isFinished);
+    if (isFinished && message.function_call) message.function_call.arguments ||= noArguments;
   }
 
   #begin(whole: ChatCompletion, index: number): OpenChoice {

@@ -31,9 +31,10 @@ function sentMessage(message: unknown): unknown {
   }
   if (sent['tool_calls'] !== undefined) {
     sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
-      if (!isObject(call['function'])) return call;
-      const { parsed_arguments: __, ...called } = call['function'];
-      return { ...call, function: called };
+      const { incomplete: __, ...rest } = call;
+      if (!isObject(rest['function'])) return rest;
+      const { parsed_arguments: ___, ...called } = rest['function'];
+      return { ...rest, function: called };
     });
   }
   return sent;

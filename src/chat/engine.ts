@@ -147,7 +147,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     }
     // A line with the result of a tool is no proof that the answer after it is whole.
     const { accumulator } = this.#run;
-    if (hasResults && accumulator?.isFinished(true) === false) run.failTruncated(accumulator);
+    if (hasResults && accumulator?.isFinished(false) === false) run.failTruncated(accumulator);
     return this.#complete();
   }
 
@@ -243,7 +243,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
 
   async #emitToolCallDone(open: OpenCall): Promise<void> {
     const { index, call } = open;
-    if (call.type !== 'function' || open.isDone) return;
+    if (call.type !== 'function' || open.isDone || call.incomplete === true) return;
     open.isDone = true;
     const { name, arguments: text } = call.function;
     const parsed_arguments = await this.#parsed(text, name);

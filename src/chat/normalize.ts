@@ -5,6 +5,7 @@ import {
   isObject,
   normalizeItems,
   objectsOf,
+  parseJSON,
   toNumber,
 } from '../answers/objects.ts';
 
@@ -93,12 +94,14 @@ function normalizeFunction(call: unknown): void {
   }
 }
 
-/** The same for a whole call: for a function without arguments, many models write nothing. */
-function normalizeWholeFunction(call: unknown): void {
+/** The same for a function in a whole answer. Many models write nothing for a call without arguments. */
+function normalizeWholeFunction(call: unknown, isFinished: boolean): void {
   normalizeFunction(call);
   if (!isObject(call)) return;
   const { arguments: text } = call;
-  if (typeof text !== 'string' || text.trim() === '') call['arguments'] = noArguments;
+  if (typeof text === 'string' && text.trim() !== '') return;
+  if (isFinished) call['arguments'] = noArguments;
+  else if (typeof text !== 'string') call['arguments'] = '';
 }
 
 /** Removes a `function_call` that names no function and has no arguments, as Snowflake sends it. */
@@ -111,18 +114,26 @@ function dropHollowCall(owner: JsonObject): void {
   if (!holds) delete owner['function_call'];
 }
 
-function normalizeToolCall(call: JsonObject): void {
+function normalizeToolCall(call: JsonObject, isFinished: boolean): void {
   call['id'] ??= '';
   if (call['type'] !== 'function' && call['type'] !== 'custom') {
     call['type'] = isObject(call['custom']) ? 'custom' : 'function';
   }
-  normalizeWholeFunction(call['function']);
+  const { function: called } = call;
+  normalizeWholeFunction(called, isFinished);
+  if (isFinished) return;
+  if (!isObject(called) || !isWholeArguments(called['arguments'])) call['incomplete'] = true;
 }
 
-function normalizeMessage(value: JsonObject): void {
+/** Whether arguments are a whole JSON object. */
+export function isWholeArguments(text: unknown): boolean {
+  return typeof text === 'string' && isObject(parseJSON(text));
+}
+
+function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
   dropHollowCall(value);
-  normalizeWholeFunction(value['function_call']);
+  normalizeWholeFunction(value['function_call'], isFinished);
   fill(value, {
     role: 'assistant',
     content: null,
@@ -130,13 +141,17 @@ function normalizeMessage(value: JsonObject): void {
     annotations: undefined,
     tool_calls: undefined,
   });
-  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizeToolCall);
+  if (value['tool_calls'] === undefined) return;
+  normalizeItems(value, 'tool_calls', (call) => normalizeToolCall(call, isFinished));
 }
 
 function normalizeChoice(value: JsonObject, position: number): void {
   fill(value, { index: position, finish_reason: '', logprobs: null });
   if (!isObject(value['message'])) value['message'] = {};
-  if (isObject(value['message'])) normalizeMessage(value['message']);
+  const { finish_reason: reason } = value;
+  if (isObject(value['message'])) {
+    normalizeMessage(value['message'], reason === '' || endsAnswer(reason));
+  }
 }
 
 /** Whether a reason says that the provider failed. */
@@ -146,6 +161,14 @@ export const isErrorReason = (reason: unknown): boolean =>
 /** Whether a reason says that an answer is whole. An error is none, wherever providers put it. */
 export function isFinishReason(reason: unknown): boolean {
   return typeof reason === 'string' && reason !== '' && !isErrorReason(reason);
+}
+
+const endReasons =
+  /^(stop|stop_sequence|end_turn|eos|eos_token|tool_?calls?|tool_?use|function_?calls?|completed?|finished|done)$/i;
+
+/** Whether the model ended the answer itself, rather than a token limit, a filter or a failure. */
+export function endsAnswer(reason: unknown): boolean {
+  return typeof reason === 'string' && endReasons.test(reason);
 }
 
 /** Later pieces say less than the first: what is empty there means nothing. */

@@ -135,6 +135,11 @@ export interface ChatCompletionMessageFunctionToolCall {
   id: string;
   type: 'function';
   function: ChatCompletionFunctionCall;
+  /**
+   * `true` when the answer was cut, for example at the token limit, and the arguments are not whole JSON.
+   * Don't run such a call. Never sent.
+   */
+  incomplete?: true | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -148,6 +153,8 @@ export interface ChatCompletionMessageCustomToolCall {
   id: string;
   type: 'custom';
   custom: ChatCompletionCustomCall;
+  /** `true` when the answer was cut, for example at the token limit, so that the input may be too. Never sent. */
+  incomplete?: true | undefined;
 }
 
 type ChatCompletionCustomCall = {

@@ -83,7 +83,7 @@ const messageHead = {
 const message: FieldsOf<ChatCompletionMessage> = {
   role: (value) => (value === 'assistant' ? undefined : 'assistant'),
   ...messageHead,
-  tool_calls: [toolCall],
+  tool_calls: [{ ...toolCall, incomplete: 'any' }],
   annotations: [{ type: 'string', url_citation: 'any', file: 'any' }],
 };
 

@@ -1,6 +1,6 @@
 import { parseJSON, copyUnknownFields, growText } from '../answers/objects.ts';
 import type { ChatCompletionMessageToolCall } from './params.ts';
-import { noArguments } from './normalize.ts';
+import { isWholeArguments, noArguments } from './normalize.ts';
 import type { ChatCompletionChunkToolCall } from './types.ts';
 
 const calledTexts = ['arguments', 'input'] as const;
@@ -88,16 +88,34 @@ export class ToolCallAssembler {
       const open = known ?? this.#begin(this.#freeIndex(index), piece);
       if (typeof index === 'number') this.#byWireIndex.set(index, open);
       piece.index = open.index;
+      // An answer that goes on after its finish reason may complete the call.
+      if (open.call.incomplete === true && !this.begun.includes(open)) this.begun.push(open);
       addPiece(open, piece);
       if (open.call.id !== '') this.#byId.set(open.call.id, open);
     });
   }
 
-  /** Gives functions that are called without arguments empty ones; some models write nothing. */
-  end(): void {
+  /** Whether there are calls, and the arguments of each are a whole JSON object. */
+  get areWhole(): boolean {
+    return this.#open.length > 0 && this.#open.every(hasWholeArguments);
+  }
+
+  /**
+   * Ends the calls that have begun, at a finish reason.
+   *
+   * @param isFinished - Whether the model ended its answer itself. Many models write nothing for a call
+   *   without arguments; in an answer that was cut they may be missing.
+   */
+  end(isFinished: boolean): void {
     for (const { call } of this.begun) {
-      if (call.type !== 'function' || call.function.arguments.trim() !== '') continue;
-      call.function.arguments = noArguments;
+      if (isFinished) {
+        delete call.incomplete;
+        if (call.type === 'function' && call.function.arguments.trim() === '') {
+          call.function.arguments = noArguments;
+        }
+      } else if (call.type !== 'function' || !isWholeArguments(call.function.arguments)) {
+        call.incomplete = true;
+      }
     }
     this.ended = this.begun;
     this.begun = [];
@@ -168,6 +186,12 @@ function addPiece({ call }: OpenCall, piece: ChatCompletionChunkToolCall): void 
   const isEmpty = call.function.arguments === noArguments;
   if (isEmpty && piece.function?.arguments) call.function.arguments = '';
   addCalled(call.function, piece.function ?? {});
+}
+
+function hasWholeArguments(open: OpenCall): boolean {
+  const { call } = open;
+  if (call.type !== 'function' || call.function.name === '') return false;
+  return call.function.arguments.trimStart().startsWith('{') && open.isWhole;
 }
 
 type Texts<Name extends string> = { [Each in Name]?: string | null | undefined };

@@ -39,10 +39,12 @@ export function followAnswer<Item>(
   /** The text since the last event that belonged to none: gateways write errors as bare JSON. */
   let strayText = '';
 
+  /** Whether a terminator came that nothing contradicts. */
+  const isEnded = (): boolean => isTerminated && !hasHollowChunk;
   /** Whether there is proof that the answer is whole. */
-  const isFinished = (): boolean => isWhole || progress.isFinished(isTerminated);
+  const isFinished = (): boolean => isWhole || progress.isFinished(isEnded());
   /** Whether it is whole and nothing of it can follow. */
-  const isOver = (): boolean => isTerminated && progress.isFinished(true);
+  const isOver = (): boolean => isTerminated && progress.isFinished(isEnded());
   /** Whether the end of the stream should follow. */
   const isEnding = (): boolean => isTerminated;
 

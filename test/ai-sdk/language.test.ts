@@ -334,6 +334,47 @@ describe('structured output', () => {
   });
 });
 
+/** A tool call without arguments, as a stream or whole. */
+function emptyCall(finish: string | null, text = '', isStream = true): () => Response {
+  const call = {
+    index: 0,
+    id: 'c',
+    type: 'function',
+    function: { name: 'purge', arguments: text },
+  };
+  const choice = { index: 0, finish_reason: finish };
+  const message = { role: 'assistant', tool_calls: [call] };
+  return isStream
+    ? eventStream({ choices: [{ ...choice, delta: message }] }, '[DONE]')
+    : json({ choices: [{ ...choice, message }] });
+}
+
+/** How often a tool runs whose call came with these arguments, and how the answer ended. */
+const steps = async (isStream: boolean, ...given: Parameters<typeof emptyCall>) => {
+  const execute = vi.fn(() => 'done');
+  const purge = tool({ inputSchema: z.object({}), execute });
+  const { provider } = scriptedProvider([emptyCall(given[0], given[1], isStream)]);
+  const call = { model: provider(model), prompt: 'Purge', tools: { purge } };
+  const result = isStream ? streamText(call) : await generateText(call);
+  return { finishReason: await result.finishReason, runs: execute.mock.calls.length };
+};
+
+describe('a tool call that was cut', () => {
+  test.each([true, false])('at the token limit is not run, streamed: %s', async (isStream) => {
+    expect(await steps(isStream, 'length')).toEqual({ finishReason: 'length', runs: 0 });
+    expect(await steps(isStream, 'length', '{"a')).toEqual({ finishReason: 'length', runs: 0 });
+  });
+
+  test.each([true, false])('is told from one without arguments, streamed: %s', async (isStream) => {
+    expect(await steps(isStream, 'tool_calls')).toEqual({ finishReason: 'tool-calls', runs: 1 });
+    expect(await steps(isStream, 'tool_use')).toEqual({ finishReason: 'tool-calls', runs: 1 });
+  });
+
+  test('is told from one of a stream without a finish reason', async () => {
+    expect(await steps(true, null, '{}')).toEqual({ finishReason: 'tool-calls', runs: 1 });
+  });
+});
+
 describe('a stream that breaks off', () => {
   test.each([
     ['cut', { type: 'cut-events', after: 5 }],
