@@ -33,14 +33,15 @@ export class Account {
   }
 
   /**
-   * The lines in the books of this key, the newest first: `GET /api/log/token`.
+   * The entries of this key in the gateway's usage log, the newest first: `GET /api/log/token`.
    *
-   * The books lag behind by seconds, hold only the newest lines, and may be read some 20 times in 20
-   * minutes. Questions that are asked at once share one reading, and so do those of the next five seconds
-   * (`maxAge`). That a line is not there proves nothing: see `settle()`.
+   * The log lags behind by seconds, returns only the newest entries, and may be read some 20 times in 20
+   * minutes. Simultaneous calls share one reading, and so do those of the next five seconds (`maxAge`). A
+   * missing entry proves nothing: see `settle()`.
    *
-   * @throws `UnsupportedByGatewayError` when the gateway has no books
-   * @throws `BooksLimitError` when they were read too often; `retryAt` says when to ask again
+   * @throws `UnsupportedByGatewayError` when the gateway has no usage log, or takes the key for it only in
+   * the URL, where this client never puts it
+   * @throws `BooksLimitError` when it was read too often; `retryAt` says when to try again
    *
    * @example
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
@@ -109,19 +110,19 @@ export class Account {
   }
 
   /**
-   * Whether a call was charged, from the gateway's books: for errors whose `outcome` is `unknown`.
+   * Looks up in the gateway's usage log whether a call was charged: for errors whose `outcome` is `unknown`.
    *
-   * A verdict other than `unknowable` comes from lines that name the request or the task. Only `charged` is
-   * also concluded where no request id came back: when one line and one open call of this client fit each
-   * other by model and time and nothing else does, which supposes that nobody else uses the key.
+   * A verdict other than `unknowable` comes from log entries that name a request of the call or its task.
+   * Where no request id came back, as after a lost connection, `charges({ model, from, to })` lists the
+   * entries that may be its own.
    *
-   * The books lag behind by seconds: ask a little later, and again. Free, and any number of questions share
-   * a reading, as with `charges()`.
+   * The log lags behind by seconds, and a sum that is read at once may be partial: see `isFinal`. Free, and
+   * any number of questions share a reading, as with `charges()`.
    *
-   * @param question - An error, a video task or its handle (which tell a charge and its refund), a request
-   * id, or `{ since, model }` for the one open call of this client since then.
-   * @throws `UnsupportedByGatewayError` when the gateway has no books
-   * @throws `BooksLimitError` when they were read too often; `retryAt` says when to ask again
+   * @param question - An error, a video task or its handle (which name a charge and its refund), or a
+   * request id.
+   * @throws `UnsupportedByGatewayError` when the gateway has no usage log
+   * @throws `BooksLimitError` when it was read too often; `retryAt` says when to try again
    *
    * @example
    * try {

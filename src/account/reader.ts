@@ -1,13 +1,13 @@
-import { checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
-import type { Transport } from '../http/transport.ts';
+import { check, checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
+import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { Calls } from '../observing/calls.ts';
 import { readBalance } from './balance.ts';
 import { type Books, readBooks } from './books.ts';
 import { readPrices } from './prices.ts';
-import { callOf, heardAtOf, readQuestion, timeOf } from './questions.ts';
+import { lastEndOf, readQuestion } from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
-import { isOpen, requestIdsOf } from './requests.ts';
+import { answeredIdsOf, hasUnnamedRequest, requestIdsOf } from './requests.ts';
 import { type Question, settleBy } from './settle.ts';
 import type {
   AccountOptions,
@@ -50,10 +50,10 @@ export class AccountReader {
   }
 
   async charges(query: ChargesQuery | null, options: AccountOptions): Promise<Charges> {
-    const { requestId, taskId, since, model, type } = checkQuery(query);
-    // The gateway tells whole seconds.
-    const from =
-      since === undefined ? undefined : Math.floor(timeOf('since', since) / 1_000) * 1_000;
+    const { requestId, taskId, since, from, to, model, type } = checkQuery(query);
+    // The gateway's times are whole seconds.
+    const first = Math.floor(Number(from ?? since ?? -Infinity) / 1_000) * 1_000;
+    const last = Number(to ?? Infinity);
     const { value, asOf } = await read(this.#books, options, freshFor.books);
     const data = value.lines.filter(
       (line) =>
@@ -61,7 +61,8 @@ export class AccountReader {
         (taskId ?? line.taskId) === line.taskId &&
         (model ?? line.model) === line.model &&
         (type ?? line.type) === line.type &&
-        line.at >= (from ?? line.at),
+        line.at >= first &&
+        line.at <= last,
     );
     return { data, asOf, reachesBackTo: value.lines.at(-1)?.at };
   }
@@ -87,13 +88,13 @@ export class AccountReader {
     const { baseURL, calls } = this.#caller;
     const question = readQuestion(given, baseURL, calls);
     if (typeof question !== 'string') return this.#settle(question, options);
-    return { verdict: 'unknowable', asOf: Date.now(), why: question };
+    return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), why: question };
   }
 
-  /** Settles a submission that a ledger knows by its call id, and its request where that is known. */
+  /** Settles a video submission that a ledger knows by its call id, and its request where that is known. */
   async settleCall(
     callId: string,
-    requestId: string | undefined,
+    { requestId, isAnswered }: SubmittedRequest,
     signal: AbortSignal | null | undefined,
   ): Promise<Settlement> {
     const { calls } = this.#caller;
@@ -104,18 +105,20 @@ export class AccountReader {
     const question: Question = {
       requestIds: named === undefined ? [] : [named],
       taskIds: [],
-      isWhole: named !== undefined && !own.some(isOpen),
-      call: callOf(callId, calls),
-      heardAt: heardAtOf(own),
+      answeredIds: [
+        ...answeredIdsOf(own),
+        ...(isAnswered === true && requestId !== undefined ? [requestId] : []),
+      ],
+      isWhole: named !== undefined && !own.some(hasUnnamedRequest),
+      makesTask: true,
+      endedAt: lastEndOf(own),
     };
     return this.#settle(question, { signal });
   }
 
   async #settle(question: Question, options: AccountOptions): Promise<Settlement> {
-    const { calls } = this.#caller;
-    const { heardAt } = question;
-    const { value, asOf } = await read(this.#books, options, freshFor.books, heardAt);
-    return { ...settleBy(question, value, calls), asOf };
+    const { value, asOf } = await read(this.#books, options, freshFor.books, question.endedAt);
+    return settleBy(question, value, asOf);
   }
 }
 
@@ -143,11 +146,21 @@ function read<T>(
 
 function checkQuery(query: ChargesQuery | null): ChargesQuery {
   checkObject('query', query);
-  const { requestId, taskId, model, type } = query ?? {};
+  const { requestId, taskId, since, from, to, model, type } = query ?? {};
   const known = 'the requestID of an error or the _request_id of an answer';
   if (requestId !== undefined) checkText('requestId', requestId, known);
   if (taskId !== undefined) checkText('taskId', taskId, 'the id of a video task');
   if (model !== undefined) checkModel(model);
   if (type !== undefined) checkText('type', type, '"consume", "refund" or "error"');
+  for (const [field, time] of Object.entries({ since, from, to })) checkTime(field, time);
   return query ?? {};
+}
+
+/** Checks a point in time, in milliseconds since 1970. */
+function checkTime(field: string, value: unknown): void {
+  if (value === undefined) return;
+  const isTime = value instanceof Date || typeof value === 'number';
+  const time = isTime ? Number(value) : Number.NaN;
+  check(Number.isFinite(time), field, 'must be a date or milliseconds since 1970.');
+  check(time > 1e11, field, 'is in seconds; give milliseconds since 1970, or a date.');
 }

@@ -1,3 +1,4 @@
+import type { AttemptEvidence } from '../errors/gateway-error.ts';
 import type { CallRecord } from '../observing/calls.ts';
 
 /**
@@ -13,23 +14,18 @@ export function requestIdsOf({ attempts, answer }: CallRecord): readonly string[
   return [...attempts, ...(answer ? [answer] : [])].flatMap(({ requestId }) => requestId ?? []);
 }
 
-/** Whether a request is under way of which nothing is known yet. */
-export const isPending = ({ answer, end }: CallRecord): boolean => !answer && !end;
-
-/** How long after a whole answer its charge is written down at the latest. */
-const writingTime = 60_000;
-
-/** When the books have all lines of a call at the latest, in milliseconds since 1970. */
-export function writtenBy({ attempts, end }: CallRecord): number {
-  const isAnswered = attempts.every(({ phase }) => phase === 'connect' || phase === 'headers');
-  const isOver = end?.outcome === undefined ? end?.isWhole : end.outcome !== 'unknown';
-  // A charge may be written down long after the client has gone.
-  return end && isOver && isAnswered ? end.at + writingTime : Infinity;
+/** The requests of calls whose error response was read to its end. */
+export function answeredIdsOf(calls: readonly CallRecord[]): readonly string[] {
+  return answeredIn(calls.flatMap(({ attempts }) => attempts));
 }
 
-/** Whether a line of the books may be a call's though it holds no id that is known. */
-export function isOpen(call: CallRecord): boolean {
-  const { attempts, answer } = call;
-  if (isPending(call) || (answer && !isGatewayId(answer.requestId))) return true;
+/** The attempts whose error response was read to its end, by the ids of their requests. */
+export function answeredIn(attempts: readonly AttemptEvidence[]): readonly string[] {
+  return attempts.flatMap(({ isAnswered, requestId }) => (isAnswered && requestId) || []);
+}
+
+/** Whether a request of a call may be in the usage log under an id that the client does not know. */
+export function hasUnnamedRequest({ attempts, answer, end }: CallRecord): boolean {
+  if (answer ? !isGatewayId(answer.requestId) : !end) return true;
   return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isGatewayId(requestId));
 }

@@ -10,7 +10,6 @@ import {
   unitsOf,
   type UsageSum,
 } from './cost.ts';
-import { writtenBy } from './requests.ts';
 import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
 
 const unread = 'the price list was not read yet; call account.prices() once';
@@ -103,23 +102,13 @@ export function sumsOf(calls: Calls): Sums {
   return sums;
 }
 
-/** Books hold some 1,000 lines, so nothing is gained by remembering many more calls. */
+/** Usage logs return some 1,000 entries, so remembering many more calls gains nothing. */
 const most = 1_500;
 
-/** Adds up what calls have come to, and forgets those that are of no more use. */
+/** Adds up what calls have come to, and forgets the oldest. */
 export function fold(calls: Calls): void {
   sumsOf(calls);
-  let tooMany = calls.records.length - most;
-  const forget = (call: CallRecord): void => {
-    calls.forgottenUntil = Math.max(calls.forgottenUntil ?? 0, writtenBy(call));
-  };
-  const kept = calls.records.filter((call) => {
-    const isKept = writtenBy(call) === Infinity || tooMany-- <= 0;
-    if (!isKept) forget(call);
-    return isKept;
-  });
-  kept.splice(0, kept.length - most).forEach(forget);
-  calls.records = kept;
+  calls.records = calls.records.slice(-most);
 }
 
 const sumOf = (costs: readonly CostEstimate[]): Amount => ({

@@ -29,7 +29,8 @@ export interface AccountOptions {
  *
  * - `consume`: a request was charged, or more was charged for a video task when it was done.
  * - `refund`: something was given back, for a video task that failed or cost less.
- * - `error`: a request failed and was not charged. Most gateways do not write these down.
+ * - `error`: a request failed on one channel; the gateway may have gone on with another one. Most gateways
+ *   do not write these down.
  */
 export type ChargeType = OpenString<'consume' | 'refund' | 'error'>;
 
@@ -62,7 +63,11 @@ export interface ChargesQuery {
   requestId?: string | undefined;
   /** The id of a video task. Mostly only its refund names it: `settle(task.ref)` finds its charge too. */
   taskId?: string | undefined;
-  /** Only what was written then or later, by the gateway's clock: a date, or milliseconds since 1970. */
+  /** Only entries written then or later, by the gateway's clock: a date, or milliseconds since 1970. */
+  from?: Date | number | undefined;
+  /** Only entries written then or earlier, as with `from`. */
+  to?: Date | number | undefined;
+  /** @deprecated The same as `from`. */
   since?: Date | number | undefined;
   model?: string | undefined;
   type?: ChargeType | undefined;
@@ -190,35 +195,31 @@ export interface SettleRef {
   readonly baseURL?: string | undefined;
 }
 
-/** A call of this client that is named by its time alone. */
-export interface SettleByTime {
-  /** When it was sent at the earliest, by this machine's clock: a date, or milliseconds since 1970. */
-  readonly since: Date | number;
-  readonly model: string;
-}
+/** What can be settled: an error, a video task or its handle, or a request id. */
+export type SettleQuestion = GatewayError | SettleRef | { readonly ref: SettleRef } | string;
 
-/** What can be settled: an error, a video task or its handle, a request id, or what is known of a call. */
-export type SettleQuestion =
-  | GatewayError
-  | SettleRef
-  | { readonly ref: SettleRef }
-  | string
-  | SettleByTime;
-
-/** What became of a call, as far as the books tell. */
+/** Whether a call was charged, as far as the usage log tells. */
 export interface Settlement {
   /**
-   * - `charged`: it is paid for, and not given back.
-   * - `refunded`: a line that names it says that it was given back.
-   * - `not_charged`: a line that names it says that it failed, or cost nothing.
-   * - `unknowable`: the books do not tell. That they have no line is no proof of anything.
+   * - `charged`: it was charged, and not refunded.
+   * - `refunded`: all that was charged for it was refunded.
+   * - `not_charged`: it failed, and the gateway is done with it, or it cost nothing.
+   * - `unknowable`: the usage log does not tell. A missing entry proves nothing.
+   *
+   * Only entries that name one of its requests or its task count.
    */
   readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-  /** What is paid, or was given back; 0 of `not_charged`; `undefined` of `unknowable`. */
+  /** What is paid, or was refunded; 0 for `not_charged`, `undefined` for `unknowable`. */
   readonly amount?: Amount | undefined;
+  /**
+   * Whether the amount is not expected to change: every request of the call has its entry, and the log was
+   * read at least 5 seconds after the last of them. Otherwise the amount may be a part of the sum, as the
+   * gateway writes one entry after the other; a video that was charged may still be refunded.
+   */
+  readonly isFinal: boolean;
   readonly requestId?: string | undefined;
   readonly taskId?: string | undefined;
-  /** When the books were read, in milliseconds since 1970: a task that is charged may be refunded later. */
+  /** When the usage log was read, in milliseconds since 1970. */
   readonly asOf: number;
   /** What it was concluded from, in one or two sentences. */
   readonly why: string;

@@ -149,6 +149,9 @@ export function isEmptyAnswer(list: unknown, body: JsonObject): boolean {
   return Array.isArray(list) && list.length === 0 && !holdsSomething(foreignError(body));
 }
 
+/** Whether an error body was JSON. */
+export const isJSON = ({ envelope }: ErrorBody): boolean => !/^(html|text|empty)$/.test(envelope);
+
 function envelopeOf(body: JsonObject, inner: unknown): ErrorBody['envelope'] {
   const { success, code, message } = body;
   if (success === false || isObject(inner) || typeof inner === 'string') return 'gateway';

@@ -157,7 +157,7 @@ function chargesCommand(): Command {
       taskId,
       model,
       type,
-      since: since === undefined ? undefined : Date.now() - since,
+      from: since === undefined ? undefined : Date.now() - since,
     };
     const charges = await client.account.charges(query, { signal: run.signal });
     const lines = charges.data.map((line) => {

@@ -20,6 +20,8 @@ export interface AttemptEvidence {
   readonly status?: number | undefined;
   /** The gateway's request id, when one was read. */
   readonly requestId?: string | undefined;
+  /** `true` when an error response was read to its end: the gateway was done with the request. */
+  readonly isAnswered?: boolean | undefined;
 }
 
 /** Why the client believes what `GatewayError.outcome` says. */

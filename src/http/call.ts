@@ -1,4 +1,4 @@
-import { readErrorText } from '../answers/error-body.ts';
+import { isJSON, readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
 import { asGiven } from '../given.ts';
@@ -290,12 +290,15 @@ export class LogicalCall {
   }
 
   async #readError(response: Response): Promise<FailedAttempt> {
-    const { text } = await readBody(response, errorBodyLimit, this.scope);
+    const { text, end } = await readBody(response, errorBodyLimit, this.scope);
     const body = readErrorText(text);
     const { status, headers } = response;
     const kind = classifyStatus(status, body, headers, this.spec.charge);
     const requestId = requestIdOf(headers, body.requestId);
-    const failed: FailedAttempt = { kind, phase: 'headers', status, headers, body, requestId };
+    // Where a body ends with its connection, only whole JSON shows that it was not cut.
+    const isAnswered = status >= 400 && end === 'whole' && isJSON(body);
+    const known = { kind, status, headers, body, requestId, isAnswered };
+    const failed: FailedAttempt = { phase: 'headers', ...known };
     // A time limit that passes while an error is read does not make the error less known.
     return this.scope.stopped === 'signal' ? this.explain(failed) : failed;
   }
@@ -391,12 +394,13 @@ export class LogicalCall {
   }
 
   #addAttempt(failed: FailedAttempt): void {
-    const { phase, code, status, requestId, body } = failed;
+    const { phase, code, status, requestId, body, isAnswered } = failed;
     // One that never left the caller is none.
     if (phase === 'local') return;
     const outcome = outcomeOf(failed);
     if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
-    this.attempts.push({ phase, code: body?.code ?? code, status, requestId });
+    const evidence = { phase, code: body?.code ?? code, status, requestId };
+    this.attempts.push(isAnswered === true ? { ...evidence, isAnswered } : evidence);
     this.#failedBefore = failed;
     this.watch?.failed(failed);
   }

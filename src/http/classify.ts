@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../answers/error-body.ts';
+import { type ErrorBody, isJSON } from '../answers/error-body.ts';
 import { isObject } from '../answers/objects.ts';
 import type { ChargeClass } from '../endpoints.ts';
 import type { Phase } from '../errors/gateway-error.ts';
@@ -109,16 +109,15 @@ export function classifyStatus(
   return status === 429 ? 'rate_limited' : 'refused';
 }
 
-function kindOfStatus(status: number, { envelope }: ErrorBody, headers: Headers): FailureKind {
+function kindOfStatus(status: number, body: ErrorBody, headers: Headers): FailureKind {
   const kind = kindIn(kindsByStatus, status);
   if (kind !== undefined) return kind;
-  const isJSON = !/^(html|text|empty)$/.test(envelope);
   if (status === 429) {
     const hasHint = retryAfterFrom(headers, status) !== undefined;
-    return isJSON || hasHint ? 'rate_limited' : 'bare_rate_limited';
+    return isJSON(body) || hasHint ? 'rate_limited' : 'bare_rate_limited';
   }
   // Proxies answer in JSON too; what has the form of the gateway's errors is surely from it.
-  const isOwn = isJSON && envelope !== 'other';
+  const isOwn = isJSON(body) && body.envelope !== 'other';
   if (status === 500) return isOwn ? 'server_error' : 'interrupted';
   return isOwn ? 'refused' : 'undecided';
 }

@@ -119,6 +119,8 @@ export interface FailedAttempt {
   readonly cause?: unknown;
   readonly headers?: Headers | undefined;
   readonly body?: ErrorBody | undefined;
+  /** Whether an error response was read to its end. */
+  readonly isAnswered?: boolean | undefined;
   /** The text of a body that came with a success status. */
   readonly text?: string | undefined;
   /** The limit that was passed, in milliseconds. */

@@ -47,15 +47,22 @@ export async function partFor<Part>(
   }
 }
 
+/** What a ledger keeps of the only request of a submission. */
+export interface SubmittedRequest {
+  readonly requestId?: string | undefined;
+  /** Whether its error response was read to its end. */
+  readonly isAnswered?: boolean | undefined;
+}
+
 /** What the account does for calls (see `Caller`), in a part that is loaded when it is needed. */
 export interface AccountPart {
   keepWithin(call: LogicalCall, transport: Transport): Promise<void>;
   fold(calls: Calls): void;
-  /** Asks the gateway's books what became of a submission of which nobody knows whether it made a task. */
+  /** Looks up in the usage log whether a submission with an unknown outcome was charged. */
   settleCall(
     transport: Transport,
     callId: string,
-    requestId: string | undefined,
+    request: SubmittedRequest,
     signal: AbortSignal | null | undefined,
   ): Promise<{
     readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';

@@ -132,11 +132,19 @@ function readRefs(texts: readonly string[]): VideoTaskRef[] {
   return refs.filter(isFirst);
 }
 
+/** Marks a stored request whose error response was read to its end. */
+const answeredMark = 'answered';
+
 /** The request of a claim as text. It names its claim, as older versions leave it there for the next one. */
-function storedRequest(claimId: string | undefined, requestId: unknown): string {
+function storedRequest(
+  claimId: string | undefined,
+  requestId: unknown,
+  isAnswered: boolean | undefined,
+): string {
   // Ids of gateways are plain; what no database could be trusted with is left out.
   const isPlain = typeof requestId === 'string' && /^[!-~]{1,200}$/.test(requestId);
-  return claimId !== undefined && isPlain ? `${claimId} ${requestId}` : '';
+  if (claimId === undefined || !isPlain) return '';
+  return [claimId, requestId, ...(isAnswered === true ? [answeredMark] : [])].join(' ');
 }
 
 /**
@@ -159,8 +167,10 @@ function readCall(words: StoredWords): SubmitEntry {
   const isAlive = !isUnknown && isLeased === 'true';
   const claim = { inputHash, claimId, isAlive, refs };
   if (!isUnknown) return { status: 'submitting', ...claim };
-  const [claimOfRequest, requestId] = request.split(' ');
-  return { status: 'unknown', ...claim, ...(claimOfRequest === claimId && { requestId }) };
+  const [claimOfRequest, requestId, mark] = request.split(' ');
+  if (claimOfRequest !== claimId) return { status: 'unknown', ...claim };
+  const answered = mark === answeredMark && { isAnswered: true };
+  return { status: 'unknown', ...claim, requestId, ...answered };
 }
 
 /** A pause that keeps no process alive that has nothing else to do. */
@@ -244,12 +254,13 @@ export class StoredLedger implements SubmitLedger {
     end: SubmitEnd,
     claimId?: string,
     requestId?: string,
+    isAnswered?: boolean,
   ): Promise<void> {
     const key = await keyOf(callId);
     checkClaimId(claimId);
     check(ends.includes(end), 'end', `must be one of "${ends.join('", "')}".`);
     this.#rest(claimId);
-    const request = storedRequest(claimId, requestId);
+    const request = storedRequest(claimId, requestId, isAnswered);
     await this.#ask(callId, () => this.#store.finish(key, end, claimId, request), 'Say it again.');
   }
 

@@ -33,8 +33,10 @@ interface Entry {
   readonly claimedAt: string;
   readonly ref?: VideoTaskRef | undefined;
   readonly end?: SubmitEnd | undefined;
-  /** The request by which the gateway's books know it. */
+  /** The request by which the gateway's usage log knows it. */
   readonly requestId?: string | undefined;
+  /** Whether its error response was read to its end. */
+  readonly isAnswered?: boolean | undefined;
 }
 
 /** An entry, and where it is. */
@@ -131,6 +133,7 @@ class FileLedger implements SubmitLedger {
     end: SubmitEnd,
     claimId?: string,
     requestId?: string,
+    isAnswered?: boolean,
   ): Promise<void> {
     checkAsked(callId, claimId, end);
     const found = await this.#find(callId);
@@ -139,7 +142,12 @@ class FileLedger implements SubmitLedger {
     const [task] = tasksOf(found);
     if (end === 'completed' || end === 'failed') {
       if (task !== undefined) await write(task, { end });
-    } else if (task === undefined) await write(current, { end, requestId });
+    } else if (task === undefined)
+      await write(current, {
+        end,
+        requestId,
+        ...(isAnswered === true && requestId && { isAnswered }),
+      });
   }
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
@@ -235,7 +243,7 @@ function tasksOf(found: readonly Found[]): FoundTask[] {
 function describe(found: readonly Found[]): SubmitEntry | undefined {
   const current = found.at(-1);
   if (current === undefined || found.every(isGivenBack)) return undefined;
-  const { inputHash, end, owner, claimedAt, requestId } = current.entry;
+  const { inputHash, end, owner, claimedAt, requestId, isAnswered } = current.entry;
   const tasks = tasksOf(found);
   const [task] = tasks;
   if (task !== undefined) {
@@ -247,10 +255,11 @@ function describe(found: readonly Found[]): SubmitEntry | undefined {
     return { status, inputHash: task.entry.inputHash, ref: task.entry.ref, refs };
   }
   const claim = { inputHash, claimId: claimIdOf(current), refs: [] };
+  const request = requestId && { requestId, ...(isAnswered === true && { isAnswered }) };
   return end === undefined
     ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
     : // One that was given back leaves the doubt about those before it.
-      { status: 'unknown', ...claim, isAlive: false, ...(requestId && { requestId }) };
+      { status: 'unknown', ...claim, isAlive: false, ...request };
 }
 
 /** Whether a claim was given back, because it provably made no task. */

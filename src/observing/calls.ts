@@ -20,8 +20,6 @@ interface CallEnd {
   readonly at: number;
   /** The id of the call, if anybody has asked for it. */
   readonly callId: string | undefined;
-  /** Whether all of its answer has come. */
-  readonly isWhole: boolean | undefined;
   /** Of its error; `undefined` when there was none. */
   readonly outcome: Outcome | undefined;
   readonly usage: JsonObject | undefined;
@@ -59,8 +57,6 @@ export interface Calls {
   records: CallRecord[];
   /** How many were forgotten that are in no sum. */
   lost: number;
-  /** Up to when the books may have lines of others that were forgotten, in milliseconds since 1970. */
-  forgottenUntil?: number;
   /** Counts a call that has ended, once somebody has asked. */
   onEnd?: (record: CallRecord) => void;
 }
@@ -93,7 +89,7 @@ export function noteAnswer(
 export function noteEnd(
   record: CallRecord,
   callId: string | undefined,
-  { error, answer, progress, isWhole }: Ending,
+  { error, answer, progress }: Ending,
   calls: Calls,
 ): void {
   if (record.end) return;
@@ -103,7 +99,6 @@ export function noteEnd(
   record.end = {
     at: Date.now(),
     callId,
-    isWhole,
     outcome: error ? (thrown.outcome ?? 'unknown') : undefined,
     // A copy, as callers add up in what they were answered.
     usage: isObject(usage) ? { ...usage } : undefined,

@@ -5,6 +5,7 @@ import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-erro
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/request.ts';
+import type { SubmittedRequest } from '../http/transport.ts';
 import { callbackError, LedgerError, stoppedError, VideoWaitAbortedError } from './errors.ts';
 import { parseVideoTaskRef } from './ref.ts';
 import type { VideoTaskRef } from './types.ts';
@@ -29,8 +30,10 @@ type KnownCall =
       readonly claimId: string;
       /** Whether whoever claimed it still runs; `undefined` when that cannot be told. */
       readonly isAlive?: boolean | undefined;
-      /** What `finish` was told of the claim: the request by which the gateway's books know it. */
+      /** The request of the claim, as given to `finish`: the usage log knows it by this id. */
       readonly requestId?: string | undefined;
+      /** Whether its error response was read to its end, as given to `finish`. */
+      readonly isAnswered?: boolean | undefined;
     }
   | {
       readonly status: 'accepted' | 'finished';
@@ -90,8 +93,16 @@ export interface SubmitLedger {
    *
    * @param requestId - With `unknown`: the only request that was sent, where the gateway told its id. To be
    * stored with the claim, for `onUnknown: "settle"`; a ledger that does not settles less.
+   * @param isAnswered - With `requestId`: whether its error response was read to its end. To be stored with
+   * it: without it a submission that failed can't be shown to be free, and is not submitted again.
    */
-  finish(callId: string, end: SubmitEnd, claimId?: string, requestId?: string): Promise<void>;
+  finish(
+    callId: string,
+    end: SubmitEnd,
+    claimId?: string,
+    requestId?: string,
+    isAnswered?: boolean,
+  ): Promise<void>;
   /** Reads what is known of a call, without a claim; `undefined` when it may be submitted. */
   entry(callId: string): Promise<SubmitEntry | undefined>;
 }
@@ -120,20 +131,22 @@ interface MemoryCall {
   /** Whether a claim before this one may have made a task. */
   readonly isDoubtful: boolean;
   requestId?: string | undefined;
+  isAnswered?: boolean | undefined;
   refs: readonly VideoTaskRef[];
   /** Whether the first of its tasks has ended. */
   isOver: boolean;
 }
 
 function entryOf(call: MemoryCall): SubmitEntry {
-  const { inputHash, claimId, status, requestId, refs, isOver } = call;
+  const { inputHash, claimId, status, requestId, isAnswered, refs, isOver } = call;
   const [ref] = refs;
   if (ref !== undefined) {
     return { status: isOver ? 'finished' : 'accepted', inputHash, ref, refs };
   }
   // Whoever claimed it runs in this process, so it runs until it says how it ended.
   const isAlive = status === 'submitting';
-  return { status, inputHash, claimId, isAlive, refs, ...(requestId && { requestId }) };
+  const request = requestId && { requestId, ...(isAnswered && { isAnswered }) };
+  return { status, inputHash, claimId, isAlive, refs, ...request };
 }
 
 /**
@@ -174,14 +187,14 @@ export function memoryLedger(): SubmitLedger {
       if (claimId === undefined) Object.assign(call, { refs: [ref, ...others], isOver: false });
       else if (others.length === call.refs.length) call.refs = [...others, ref];
     },
-    async finish(callId, end, claimId, requestId) {
+    async finish(callId, end, claimId, requestId, isAnswered) {
       checkAsked(callId, claimId, end);
       const call = calls.get(callId);
       if (call === undefined || (claimId ?? call.claimId) !== call.claimId) return;
       const hasEnded = end === 'completed' || end === 'failed';
       if (call.refs.length > 0) call.isOver ||= hasEnded;
       else if (end === 'not_submitted' && !call.isDoubtful) calls.delete(callId);
-      else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId });
+      else if (!hasEnded) Object.assign(call, { status: 'unknown', requestId, isAnswered });
     },
     async entry(callId) {
       checkAsked(callId);
@@ -191,11 +204,11 @@ export function memoryLedger(): SubmitLedger {
   };
 }
 
-/** What to do about a submission that the books do not free. */
-const bookAdvice = {
-  charged: 'It is paid for, and the books do not name its task.',
-  refunded: 'The books say that it was given back, but the ledger holds the call.',
-  not_charged: 'The books say that it was not charged, but the ledger holds the call.',
+/** What to do about a submission that the usage log does not free. */
+const settleAdvice = {
+  charged: 'It is paid for, and the usage log does not name its task.',
+  refunded: 'The usage log has its refund, but the ledger holds the call.',
+  not_charged: 'By the usage log it was not charged, but the ledger holds the call.',
   unknowable: 'It may be paid for: do not submit it again before that is known.',
 } as const;
 
@@ -220,11 +233,11 @@ export async function handOver(
   }
 }
 
-/** What the gateway's books say of a submission of which nobody knows whether it made a task. */
+/** What the usage log tells about a submission with an unknown outcome. */
 export interface Settled {
   readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
   readonly why: string;
-  /** The task that was charged, where the books name it. */
+  /** The task that was charged, where the usage log names it. */
   readonly ref?: VideoTaskRef | undefined;
   readonly cause?: unknown;
 }
@@ -247,13 +260,13 @@ export class LedgerCall {
    * Claims the call for a submission.
    *
    * @param content - What is submitted.
-   * @param settle - Asks what became of a claim that is in doubt, by its request where that is known.
+   * @param settle - Looks up what became of a claim in doubt, by its request where that is known.
    * @returns The task that was made of the call before; `undefined` when it may be submitted now.
    */
   async claim(
     content: unknown,
     onUnknown: 'fail' | 'resubmit' | 'settle' | undefined,
-    settle: (requestId: string | undefined) => Promise<Settled>,
+    settle: (request: SubmittedRequest) => Promise<Settled>,
   ): Promise<VideoTaskRef | undefined> {
     const callId = this.#callId;
     const digest = await digestOf(content);
@@ -267,10 +280,10 @@ export class LedgerCall {
       'claimId' in found &&
       found.isAlive !== true
     ) {
-      const { claimId, requestId } = found;
+      const { claimId, requestId, isAnswered } = found;
       if (onUnknown === 'resubmit') found = await this.#ask(digest, claimId);
       if (onUnknown === 'settle') {
-        settled = await settle(requestId);
+        settled = await settle({ requestId, isAnswered });
         const { ref, verdict } = settled;
         if (ref !== undefined) {
           this.#claimId = claimId;
@@ -278,7 +291,7 @@ export class LedgerCall {
           return ref;
         }
         if (verdict === 'refunded' || verdict === 'not_charged') {
-          await this.finish('not_submitted', undefined, claimId);
+          await this.finish('not_submitted', {}, claimId);
           // Anew: somebody may have taken the claim over meanwhile, and an earlier one may be in doubt too.
           found = await this.#ask(digest);
         }
@@ -302,7 +315,7 @@ export class LedgerCall {
         ? 'Try again later with the same callId: the ledger will know the task by then.'
         : settled === undefined
           ? `${unknownAdvice} onUnknown: "resubmit" does it all the same.`
-          : `${bookAdvice[settled.verdict]} ${settled.why}`.trim(),
+          : `${settleAdvice[settled.verdict]} ${settled.why}`.trim(),
     });
   }
 
@@ -322,9 +335,7 @@ export class LedgerCall {
       }
       // A claim that comes too late is given back: nobody will submit.
       const giveBack = (late: SubmitClaim) =>
-        late.status === 'claimed'
-          ? this.finish('not_submitted', undefined, late.claimId)
-          : undefined;
+        late.status === 'claimed' ? this.finish('not_submitted', {}, late.claimId) : undefined;
       asked.then(giveBack).catch(() => {});
       throw new APIUserAbortError('The submission was aborted before anything was sent.', {
         outcome: 'not_sent',
@@ -357,8 +368,13 @@ export class LedgerCall {
   }
 
   /** Tells how the call ended. What is lost when that fails or hangs is only told again. */
-  async finish(end: SubmitEnd, requestId?: string, claimId = this.#claimId): Promise<void> {
-    const told = (async () => this.#ledger.finish(this.#callId, end, claimId, requestId))();
+  async finish(
+    end: SubmitEnd,
+    { requestId, isAnswered }: SubmittedRequest = {},
+    claimId = this.#claimId,
+  ): Promise<void> {
+    const told = (async () =>
+      this.#ledger.finish(this.#callId, end, claimId, requestId, isAnswered))();
     // It is over already: whoever waits for the end is not kept for long. A call that stays claimed is
     // not submitted again, and one that stays accepted is only read.
     const over = AbortSignal.abort();

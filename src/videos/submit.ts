@@ -20,7 +20,7 @@ import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
 import { jsonAnswer } from '../http/response.ts';
-import type { Transport } from '../http/transport.ts';
+import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
 import { isUploadable } from '../uploads/file-input.ts';
@@ -292,8 +292,8 @@ export async function submitOnce(
   const call = ledgerCallOf(options);
   // What cannot be sent is not claimed either.
   const request = requestOf(transport, order, options);
-  const known = await call?.claim(contentOf(order, options), options.onUnknown, (requestId) =>
-    settleCall(transport, order, options, requestId),
+  const known = await call?.claim(contentOf(order, options), options.onUnknown, (before) =>
+    settleCall(transport, order, options, before),
   );
   if (known !== undefined) return { ref: known, call };
   const answer = await send(transport, order, options, request)
@@ -302,7 +302,7 @@ export async function submitOnce(
       if (VideoSubmitAnswerError.isInstance(error)) await call?.accept(error.ref);
       else {
         const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
-        await call?.finish(isUnknown ? 'unknown' : 'not_submitted', requestOfError(error));
+        await call?.finish(isUnknown ? 'unknown' : 'not_submitted', onlyRequest(error));
       }
       throw error;
     });
@@ -311,28 +311,31 @@ export async function submitOnce(
   return { ref, answer, call };
 }
 
-/** The only request of a submission that failed, where the gateway told its id. */
-function requestOfError(error: unknown): string | undefined {
-  if (!GatewayError.isInstance(error)) return undefined;
-  const sent = error.evidence.attempts.filter(({ phase }) => phase !== 'connect');
-  return sent.length === 1 ? sent[0]?.requestId : undefined;
+/** Returns the only request that a failed submission sent. */
+function onlyRequest(error: unknown): SubmittedRequest {
+  if (!GatewayError.isInstance(error)) return {};
+  const [request = {}, ...others] = error.evidence.attempts.filter(
+    ({ phase }) => phase !== 'connect',
+  );
+  return others.length === 0 ? request : {};
 }
 
-/** Asks the gateway's books what became of a submission that a ledger knows. */
+/** Looks up in the usage log what became of a submission that a ledger knows. */
 async function settleCall(
   transport: Transport,
   order: Order,
   { callId = '', signal }: VideoSubmitOptions,
-  requestId: string | undefined,
+  request: SubmittedRequest,
 ): Promise<Settled> {
   try {
     const account = await transport.account();
-    const settled = await account.settleCall(transport, callId, requestId, signal);
+    const settled = await account.settleCall(transport, callId, request, signal);
+    const { requestId } = request;
     const { verdict, why, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
     return { verdict, why, ref: refOf(transport, order, taskId, { callId, requestId }) };
   } catch (cause) {
-    // Books that cannot be read prove nothing.
+    // A usage log that cannot be read proves nothing.
     const why = cause instanceof Error ? cause.message : String(cause);
     return { verdict: 'unknowable', why, cause };
   }

@@ -123,9 +123,9 @@ export interface VideoSubmitOptions extends RequestOptions {
    * What to do when the ledger knows the call, but nobody knows whether it was accepted: a process died
    * between the two, or the answer was lost. `"resubmit"` submits again and may pay twice.
    *
-   * `"settle"` asks the gateway's books (`account.settle()`), and never pays twice. A task that they name
-   * as charged is gone on with. What a line of them says was given back, or not charged, is submitted
-   * again. Everything else throws: that there is no line proves nothing.
+   * `"settle"` looks it up in the gateway's usage log (`account.settle()`), and never pays twice. It
+   * submits again only if the log proves that the first was refunded or not charged, and waits for the
+   * task that was charged if the log names it. Everything else throws: a missing entry proves nothing.
    * @defaultValue "fail": `VideoSubmitUnknownError`
    */
   onUnknown?: 'fail' | 'resubmit' | 'settle' | undefined;

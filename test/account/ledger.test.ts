@@ -9,6 +9,7 @@ import {
 import { fileLedger } from '../../src/node/index.ts';
 import type { Fault } from '../../src/testing/index.ts';
 import { emulated, failureOf } from '../helpers/clients.ts';
+import { logEntry, withMoreEntries } from '../helpers/usage-log.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const params = { model: 'm-video', prompt: 'A boat', seconds: 4 };
@@ -39,7 +40,12 @@ const submissionsOf = ({ requests }: { requests: readonly { method: string }[] }
 
 describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s', (_, make) => {
   /** A submission that went wrong, and what the next attempt is made with. */
-  async function wentWrong(fault: Fault, quirks = {}, isNewProcess = true) {
+  async function wentWrong(
+    fault: Fault,
+    quirks = {},
+    isNewProcess = true,
+    addEntries?: (requestId: string | undefined) => readonly object[],
+  ) {
     const setup = { quirks: { booksErrors: true, ...quirks } };
     const { client, emulator } = emulated({ maxRetries: 0 }, setup);
     const options: VideoSubmitOptions = { ledger: await make(), callId, onUnknown: 'settle' };
@@ -47,8 +53,10 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     const error = await failureOf(client.videos.create(params, options));
     expect(error).toMatchObject({ outcome: 'unknown' });
     vi.advanceTimersByTime(10_000);
-    const { fetch, baseURL } = emulator;
-    const next = isNewProcess ? emulated({ fetch, baseURL }).client : client;
+    const { baseURL } = emulator;
+    const more = addEntries?.(emulator.requests[0]?.id) ?? [];
+    const fetch = withMoreEntries(emulator, () => more);
+    const next = isNewProcess ? emulated({ fetch, baseURL }).client : client.withOptions({ fetch });
     return { client: next, emulator, options };
   }
 
@@ -113,6 +121,30 @@ describe.each(Object.entries(ledgers))('onUnknown: "settle" with a ledger in %s'
     }
   });
 
+  test.each([
+    ['a failure of one channel, and the success was cut', cut, { type: 5, quota: 0 }],
+    ['a type that only forks have', failed, { type: 7, quota: 100 }],
+    ['a type as text', failed, { type: '2', quota: 100 }],
+    ['no type', failed, { quota: 100 }],
+    ['a failure with an amount', failed, { type: 5, quota: 100 }],
+    ['a charge of 0, which may follow when the video is done', failed, { type: 2, quota: 0 }],
+  ] as const)('submits nothing and throws when the log has %s', async (_when, fault, fields) => {
+    for (const isNewProcess of [true, false]) {
+      const quirks = fault === cut ? { booksLag: 3_600_000 } : {};
+      const { client, emulator, options } = await wentWrong(
+        fault,
+        quirks,
+        isNewProcess,
+        (request_id) => [logEntry({ model_name: 'm-video', ...fields, request_id })],
+      );
+      vi.advanceTimersByTime(60_000);
+      const error = await failureOf(client.videos.create(params, options));
+      expect(error).toBeInstanceOf(VideoSubmitUnknownError);
+      expect(submissionsOf(emulator)).toBe(1);
+      expect(await options.ledger?.entry(callId)).toMatchObject({ status: 'unknown' });
+    }
+  });
+
   test('submits once when ten workers settle at the same time', async () => {
     const { client, emulator, options } = await wentWrong(failed);
     const ends = await Promise.all(
@@ -162,4 +194,25 @@ test('a ledger that keeps no request id settles from what this process remembers
   vi.advanceTimersByTime(10_000);
   const task = await client.videos.create(params, options);
   expect(emulator.charges).toMatchObject([{ taskId: task.id }]);
+});
+
+test('a ledger of an older version does not free a submission', async () => {
+  const inner = memoryLedger();
+  const ledger: SubmitLedger = {
+    claim: (...asked) => inner.claim(...asked),
+    accept: (...told) => inner.accept(...told),
+    finish: (id, end, claimId, requestId) => inner.finish(id, end, claimId, requestId),
+    entry: (id) => inner.entry(id),
+  };
+  const { client, emulator } = emulated({ maxRetries: 0 }, { quirks: { booksErrors: true } });
+  const options = { ledger, callId, onUnknown: 'settle' } as const;
+  emulator.fail({ fault: failed });
+  await failureOf(client.videos.create(params, options));
+  vi.advanceTimersByTime(10_000);
+  const { fetch, baseURL } = emulator;
+  const next = emulated({ fetch, baseURL }).client;
+  expect(await failureOf(next.videos.create(params, options))).toBeInstanceOf(
+    VideoSubmitUnknownError,
+  );
+  expect(submissionsOf(emulator)).toBe(1);
 });

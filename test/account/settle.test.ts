@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { settleBy } from '../../src/account/settle.ts';
-import { GatewayError, InvalidInputError, type GatewayOptions } from '../../src/index.ts';
+import { GatewayError, InvalidInputError } from '../../src/index.ts';
 import type { EmulatorOptions, Fault } from '../../src/testing/index.ts';
-import { emulated, failureOf, misuse } from '../helpers/clients.ts';
+import { collect, emulated, failureOf, misuse } from '../helpers/clients.ts';
 import {
   chargesSince,
   endOf,
@@ -11,7 +10,7 @@ import {
   operationNames,
   operations,
 } from '../helpers/settling.ts';
-import { patient } from '../helpers/patient.ts';
+import { logEntry, withFailedChannels, withLogEntries } from '../helpers/usage-log.ts';
 
 const video = { model: 'm-video', prompt: 'A boat', seconds: 4 };
 const image = { model: 'm-image', prompt: 'A boat' };
@@ -41,9 +40,12 @@ const cases: readonly Case[] = operationNames.flatMap((operation) =>
 async function settleOne(
   { operation, fault }: Case,
   setup: EmulatorOptions,
-  options: GatewayOptions = {},
+  hasFailedChannels = false,
 ) {
-  const { client, emulator } = emulated({ timeout: 5_000, maxRetries: 0, ...options }, setup);
+  const { emulator, ...alone } = emulated({ timeout: 5_000, maxRetries: 0 }, setup);
+  const client = hasFailedChannels
+    ? alone.client.withOptions({ fetch: withFailedChannels(emulator) })
+    : alone.client;
   const { id } = await client.videos.create(video);
   await vi.advanceTimersByTimeAsync(120_000);
   const before = emulator.charges.length;
@@ -57,12 +59,12 @@ async function settleOne(
 }
 
 describe.each([
-  ['as it is', {}, 0.9],
-  ['that writes errors down', { booksErrors: true }, 0.9],
-  ['whose answers bring no request id', { requestIdHeader: false }, 0.6],
+  ['as it is', {}, 0.75],
+  ['that writes errors down', { booksErrors: true }, 0.75],
+  ['whose answers bring no request id', { requestIdHeader: false }, 0.1],
   ['that writes no charges down', { booksCharges: false }, 0],
-  ['that names tasks', { booksNameTasks: true, booksErrors: true }, 0.9],
-  ['that shows no more than its newest line', { booksLines: 1 }, 0.9],
+  ['that names tasks', { booksNameTasks: true, booksErrors: true }, 0.75],
+  ['that shows no more than its newest line', { booksLines: 1 }, 0.75],
 ] as const)('a gateway %s', (_, quirks, least) => {
   test('is never misunderstood, whatever goes wrong with whichever call', async () => {
     const wrong: string[] = [];
@@ -82,6 +84,19 @@ describe.each([
   });
 });
 
+test('a gateway that tries a second channel is never misunderstood', async () => {
+  const wrong: string[] = [];
+  const verdicts = new Set<string>();
+  for (const one of cases) {
+    const found = await settleOne(one, {}, true);
+    if (found === undefined) continue;
+    verdicts.add(found.settlement.verdict);
+    if (found.wrong !== undefined) wrong.push(`${JSON.stringify(one)}: ${found.wrong}`);
+  }
+  expect(wrong).toEqual([]);
+  expect([...verdicts].toSorted()).toEqual(['charged', 'not_charged', 'unknowable']);
+});
+
 describe('settle', () => {
   test('says what was charged, and from what it is known', async () => {
     const { client, emulator } = emulated({ maxRetries: 0 });
@@ -97,6 +112,7 @@ describe('settle', () => {
       requestId: charge?.requestId,
       taskId: undefined,
       asOf: Date.now(),
+      isFinal: false,
       why: expect.stringContaining('names it'),
     });
     expect(await client.account.settle(charge?.requestId ?? '')).toMatchObject({
@@ -183,7 +199,7 @@ describe('settle', () => {
     const { account } = client;
     const odd = [undefined, null, 3, {}, '', [], new Error('x'), { id: '' }, { model: 'm' }];
     const ofAnother = { kind: 'video', id: 'task_1', baseURL: 'https://other.test' };
-    for (const question of [...odd, { since: 'today', model: 'm' }, ofAnother]) {
+    for (const question of [...odd, { since: new Date(), model: 'm' }, ofAnother]) {
       expect(await failureOf(misuse(account, 'settle', question))).toBeInstanceOf(
         InvalidInputError,
       );
@@ -191,130 +207,264 @@ describe('settle', () => {
   });
 });
 
-describe('by model and time', () => {
-  const lost: Fault = { type: 'reset', when: 'after-charge' };
-  const quiet: Fault = { type: 'reset', when: 'before-charge' };
+const lost: Fault = { type: 'reset', when: 'after-charge' };
+const unsent: Fault = { type: 'reset', when: 'before-charge' };
 
-  test('a charge is concluded when one line and one open call fit', async () => {
-    const { client, emulator } = emulated();
-    const since = new Date();
-    await client.images.generate(image);
-    emulator.fail({ fault: lost });
-    const error = await failureOf(client.images.generate(image));
-    if (!GatewayError.isInstance(error)) throw error;
+/** The error that a call rejects with. */
+async function errorOf(call: PromiseLike<unknown>): Promise<GatewayError> {
+  const error = await failureOf(call);
+  if (!GatewayError.isInstance(error)) throw error;
+  return error;
+}
 
-    for (const question of [error, { since, model: 'm-image' }]) {
-      const settled = await client.account.settle(question);
-      expect(settled).toMatchObject({ verdict: 'charged', amount: { value: 1_000 } });
-      expect(settled.why).toContain('nobody else uses the key');
-    }
-    expect((await client.account.settle({ since, model: 'm-video' })).verdict).toBe('unknowable');
-  });
-
-  test.each([
-    ['two calls are open', [lost, quiet]],
-    ['two lines fit', [lost, lost]],
-    ['nothing was charged', [quiet]],
-  ])('nothing is concluded when %s', async (_, wrongs) => {
-    const { client, emulator } = emulated();
-    const since = Date.now();
-    const errors: unknown[] = [];
-    for (const fault of wrongs) {
-      emulator.fail({ fault });
-      errors.push(await failureOf(client.images.generate(image)));
-    }
-    for (const error of errors) {
-      if (!GatewayError.isInstance(error)) throw error;
-      expect((await client.account.settle(error)).verdict).toBe('unknowable');
-    }
-    const settled = await client.account.settle({ since, model: 'm-image' });
-    expect(settled.verdict).toBe('unknowable');
-  });
-
-  test('nothing is concluded while another call is under way, or made by a copy of the client', async () => {
+describe('without an id that names an entry', () => {
+  test('settles nothing for a call whose charge has the same model and time', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: lost });
-    const error = await failureOf(client.images.generate(image));
-    if (!GatewayError.isInstance(error)) throw error;
-    emulator.fail({ fault: { type: 'hang' } });
-    const controller = new AbortController();
-    const running = failureOf(
-      client.withOptions({ timeout: 1_000 }).images.generate(image, { signal: controller.signal }),
-    );
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(2), patient);
+    const error = await errorOf(client.images.generate(image));
+    vi.advanceTimersByTime(60_000);
+    expect(emulator.charges).toHaveLength(1);
     expect((await client.account.settle(error)).verdict).toBe('unknowable');
-    controller.abort();
-    await running;
-    expect((await client.account.settle(error, { maxAge: 0 })).verdict).toBe('unknowable');
+
+    const { data } = await client.account.charges({
+      model: 'm-image',
+      from: Date.now() - 61_000,
+      to: Date.now() - 59_000,
+    });
+    expect(data).toMatchObject([{ amount: { value: 1_000 } }]);
   });
 
-  test('nothing is concluded when somebody else uses the key', async () => {
+  test.each([0, 2_000])('does not take the charge of another client, %i ms before', async (age) => {
     const { client, emulator } = emulated();
-    const other = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
-    emulator.fail({ fault: lost });
-    const error = await failureOf(client.images.generate(image));
-    if (!GatewayError.isInstance(error)) throw error;
-    await other.embeddings.create({ model: 'm-embedding', input: 'a' });
-    const settled = await client.account.settle(error);
-    expect(settled.verdict).toBe('unknowable');
-    expect(settled.why).toContain('somebody else');
-  });
-
-  test('a line from before the call is not its own, also when the clocks differ by an hour', async () => {
-    const { client, emulator } = emulated();
-    emulator.clock.advance(-3_600_000);
     await client.images.generate(image);
-    vi.advanceTimersByTime(10_000);
-    const later = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
-    emulator.fail({ fault: quiet });
-    const error = await failureOf(later.images.generate(image));
-    if (!GatewayError.isInstance(error)) throw error;
-    expect((await later.account.settle(error)).verdict).toBe('unknowable');
-
-    emulator.fail({ fault: lost });
-    const own = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
-    vi.advanceTimersByTime(10_000);
-    const paid = await failureOf(own.images.generate(image));
-    if (!GatewayError.isInstance(paid)) throw paid;
-    expect((await own.account.settle(paid)).verdict).toBe('charged');
+    vi.advanceTimersByTime(age);
+    const other = emulated({ fetch: emulator.fetch, baseURL: emulator.baseURL }).client;
+    emulator.fail({ fault: unsent });
+    const error = await errorOf(other.images.generate(image));
+    vi.advanceTimersByTime(60_000);
+    expect((await other.account.settle(error)).verdict).toBe('unknowable');
+    expect((await client.account.settle(error)).verdict).toBe('unknowable');
   });
 });
 
-test('a line may be of an attempt that was given up long ago, though its call was answered at last', () => {
-  const chat = { operation: 'chat.completions.create', model: 'm-large', n: undefined };
-  const end = { callId: undefined, outcome: undefined, usage: undefined, model: undefined };
-  const again = {
-    ...chat,
-    attempts: [{ phase: 'sent' } as const],
-    sentAt: 1_000,
-    answer: { requestId: '20260101000000000abc', ratios: null },
-    end: { ...end, at: 20_000, isWhole: true },
-  };
-  const call = {
-    ...chat,
-    attempts: [{ phase: 'sent' } as const],
-    sentAt: 100_000,
-    end: { ...end, at: 101_000, isWhole: undefined, outcome: 'unknown' as const },
-  };
-  const line = {
-    type: 'consume',
-    amount: { value: 500, unit: 'quota' as const },
-    model: 'm-large',
-    at: 102_000,
-    requestId: '20260101000100000def',
-    taskId: undefined,
-    reason: undefined,
-    tokens: { input: 1, output: 1 },
-    isTask: false,
-    finalQuota: undefined,
-    raw: {},
-  };
-  const question = { requestIds: [], taskIds: [], isWhole: false, call, heardAt: 0 };
-  const books = { lines: [line], clockAhead: 0 };
+/** A body that breaks off after its first bytes. */
+const broken = (text: string): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    pull: (controller) => controller.error(new TypeError('terminated')),
+  });
 
-  const ofBoth = settleBy(question, books, { records: [again, call], lost: 0 });
-  const ofOne = settleBy(question, books, { records: [call], lost: 0 });
+describe('a failure in the log', () => {
+  const id = '20261122011636252929985abc';
+  const failure = logEntry({ type: 5, quota: 0, request_id: id });
+  const named = { 'x-oneapi-request-id': id };
 
-  expect(ofBoth.verdict).toBe('unknowable');
-  expect(ofOne.verdict).toBe('charged');
+  const problem = JSON.stringify({ error: { message: 'Upstream failed', type: 'new_api_error' } });
+  const events = { ...named, 'content-type': 'text/event-stream' };
+
+  test.each([
+    ['a stream cut behind its headers', 200, events, () => broken('')],
+    ['a stream cut behind a heartbeat', 200, events, () => broken(': PING\n\n')],
+    ['a success that is cut', 200, named, () => broken('{"data": [')],
+    ['an error that is cut', 500, named, () => broken(problem.slice(0, 20))],
+    ['an error that ends too early', 500, named, () => problem.slice(0, 20)],
+    ['an error without a body', 502, named, () => null],
+  ])(
+    'proves nothing after %s, and a charge that follows counts',
+    async (_, status, headers, body) => {
+      const entries = [failure];
+      const respond = () => new Response(body(), { status, headers });
+      const { client, requests } = withLogEntries(respond, () => entries);
+      const stream = headers === events;
+      const error = await errorOf(
+        stream
+          ? client.chat.completions
+              .create({ model: 'm', messages: [{ role: 'user', content: 'A' }], stream })
+              .then(collect)
+          : client.images.generate(image),
+      );
+      expect(error.outcome).toBe('unknown');
+      for (const question of [error, id]) {
+        const settled = await client.account.settle(question);
+        expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
+        expect(settled.why).toContain('another channel');
+      }
+      // Another channel did the work.
+      vi.advanceTimersByTime(6_000);
+      entries.unshift(logEntry({ type: 2, quota: 3_000, request_id: id }));
+      expect(await client.account.settle(error)).toMatchObject({
+        verdict: 'charged',
+        amount: { value: 3_000 },
+      });
+      expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    },
+  );
+
+  const respondWithError = () => new Response(problem, { status: 500, headers: named });
+
+  test('proves it when the error response was read to its end', async () => {
+    const { client } = withLogEntries(respondWithError, () => [failure]);
+    const error = await errorOf(client.images.generate(image));
+    expect(error.evidence.attempts).toEqual([
+      { phase: 'headers', code: undefined, status: 500, requestId: id, isAnswered: true },
+    ]);
+    for (const question of [error, id]) {
+      expect(await client.account.settle(question)).toMatchObject({
+        verdict: 'not_charged',
+        amount: { value: 0 },
+      });
+    }
+    // Another client knows only the id.
+    const other = withLogEntries(respondWithError, () => [failure]).client;
+    expect((await other.account.settle(id)).verdict).toBe('unknowable');
+    expect((await other.account.settle(error)).verdict).toBe('not_charged');
+  });
+
+  test('proves nothing for a call of which another request was cut', async () => {
+    const second = `${id}2`;
+    const responses = [
+      new Response(problem, { status: 500, headers: named }),
+      new Response(broken('{'), { status: 500, headers: { 'x-oneapi-request-id': second } }),
+    ];
+    const entries = [logEntry({ type: 5, quota: 0, request_id: second }), failure];
+    const { client } = withLogEntries(
+      () => responses.shift() ?? Response.error(),
+      () => entries,
+      { retryUnknownOutcome: true, maxRetries: 1 },
+    );
+    const call = client.images.generate(image);
+    const error = await endOf(call).then((end) => end.error);
+    if (!GatewayError.isInstance(error)) throw error;
+    expect(error.evidence.attempts).toHaveLength(2);
+    expect((await client.account.settle(error)).verdict).toBe('unknowable');
+  });
+
+  test.each([
+    ['a type that only forks have', { type: 7, quota: 100 }],
+    ['a fork’s type without an amount', { type: 7, quota: 0 }],
+    ['a top-up', { type: 1, quota: 100 }],
+    ['a note of the system', { type: 4, quota: 0 }],
+    ['a type as text', { type: '2', quota: 100 }],
+    ['no type', { quota: 100 }],
+    ['a failure that costs something', { type: 5, quota: 100 }],
+  ])('does not hide %s', async (_, fields) => {
+    const strange = logEntry({ ...fields, request_id: id });
+    for (const entries of [[strange], [strange, failure], [failure, strange]]) {
+      const { client } = withLogEntries(respondWithError, () => entries);
+      const error = await errorOf(client.images.generate(image));
+      const settled = await client.account.settle(error);
+      expect(settled).toMatchObject({ verdict: 'unknowable', isFinal: false });
+      expect(settled.amount).toBeUndefined();
+    }
+  });
+
+  test('of a task alone proves nothing', async () => {
+    const other = JSON.stringify({ task_id: 'task_1' });
+    const { client } = withLogEntries(
+      () => Response.error(),
+      () => [logEntry({ type: 5, quota: 0, other })],
+    );
+    for (const question of ['task_1', { kind: 'video', id: 'task_1' }] as const) {
+      expect((await client.account.settle(question)).verdict).toBe('unknowable');
+    }
+  });
+
+  test('a video that was accepted for 0 may be charged when it is done', async () => {
+    const other = JSON.stringify({ is_task: true });
+    const { client } = withLogEntries(
+      () => Response.error(),
+      () => [logEntry({ type: 2, quota: 0, request_id: id, other })],
+    );
+    vi.advanceTimersByTime(60_000);
+    expect((await client.account.settle(id)).verdict).toBe('unknowable');
+  });
+
+  test('an amount of 0 counts once no more entries are to be expected', async () => {
+    const entries = [logEntry({ type: 2, quota: 0, request_id: id })];
+    const { client } = withLogEntries(
+      () => Response.error(),
+      () => entries,
+    );
+    expect((await client.account.settle(id)).verdict).toBe('unknowable');
+    vi.advanceTimersByTime(10_000);
+    expect(await client.account.settle(id)).toMatchObject({
+      verdict: 'not_charged',
+      isFinal: true,
+    });
+  });
+});
+
+describe('an amount', () => {
+  const ids = ['1', '2', '3'].map((end) => `20261122011636252929985${end}`);
+  const messages = [{ role: 'user' as const, content: 'A' }];
+
+  test('of a call that was retried is not final before every request has its entry', async () => {
+    const left = [...ids];
+    const entries: object[] = [];
+    const { client } = withLogEntries(
+      () => {
+        const headers = { 'x-oneapi-request-id': left.shift() ?? '' };
+        return new Response('<html>Bad gateway</html>', { status: 502, headers });
+      },
+      () => entries,
+      { maxRetries: 2 },
+    );
+    const call = client.chat.completions.create({ model: 'm', messages });
+    const { error } = await endOf<unknown>(call);
+    if (!GatewayError.isInstance(error)) throw error;
+    expect(error.evidence.attempts.map(({ requestId }) => requestId)).toEqual(ids);
+
+    const found: unknown[] = [];
+    for (const requestId of ids) {
+      entries.unshift(logEntry({ type: 2, quota: 1_000, request_id: requestId }));
+      const { verdict, amount, isFinal } = await client.account.settle(error, { maxAge: 0 });
+      found.push([verdict, amount?.value, isFinal]);
+      vi.advanceTimersByTime(6_000);
+    }
+    const { verdict, amount, isFinal } = await client.account.settle(error);
+    found.push([verdict, amount?.value, isFinal]);
+    expect(found).toEqual([
+      ['charged', 1_000, false],
+      ['charged', 2_000, false],
+      ['charged', 3_000, false],
+      ['charged', 3_000, true],
+    ]);
+  });
+
+  test('of a video is not final before it has ended', async () => {
+    const { client, emulator } = emulated();
+    const task = await client.videos.create(video);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await client.account.settle(task)).toMatchObject({ verdict: 'charged', isFinal: false });
+    emulator.videos.fail(task.id);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await client.account.settle(task)).toMatchObject({ verdict: 'refunded', isFinal: true });
+  });
+
+  test('of one refund says nothing about another request of the call', async () => {
+    const [first = '', second = ''] = ids;
+    const other = JSON.stringify({ is_task: true, task_id: 'task_1' });
+    const entries = [
+      logEntry({ type: 6, quota: 1_000, other }),
+      logEntry({ type: 2, quota: 1_000, request_id: first, other }),
+    ];
+    const left = [first, second];
+    const { client } = withLogEntries(
+      () => {
+        const headers = { 'x-oneapi-request-id': left.shift() ?? '' };
+        return new Response(null, { status: 502, headers });
+      },
+      () => entries,
+      { retryUnknownOutcome: true, maxRetries: 1 },
+    );
+    const { error } = await endOf<unknown>(client.videos.create(video));
+    if (!GatewayError.isInstance(error)) throw error;
+    expect((await client.account.settle(error)).verdict).toBe('unknowable');
+    vi.advanceTimersByTime(6_000);
+    entries.unshift(logEntry({ type: 2, quota: 1_000, request_id: second, other: '{}' }));
+    expect(await client.account.settle(error)).toMatchObject({
+      verdict: 'charged',
+      amount: { value: 1_000 },
+    });
+  });
 });

@@ -44,7 +44,7 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
     test('keeps the request of a claim in doubt, for that claim alone', async () => {
       const ledger = await make();
       const first = await claimIdOf(ledger.claim('job', 'hash'));
-      await ledger.finish('job', 'unknown', first, '20260101-request');
+      await ledger.finish('job', 'unknown', first, '20260101-request', true);
       const told = [await ledger.claim('job', 'hash'), await ledger.entry('job')];
 
       const second = await claimIdOf(ledger.claim('job', 'hash', first));
@@ -52,11 +52,21 @@ export function testLedger(name: string, make: () => Promise<SubmitLedger>): voi
       const underWay = await ledger.entry('job');
       await ledger.finish('job', 'unknown', second);
 
-      const known = { status: 'unknown', claimId: first, requestId: '20260101-request' };
+      const known = {
+        status: 'unknown',
+        claimId: first,
+        requestId: '20260101-request',
+        isAnswered: true,
+      };
       expect(told).toMatchObject([known, known]);
       expect(underWay).not.toHaveProperty('requestId');
       expect(await ledger.entry('job')).toMatchObject({ status: 'unknown', claimId: second });
       expect(await ledger.entry('job')).not.toHaveProperty('requestId');
+      expect(await ledger.entry('job')).not.toHaveProperty('isAnswered');
+
+      await ledger.finish('job', 'unknown', second, '20260101-cut', false);
+      expect(await ledger.entry('job')).toMatchObject({ requestId: '20260101-cut' });
+      expect(await ledger.entry('job')).not.toHaveProperty('isAnswered');
     });
 
     test('calls do not touch each other', async () => {
