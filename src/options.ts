@@ -105,7 +105,7 @@ export interface ObservedResponse {
   readonly code: string | undefined;
   /** What the gateway said of an attempt that failed. */
   readonly message: string | undefined;
-  /** The same as it was sent: parsed JSON or text. Of a good answer `undefined`: the call itself reads it. */
+  /** A copy of the error body: parsed JSON or text. `undefined` for a success: the call itself reads it. */
   readonly body: unknown;
   /** From sending it to the headers of the answer, or to the end of an error, in milliseconds. */
   readonly durationMs: number;
@@ -118,9 +118,12 @@ export interface ObservedEnd {
    * that was cut is allowed. Else the `outcome` of the error.
    */
   readonly outcome: 'completed' | 'incomplete' | 'not_sent' | 'rejected' | 'unknown';
-  /** What the caller gets thrown. */
+  /** The error that the caller gets, itself and not a copy. */
   readonly error: unknown;
-  /** What the caller gets, of a stream what it adds up to; `undefined` for files. */
+  /**
+   * A copy of what the caller gets, of a stream what it adds up to; `undefined` for files. It is made when
+   * it is first read, so an observer that does not read it costs nothing.
+   */
   readonly answer: unknown;
   /** The token usage as the gateway sent it, also of a stream that failed. */
   readonly usage: JsonObject | undefined;

@@ -14,8 +14,9 @@ import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { CallSettings, ClientSettings, LogDetails } from '../http/settings.ts';
 import type { CallRecord, Ending } from './calls.ts';
+import { deepCopy, lazyCopy } from './view.ts';
 
-// It imports no code: bundlers would cut what others use too into small files, which compress badly.
+// It imports no code that others use: bundlers would put that into small files, which compress badly.
 
 /** What is told of a call. */
 interface WatchedCall {
@@ -75,10 +76,20 @@ function observersOf(
 function channelObserver(channel: TracingChannel): Observer {
   return {
     start(call) {
-      const message = { ...call, attempts: new Array<object>(), end: {} };
+      let answer: () => unknown = ignored;
+      const message = {
+        ...call,
+        attempts: new Array<object>(),
+        end: {},
+        get result() {
+          return answer();
+        },
+        // `tracePromise` sets it.
+        set result(_) {},
+      };
       let finish: ((end: ObservedEnd) => void) | undefined;
       const ended = new Promise<unknown>((resolve, reject) => {
-        finish = ({ error, answer }) => (error === undefined ? resolve(answer) : reject(error));
+        finish = ({ error }) => (error === undefined ? resolve(undefined) : reject(error));
       });
       // Who made the call is told of its failure.
       ended.catch(ignored);
@@ -99,6 +110,7 @@ function channelObserver(channel: TracingChannel): Observer {
         },
         end(end) {
           message.end = end;
+          answer = () => end.answer;
           finish?.(end);
         },
       };
@@ -202,7 +214,7 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
       const tell = each((one) => one.attempt?.(request));
       answered = (answer) => {
         const durationMs = Math.round(performance.now() - sentAt);
-        const response = { ...describeAnswer(answer, redaction), durationMs };
+        const response = describeAnswer(answer, redaction, durationMs);
         for (const one of tell) if (typeof one === 'function') safely(() => one(response));
       };
     },
@@ -275,22 +287,27 @@ function describeCall(call: WatchedCall, stream: boolean): ObservedCall {
 function describeAnswer(
   answer: Answer | FailedAttempt,
   redaction: Redaction,
-): Omit<ObservedResponse, 'durationMs'> {
+  durationMs: number,
+): ObservedResponse {
   const { requestId } = answer;
   if ('response' in answer) {
     const { status, headers } = answer.response;
     const shown = withoutCookies(redaction.headers(headers));
     const nothing = { code: undefined, message: undefined, body: undefined };
-    return { status, headers: shown, requestId, ...nothing };
+    return { status, headers: shown, requestId, ...nothing, durationMs };
   }
   const { status, headers = new Headers(), body, problem } = answer;
+  const content = lazyCopy(body?.error);
   return {
     status,
     headers: withoutCookies(headers),
     requestId,
     code: body?.code ?? answer.code,
     message: body?.message ?? problem,
-    body: body?.error,
+    get body() {
+      return content();
+    },
+    durationMs,
   };
 }
 
@@ -311,11 +328,14 @@ function describeEnd(
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
   const { outcome = 'unknown' } = thrown;
+  const content = lazyCopy(answer);
   return {
     outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
     error,
-    answer,
-    usage: end?.usage && { ...end.usage },
+    get answer() {
+      return content();
+    },
+    usage: end?.usage && objectOf(deepCopy(end.usage)),
     finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
       const { finish_reason: inChat, finishReason } = objectOf(choice);
       return textOf(inChat ?? finishReason) ?? [];
