@@ -77,6 +77,8 @@ async function answer(
   let isThinking = false;
   let last = '';
   for await (const { choices } of stream) {
+    // The rest would be charged, and lost.
+    if (terminal.output.failure !== undefined) return last;
     const delta = choices[0]?.delta;
     const thought = delta?.reasoning_content ?? '';
     const text = delta?.content ?? '';
@@ -164,8 +166,9 @@ export function chatCommand(): Command {
       parseNumber(1, 10_000_000, true),
     );
   return define<ChatOptions>(program, async (words, run) => {
-    const { options, terminal, signal } = run;
+    const { options, terminal, signal, context } = run;
     const client = await run.client(options.model);
+    context.isCharged = true;
     const messages: ChatCompletionMessageParam[] = [];
     if (options.system !== undefined) messages.push({ role: 'system', content: options.system });
     if (options.interactive === true) {
@@ -176,7 +179,7 @@ export function chatCommand(): Command {
       await converse(client, messages, run);
       return;
     }
-    const prompt = await readPrompt(words, signal);
+    const prompt = await readPrompt(words, terminal, signal);
     messages.push(await userMessage(prompt, options.image ?? []));
     if (options.json === true) {
       await answerAsJSON(client, messages, run);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Gateway } from '../index.ts';
-import { report, type Context } from './report.ts';
+import { report, reportOutput, type Context } from './report.ts';
 import { openClient, type CommonOptions } from './settings.ts';
 import { Terminal } from './terminal.ts';
 import { Exit, exitCodes, parseDuration } from './usage.ts';
@@ -18,7 +18,11 @@ export interface Run<Options> {
   client(model?: string): Promise<Gateway>;
   /** Writes a result: as JSON, or as lines for a person, who is told when there is `none`. */
   show(value: unknown, lines: readonly string[], none?: string): void;
-  /** Says what will be charged, and asks a person. Ends the program when the answer is no. */
+  /**
+   * Says what will be charged, and asks a person to confirm.
+   *
+   * @throws `Exit` when the answer is no
+   */
   agree(what: string): Promise<void>;
 }
 
@@ -111,6 +115,8 @@ export function define<Options>(
       process.exitCode = signal.aborted ? exitCodes.interrupted : code;
     } finally {
       terminal.endProgress();
+      const code = await reportOutput(terminal, context);
+      if (code !== undefined) process.exitCode ||= code;
       process.off('SIGINT', stop);
     }
   });

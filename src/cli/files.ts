@@ -1,9 +1,10 @@
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
 import { formatOfBytes, mainExtension, sniffLength } from '../answers/bytes.ts';
 import type { Uploadable } from '../index.ts';
 import { FileError, fileFromPath, saveTo, type Savable } from '../node/index.ts';
+import { stateFolder } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 import { exitCodes, UsageError } from './usage.ts';
 
@@ -27,10 +28,11 @@ export interface OutOptions {
   readonly force?: boolean | undefined;
 }
 
-async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
+async function kindOf(path: string): Promise<'file' | 'folder' | 'device' | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
-  return found.isDirectory() ? 'folder' : 'file';
+  if (found.isFile()) return 'file';
+  return found.isDirectory() ? 'folder' : 'device';
 }
 
 /** Names for results, found before anything is paid. */
@@ -71,6 +73,9 @@ export async function chooseTargets(
     if (found === 'file' && !force) {
       throw new UsageError(`${out} exists. Choose another name, or give --force to replace it.`);
     }
+    if (found === 'device') {
+      throw new UsageError(`${out} is not a regular file. Choose another name.`);
+    }
     if ((await kindOf(dirname(path))) !== 'folder') {
       throw new UsageError(`The folder ${dirname(path)} does not exist.`);
     }
@@ -91,32 +96,61 @@ export async function chooseTargets(
 }
 
 /**
- * Writes what was paid for, so that it is not lost: what cannot be fetched is told by its address.
+ * Writes a result that is paid for. If that fails, the program ends with 3, and standard output gets
+ * the address of a picture, or a data URL of the bytes if a program reads it.
  *
- * @returns the path, or the address
+ * @returns the path or the address, or `undefined` if the result is lost
  */
-export async function save(source: Savable, path: string, terminal: Terminal): Promise<string> {
+export async function save(
+  source: Exclude<Savable, Response | Blob>,
+  path: string,
+  terminal: Terminal,
+): Promise<string | undefined> {
   try {
     return await saveSomewhere(source, path, terminal);
   } catch (error) {
-    const url = 'url' in source ? source.url : undefined;
-    if (source instanceof Response || url == null || url === '') throw error;
+    process.exitCode = exitCodes.unknown;
     const problem = error instanceof Error ? error.message : String(error);
-    terminal.note(`The result cannot be fetched: ${problem}\nIt is paid for. Its address: ${url}`);
-    process.exitCode = exitCodes.refused;
-    return url;
+    const url = 'url' in source ? source.url : undefined;
+    if (url != null && url !== '') {
+      terminal.note(`The result cannot be saved: ${problem}\nIt is paid for. Its address: ${url}`);
+      return url;
+    }
+    const bytes = 'byteLength' in source ? source : Buffer.from(source.b64_json ?? '', 'base64');
+    if (terminal.isOutput || bytes.byteLength === 0) {
+      const tried = folders(path).join(', ');
+      terminal.note(`${problem}\nIt is paid for, and lost: it could not be written to ${tried}.`);
+      return undefined;
+    }
+    terminal.note(`${problem}\nIt is paid for: standard output has it as a data URL.`);
+    return `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`;
   }
 }
 
-/** Writes a file, if need be in the folder for temporary files. */
+/** The folders for a result, in the order in which they are tried. */
+function folders(path: string): string[] {
+  return [...new Set([dirname(path), tmpdir(), stateFolder(), homedir()])];
+}
+
+/** Writes a file, if need be in a folder that was not asked for. */
 async function saveSomewhere(source: Savable, path: string, terminal: Terminal): Promise<string> {
+  const [, ...others] = folders(path);
   try {
     return (await saveTo(source, path)).path;
   } catch (error) {
-    if (!FileError.isInstance(error) || source instanceof Response) throw error;
-    const elsewhere = await freePath(tmpdir(), `model-gateway-${stamp()}`, extname(path).slice(1));
-    terminal.note(`${error.message}\nIt is paid for, so it goes to ${elsewhere}`);
-    return (await saveTo(source, elsewhere)).path;
+    if (!FileError.isInstance(error)) throw error;
+    for (const folder of others) {
+      const name = `model-gateway-${stamp()}`;
+      const elsewhere = await freePath(folder, name, extname(path).slice(1));
+      try {
+        const { path: saved } = await saveTo(source, elsewhere);
+        terminal.note(`${error.message}\nIt is paid for, so it is in ${saved}`);
+        return saved;
+      } catch (other) {
+        if (!FileError.isInstance(other)) throw other;
+      }
+    }
+    throw error;
   }
 }
 

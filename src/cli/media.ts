@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Command } from 'commander';
 import {
   GatewayError,
+  PartialEmbeddingsError,
   type ImageEditParams,
   type ImageGenerateParams,
   type ImagesResponse,
@@ -55,9 +56,9 @@ async function makePictures(
   if (once?.earlier !== undefined) {
     terminal.note(
       once.earlier === 'running'
-        ? `The call ${callId} is being made now by another run. Run this again when that has ended.`
-        : `A first run with the call id ${callId} was never heard of again: it may have been charged. ` +
-            'Look at the account; then choose a new call id.',
+        ? `Another run is making the call ${callId} now. Run this again when that has ended.`
+        : `A first run with the call id ${callId} ended without a result: it may have been charged. ` +
+            'Check the account; then choose a new call id.',
     );
     throw new Exit(exitCodes.unknown);
   }
@@ -74,16 +75,22 @@ async function makePictures(
       if (isFree) await once?.release();
       throw error;
     }
+    run.context.isPaid = true;
     terminal.endProgress();
     const written: string[] = [];
     for (const [index, picture] of response.data.entries()) {
       const path = await targets.path(index, pictureExtension(picture.b64_json));
-      written.push(await save(picture, path, terminal));
+      const saved = await save(picture, path, terminal);
+      if (saved !== undefined) written.push(saved);
     }
     paths = written;
-    await once?.finish(written).catch(() => {
+    // A second run prints these again, and has no other copy of a data URL.
+    const isKept =
+      written.length === response.data.length && !written.some((path) => path.startsWith('data:'));
+    const recorded = isKept ? once?.finish(written) : undefined;
+    await recorded?.catch(() => {
       // The pictures are there, and their paths matter more.
-      terminal.note(`The call ${callId} could not be written down: do not run it again.`);
+      terminal.note(`The call ${callId} could not be recorded: do not run it again.`);
     });
   }
   if (json) return terminal.json({ paths });
@@ -100,9 +107,9 @@ export function drawCommand(): Command {
     'image -m gpt-image-1 -n 2 --out pictures/ --call-id poster-7 "A paper boat"',
   ]);
   return define<ImageOptions>(program, async (words, run) => {
-    const { options, signal } = run;
+    const { options, terminal, signal } = run;
     const client = await run.client(options.model);
-    const prompt = await readPrompt(words, signal);
+    const prompt = await readPrompt(words, terminal, signal);
     const { model, count, size, quality } = options;
     const params: ImageGenerateParams = { model, prompt, n: count, size, quality };
     await makePictures(prompt, run, { size, quality }, () =>
@@ -124,9 +131,9 @@ export function editCommand(): Command {
     )
     .option('--mask <file>', 'where it may change: the transparent part of a PNG');
   return define<ImageOptions>(program, async (words, run) => {
-    const { options, signal } = run;
+    const { options, terminal, signal } = run;
     const client = await run.client(options.model);
-    const prompt = await readPrompt(words, signal);
+    const prompt = await readPrompt(words, terminal, signal);
     const { model, count, size, quality, mask, image = [] } = options;
     const images = await Promise.all(
       image.map((path) => (isAddress(path) ? Promise.resolve(path) : openFile(path))),
@@ -167,19 +174,21 @@ export function speakCommand(): Command {
     .option('--speed <number>', '0.25 to 4', parseNumber(0.25, 4))
     .option('--instructions <text>', 'how to say it, for models that listen');
   return define<SpeakOptions>(withOut(program), async (words, run) => {
-    const { options, terminal, signal } = run;
+    const { options, terminal, signal, context } = run;
     const { model, voice, format, speed, instructions } = options;
     const client = await run.client(model);
-    const input = await readPrompt(words, signal);
+    const input = await readPrompt(words, terminal, signal);
     const targets = await chooseTargets('speech', options);
+    context.isCharged = true;
     const extension = options.out === undefined ? format : extname(options.out).slice(1);
     const response = await client.audio.speech.create(
       { model, voice, input, response_format: format, speed, instructions },
       { signal },
     );
     const bytes = new Uint8Array(await response.arrayBuffer());
+    context.isPaid = true;
     const path = await save(bytes, await targets.path(0, extension || format), terminal);
-    run.show({ path, bytes: bytes.byteLength }, [path]);
+    if (path !== undefined) run.show({ path, bytes: bytes.byteLength }, [path]);
   });
 }
 
@@ -192,10 +201,11 @@ export function translateCommand(): Command {
     .requiredOption('-m, --model <name>', 'the model')
     .option('--prompt <text>', 'words that help, such as names');
   return define<{ model: string; prompt?: string }>(program, async ([path = ''], run) => {
-    const { options, signal } = run;
+    const { options, signal, context } = run;
     const { model, prompt } = options;
     const client = await run.client(model);
     const file = await openFile(path);
+    context.isCharged = true;
     const params = { model, file, ...(prompt === undefined ? {} : { prompt }) };
     const translation = await client.audio.translations.create(params, { signal });
     run.show(translation, [translation.text]);
@@ -212,15 +222,25 @@ export function embedCommand(): Command {
     .requiredOption('-m, --model <name>', 'the model')
     .option('--dimensions <number>', 'the length of a vector', parseNumber(1, 100_000, true));
   return define<{ model: string; dimensions?: number }>(program, async (words, run) => {
-    const { options, signal } = run;
+    const { options, terminal, signal, context } = run;
     const { model, dimensions } = options;
     const client = await run.client(model);
-    const lines = words.length > 0 ? words : (await readPrompt([], signal)).split(/\r?\n/);
+    const lines =
+      words.length > 0 ? words : (await readPrompt([], terminal, signal)).split(/\r?\n/);
     const input = lines.filter((line) => line.trim() !== '');
-    const { vectors, usage } = await client.embeddings.createMany(
-      { model, input, ...(dimensions === undefined ? {} : { dimensions }) },
-      { signal },
-    );
+    context.isCharged = true;
+    const { vectors, usage } = await client.embeddings
+      .createMany({ model, input, ...(dimensions === undefined ? {} : { dimensions }) }, { signal })
+      .catch((error: unknown) => {
+        const isPartial = PartialEmbeddingsError.isInstance(error);
+        if (!isPartial || error.vectors.every((vector) => vector === undefined)) throw error;
+        // These are charged.
+        context.isPaid = true;
+        const partial = error.vectors.map((vector) => vector && [...vector]);
+        if (run.json)
+          terminal.json({ error: error.message, model, vectors: partial, usage: error.usage });
+        throw error;
+      });
     const shown = input.map((text, index) => {
       const vector = vectors[index] ?? [];
       const start = Array.from(vector.slice(0, 4), (value) => value.toFixed(4)).join(', ');

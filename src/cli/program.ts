@@ -8,8 +8,8 @@ import { exitCodes, UsageError } from './usage.ts';
 import { videoCommand } from './video.ts';
 
 const codes = `
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not known whether it was charged (do not run it
-again), 4 time is over and the task goes on, 130 interrupted.
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 charged, or possibly charged, without its whole result
+(do not run it again), 4 time is over and the task goes on, 130 interrupted.
 
 The key comes from GATEWAY_API_KEY or a file, the address from GATEWAY_BASE_URL or --base-url.`;
 
@@ -23,11 +23,6 @@ function tame(program: Command): void {
 
 /** Runs the command line. Sets the exit code of the process. */
 export async function run(words: readonly string[]): Promise<void> {
-  // Whoever reads us has what it wanted, as `head` has.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-    throw error;
-  });
   const program = new Command('model-gateway')
     .description('Talks to an AI gateway: chat, pictures, speech, videos.')
     .option('-V, --version', 'print the version')

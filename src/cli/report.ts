@@ -3,6 +3,7 @@ import {
   APIUserAbortError,
   GatewayError,
   InvalidInputError,
+  VideoFailedError,
   VideoSubmitUnknownError,
   VideoWaitAbortedError,
   VideoWaitError,
@@ -98,21 +99,57 @@ function codeOf(error: unknown): number {
 export interface Context {
   client?: Gateway | undefined;
   model?: string | undefined;
-  /** Whether what is not known to be refused may have been charged. */
+  /** Whether the command makes a call that is charged. */
   isCharged?: boolean | undefined;
+  /** Whether that call succeeded, so that only its result can still be lost. */
+  isPaid?: boolean | undefined;
 }
 
 /** Tells of a failure in one line or two. @returns the code that the program ends with */
 export async function report(
   error: unknown,
   terminal: Terminal,
-  { client, model, isCharged = false }: Context,
+  { client, model, isCharged = false, isPaid = false }: Context,
 ): Promise<number> {
   terminal.endProgress();
   if (error instanceof Exit) return error.code;
   terminal.note(`model-gateway: ${messageOf(error)}`);
   await suggestModels(error, client, model, terminal);
   const code = codeOf(error);
-  // What is metered by its length and never made, such as half an answer, may be asked for again.
-  return code === exitCodes.unknown && !isCharged ? exitCodes.refused : code;
+  if (code === exitCodes.unknown && !isCharged) return exitCodes.refused;
+  // A task that failed is refunded; a result that could not be written is not.
+  const isLost = isPaid && code === exitCodes.refused && !VideoFailedError.isInstance(error);
+  return isLost ? exitCodes.unknown : code;
+}
+
+/** The longest result that is repeated in a message. */
+const longest = 16_384;
+
+/**
+ * Reports results that could not be written to standard output.
+ *
+ * @returns the code that the program ends with, or `undefined` if it stays as it is
+ */
+export async function reportOutput(
+  terminal: Terminal,
+  { isCharged = false }: Context,
+): Promise<number | undefined> {
+  const { output } = terminal;
+  await output.flush();
+  const { failure, unwritten } = output;
+  if (failure === undefined) return undefined;
+  if (!failure.isReaderGone) {
+    const reason = failure.code === 'ENOSPC' ? 'the disk is full' : failure.code;
+    terminal.note(`model-gateway: Standard output cannot be written: ${reason}.`);
+  }
+  if (isCharged && unwritten !== '') {
+    const isShort = unwritten.length <= longest;
+    terminal.note(
+      isShort
+        ? `It is charged. The result is: ${unwritten.trimEnd()}`
+        : `It is charged. The result, ${unwritten.length} characters, is lost.`,
+    );
+  }
+  if (failure.isReaderGone) return undefined;
+  return isCharged ? exitCodes.unknown : exitCodes.refused;
 }

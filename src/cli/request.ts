@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import type { Amount } from '../index.ts';
-import { command, define } from './command.ts';
+import { saveTo } from '../node/index.ts';
+import { command, define, type Run } from './command.ts';
 import { chooseTargets, save } from './files.ts';
 import { findVideo } from './records.ts';
 import { readInput, type Terminal } from './terminal.ts';
@@ -41,16 +42,21 @@ export function modelsCommand(): Command {
 }
 
 /** Writes an answer: JSON, or a file, which a terminal cannot show. */
-async function write(answer: unknown, terminal: Terminal): Promise<void> {
+async function write(answer: unknown, { terminal, context }: Run<unknown>): Promise<void> {
   if (!(answer instanceof Response)) {
     terminal.json(answer);
   } else if (terminal.isOutput) {
     const [, kind = 'bin'] =
       /^[^/]+\/([a-z\d]+)/i.exec(answer.headers.get('content-type') ?? '') ?? [];
     const targets = await chooseTargets('answer', {});
-    terminal.line(await save(answer, await targets.path(0, kind), terminal));
+    const path = await targets.path(0, kind);
+    const saved =
+      context.isCharged === true
+        ? await save(new Uint8Array(await answer.arrayBuffer()), path, terminal)
+        : (await saveTo(answer, path)).path;
+    if (saved !== undefined) terminal.line(saved);
   } else {
-    process.stdout.write(new Uint8Array(await answer.arrayBuffer()));
+    terminal.raw(new Uint8Array(await answer.arrayBuffer()));
   }
 }
 
@@ -63,13 +69,17 @@ export function getCommand(): Command {
     .argument('<path>', 'below the base URL')
     .option('--query <name=value>', 'again for more', collect);
   return define<RequestOptionsOfCommand>(program, async ([path = ''], run) => {
-    const { terminal, signal, options } = run;
+    const { signal, options } = run;
     const client = await run.client();
-    await write(await client.get(path, { query: queryOf(options.query), signal }), terminal);
+    await write(await client.get(path, { query: queryOf(options.query), signal }), run);
   });
 }
 
-async function bodyOf(given: string | undefined, signal: AbortSignal): Promise<unknown> {
+async function bodyOf(
+  given: string | undefined,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<unknown> {
   let text = given;
   if (given?.startsWith('@') === true) {
     text = await readFile(given.slice(1), 'utf8').catch(() => {
@@ -77,7 +87,7 @@ async function bodyOf(given: string | undefined, signal: AbortSignal): Promise<u
     });
   }
   // What is piped in is the body, whatever it begins with.
-  text ??= await readInput(true, signal);
+  text ??= await readInput(terminal, signal);
   if (text.trim() === '') {
     throw new UsageError('There is no body. Give JSON, @file, or pipe it in.');
   }
@@ -99,11 +109,13 @@ export function postCommand(): Command {
     .option('--query <name=value>', 'again for more', collect)
     .option('-y, --yes', 'do not ask before it is sent');
   return define<RequestOptionsOfCommand>(program, async ([path = '', given], run) => {
-    const { terminal, signal, options } = run;
+    const { terminal, signal, options, context } = run;
     const client = await run.client();
-    const body = await bodyOf(given, signal);
+    const body = await bodyOf(given, terminal, signal);
     await run.agree(`POST ${path} may be charged.`);
-    await write(await client.post(path, { body, query: queryOf(options.query), signal }), terminal);
+    const answer = await client.post(path, { body, query: queryOf(options.query), signal });
+    context.isPaid = true;
+    await write(answer, run);
   });
 }
 

@@ -7,6 +7,7 @@ import { operations } from '../testing/server/router.ts';
 import { bareCommand, define, type Run } from './command.ts';
 import { makeFolder, rememberVideo } from './records.ts';
 import { readBaseURL, readKey } from './settings.ts';
+import type { Terminal } from './terminal.ts';
 import { collect, parseDuration, parseNumber, UsageError } from './usage.ts';
 
 declare const __VERSION__: string;
@@ -47,11 +48,12 @@ async function listening<Server>(
   }
 }
 
-/** Resolves when the person or the system ends the program. */
-function ended(signal: AbortSignal): Promise<void> {
+/** Resolves when the person or the system ends the program, or the reader of its output is gone. */
+function ended(signal: AbortSignal, { output }: Terminal): Promise<void> {
   return new Promise((resolve) => {
     onAbort(signal, resolve);
     process.once('SIGTERM', () => resolve());
+    output.onFailure(resolve);
   });
 }
 
@@ -158,7 +160,7 @@ async function emulate({
     }
   };
   const timer = setInterval(tell, 50);
-  await ended(signal);
+  await ended(signal, terminal);
   clearInterval(timer);
   tell();
   await server.close();
@@ -227,6 +229,6 @@ async function play({ options, terminal, signal }: Run<PlaygroundCommandOptions>
     );
     terminal.note('Ctrl-C ends it.');
   }
-  await ended(signal);
+  await ended(signal, terminal);
   await playground[Symbol.asyncDispose]();
 }

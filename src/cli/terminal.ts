@@ -17,6 +17,82 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(milliseconds / 60_000)} min ${seconds(milliseconds % 60_000)}`;
 }
 
+/** Why standard output cannot be written any more. */
+interface OutputFailure {
+  readonly code: string;
+  /** Whether the reader closed the pipe, as `head` does. */
+  readonly isReaderGone: boolean;
+}
+
+/**
+ * Standard output or standard error. Writing never throws and never ends the process: after the first
+ * failure, nothing more is written.
+ */
+class Output {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #unwritten: string[] = [];
+  #failure: OutputFailure | undefined;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    stream.on('error', (error) => this.#fail(error));
+  }
+
+  /** Why it cannot be written, as far as that is known yet: see `flush()`. */
+  get failure(): OutputFailure | undefined {
+    return this.#failure;
+  }
+
+  /** Calls a listener once it cannot be written any more. */
+  onFailure(listener: () => void): void {
+    if (this.#failure === undefined) this.#stream.once('error', listener);
+    else listener();
+  }
+
+  /** The results that were not written. */
+  get unwritten(): string {
+    return this.#unwritten.join('');
+  }
+
+  write(data: string | Uint8Array): void {
+    if (this.#failure !== undefined) return;
+    this.#stream.write(data, (error) => error && this.#fail(error));
+  }
+
+  /** Writes a result, which is kept in `unwritten` if that fails. */
+  writeResult(text: string): void {
+    if (this.#failure !== undefined) {
+      this.#unwritten.push(text);
+      return;
+    }
+    this.#stream.write(text, (error) => {
+      if (!error) return;
+      this.#fail(error);
+      this.#unwritten.push(text);
+    });
+  }
+
+  /** Waits until everything is written or has failed. */
+  async flush(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    await new Promise<void>((resolve) => {
+      this.#stream.write('', (error) => {
+        if (error) this.#fail(error);
+        resolve();
+      });
+    });
+  }
+
+  #fail(error: Error): void {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+    const isReaderGone = /^(EPIPE|EOF|ECONNRESET|ERR_STREAM_DESTROYED)$/.test(code);
+    this.#failure ??= { code, isReaderGone };
+  }
+}
+
+const standardOutput = new Output(process.stdout);
+const standardError = new Output(process.stderr);
+
 /**
  * Where a command writes: data to stdout, everything else to stderr.
  *
@@ -32,44 +108,52 @@ export class Terminal {
   readonly #hasColour = (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb';
   #hasProgress = false;
 
-  /** Data: text from a server. A terminal gets it without what steers it, a program as it is. */
+  /** Standard output. */
+  get output(): Output {
+    return standardOutput;
+  }
+
+  /** Writes a piece of a server's text. A terminal gets it without control characters. */
   data(text: string): void {
-    process.stdout.write(this.isOutput ? withoutControls(text) : text);
+    standardOutput.write(this.isOutput ? withoutControls(text) : text);
   }
 
-  /** Escape sequences of our own, such as a picture. */
-  raw(text: string): void {
-    process.stdout.write(text);
+  /** Writes bytes, or escape sequences of our own, such as a picture. */
+  raw(data: string | Uint8Array): void {
+    standardOutput.write(data);
   }
 
+  /** Writes a line of the result. */
   line(text: string): void {
-    this.data(`${text}\n`);
+    standardOutput.writeResult(`${this.isOutput ? withoutControls(text) : text}\n`);
   }
 
+  /** Writes the result as JSON. */
   json(value: unknown): void {
-    process.stdout.write(`${JSON.stringify(value, undefined, this.isOutput ? 2 : undefined)}\n`);
+    const text = JSON.stringify(value, undefined, this.isOutput ? 2 : undefined);
+    standardOutput.writeResult(`${text}\n`);
   }
 
   /** A line for the person, on stderr. */
   note(text: string): void {
     this.endProgress();
-    process.stderr.write(`${withoutControls(text)}\n`);
+    standardError.write(`${withoutControls(text)}\n`);
   }
 
   /** Text of a server for the person, dimmed, without a line break of its own. */
   aside(text: string): void {
-    if (this.isMessages) process.stderr.write(this.#paint(2, withoutControls(text)));
+    if (this.isMessages) standardError.write(this.#paint(2, withoutControls(text)));
   }
 
   /** A line that the next one writes over. Programs do not get it. */
   progress(text: string): void {
     if (!this.isMessages) return;
     this.#hasProgress = true;
-    process.stderr.write(`\r\u001B[K${withoutControls(text)}`);
+    standardError.write(`\r\u001B[K${withoutControls(text)}`);
   }
 
   endProgress(): void {
-    if (this.#hasProgress) process.stderr.write('\r\u001B[K');
+    if (this.#hasProgress) standardError.write('\r\u001B[K');
     this.#hasProgress = false;
   }
 
@@ -97,7 +181,7 @@ export class Terminal {
       return /^(y(es)?)?$/i.test(answer.trim());
     } catch {
       // Ctrl-C and Ctrl-D end the question: the line goes on behind it.
-      process.stderr.write('\n');
+      standardError.write('\n');
       throw new Exit(exitCodes.interrupted);
     } finally {
       lines.close();
@@ -110,35 +194,39 @@ export class Terminal {
   }
 }
 
-/** A pipe that says nothing for so long says nothing, when the prompt is there already. */
-const silence = 300;
+/** How long a command reads its input before it says so, in milliseconds. */
+const silence = 2_000;
 
-/** What is piped into the command, or nothing. @param isNeeded - Waits until stdin ends or has text. */
-export async function readInput(isNeeded: boolean, signal: AbortSignal): Promise<string> {
+/** Reads what is piped into the command, to its end. A terminal is not read. */
+export async function readInput(terminal: Terminal, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
   if (stdin.isTTY) return '';
   const chunks: Buffer[] = [];
+  const timer = setTimeout(() => {
+    terminal.note('Reading standard input to its end. To run without it, add: < /dev/null');
+  }, silence);
   await new Promise<void>((resolve, reject) => {
-    const timer = isNeeded ? undefined : setTimeout(resolve, silence);
-    stdin.on('data', (chunk: Buffer) => {
-      clearTimeout(timer);
-      chunks.push(chunk);
-    });
+    stdin.on('data', (chunk: Buffer) => chunks.push(chunk));
     stdin.once('end', resolve);
     stdin.once('error', reject);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   }).finally(() => {
+    clearTimeout(timer);
     // An open pipe would keep the program from ending.
     stdin.destroy();
   });
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The prompt of the arguments, and below it what is piped in. */
-export async function readPrompt(words: readonly string[], signal: AbortSignal): Promise<string> {
-  const given = words.join(' ').trim();
-  const piped = (await readInput(given === '', signal)).trimEnd();
-  const prompt = [given, piped].filter((part) => part !== '').join('\n\n');
+/** Reads the prompt: the arguments, and below them the standard input. */
+export async function readPrompt(
+  words: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string> {
+  const argument = words.join(' ').trim();
+  const piped = (await readInput(terminal, signal)).trimEnd();
+  const prompt = [argument, piped].filter((part) => part !== '').join('\n\n');
   if (prompt !== '') return prompt;
-  throw new UsageError('There is no text. Give it as an argument, or pipe it in.');
+  throw new UsageError('There is no text. Pass it as an argument, or pipe it in.');
 }

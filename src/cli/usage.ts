@@ -19,7 +19,7 @@ export const exitCodes = {
   done: 0,
   refused: 1,
   usage: 2,
-  /** It may have been charged: do not run it again. */
+  /** It was or may have been charged, without its whole result: do not run it again. */
   unknown: 3,
   /** The time is over, and the task goes on. */
   stillRunning: 4,

@@ -141,10 +141,10 @@ function createCommand(): Command {
     .option('--image <file>', 'the first picture, as a file or an address')
     .option('--no-wait', 'write the handle and end');
   return define<CreateOptions>(withCharge(withOut(program)), async (words, run) => {
-    const { options, terminal, signal } = run;
+    const { options, terminal, signal, context } = run;
     const { model, seconds, size, image } = options;
     const client = await run.client(model);
-    const prompt = await readPrompt(words, signal);
+    const prompt = await readPrompt(words, terminal, signal);
     const targets = await chooseTargets('video', options);
     const reference = image === undefined || isAddress(image) ? image : await openFile(image);
     const ledger = fileLedger(await ledgerFolder());
@@ -162,11 +162,16 @@ function createCommand(): Command {
       },
       { callId, ledger, signal },
     );
+    context.isPaid = true;
+    // Before anything is printed: the terminal or pipe may be gone, and the list is how to find the task.
+    const isListed = await rememberVideo(task.ref).then(
+      () => true,
+      () => false,
+    );
     terminal.note(`Submitted ${task.id}. If this ends: ${resumeLine(task.ref, run)}`);
-    await rememberVideo(task.ref).catch(() => {
-      // It is paid for and its line is printed: only the list will not have it.
-      terminal.note(`${task.id} could not be written down: "video list" will not show it.`);
-    });
+    if (!isListed) {
+      terminal.note(`${task.id} could not be recorded: "video list" will not show it.`);
+    }
     if (!options.wait) return run.show(task.ref, [task.id]);
     await finish(client, task.ref, targets, run, true);
   });

@@ -41,10 +41,37 @@ describe('chat', () => {
     expect(piped.stdout).toContain('You said: "only this"');
   });
 
-  test('does not wait for an open pipe that says nothing', async () => {
-    const { code, stdout } = await machine.run(['chat', '-m', 'm-large', 'Hello'], null);
+  test.each([
+    ['chat', '-m', 'm-large', 'Sum up:'],
+    ['image', '-m', 'm-image', 'Sum up:'],
+    ['speak', '-m', 'm-speech', 'Sum up:'],
+    ['video', 'create', '--no-wait', '-m', 'm-video', 'Sum up:'],
+  ])('%s reads a slow pipe to its end, and says that it does', async (...words) => {
+    const child = machine.start(words);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Reading standard input');
+    expect(emulator.requests).toEqual([]);
 
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello') });
+    child.stdin.write('all of ');
+    child.stdin.end('it\n');
+    const code = await new Promise((resolve) => child.once('close', resolve));
+
+    expect(code).toBe(0);
+    const [request] = emulator.requests;
+    expect(JSON.stringify(request?.body)).toMatch(/Sum up:(\\r)?\\n(\\r)?\\nall of it/);
+  });
+
+  test('Ctrl-C ends the reading of a pipe', async () => {
+    const child = machine.start(['chat', '-m', 'm-large', 'Sum up:']);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    await expect.poll(() => stderr, { timeout: 20_000 }).toContain('Reading standard input');
+
+    child.kill('SIGINT');
+
+    expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+    expect(emulator.requests).toEqual([]);
   });
 
   test('--json writes the completion', async () => {
@@ -56,12 +83,12 @@ describe('chat', () => {
     });
   });
 
-  test('a stream that is cut ends with 1, and what came stays', async () => {
+  test('a stream that is cut ends with 3, and its beginning stays', async () => {
     emulator.fail({ fault: { type: 'cut-events', after: 4 } });
 
     const { code, stdout, stderr } = await machine.run(['chat', '-m', 'm-large', 'Hello there']);
 
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/^You said/) });
+    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(/^You said/) });
     expect(stderr).toMatch(/^model-gateway: The stream/);
   });
 
@@ -70,7 +97,7 @@ describe('chat', () => {
 
     const { code, stdout } = await machine.run(['chat', '-m', 'm-large', '--json', 'Hello there']);
 
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(JSON.parse(stdout).partial.choices[0].message.content).toMatch(/^You said/);
   });
 
@@ -100,6 +127,62 @@ describe('chat', () => {
 
     expect(code).toBe(1);
     expect(stderr).toMatch(/Did you mean|model-gateway models/);
+  });
+});
+
+describe('a lost answer', () => {
+  test.each([
+    ['chat', '-m', 'm-large', 'Hello'],
+    ['chat', '-m', 'm-large', '--json', 'Hello'],
+    ['embed', '-m', 'm-embed', 'a cat'],
+    ['speak', '-m', 'm-speech', 'Hello'],
+    ['image', '-m', 'm-image', 'A boat'],
+    ['post', '/v1/embeddings', '{"model":"m-embed","input":"a"}'],
+  ])('ends %s with 3: it may have been charged', async (...words) => {
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+    const { code, stderr } = await machine.run(words);
+
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('charged') });
+    expect(emulator.charges.length).toBeGreaterThan(0);
+  });
+
+  test('ends translate with 3', async () => {
+    await machine.run(['speak', '-m', 'm-speech', 'hello', '-o', 'a.mp3']);
+    emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+    expect((await machine.run(['translate', '-m', 'm-translate', 'a.mp3'])).code).toBe(3);
+  });
+
+  test('ends chat with 3 after a blocked prompt, which may be charged', async () => {
+    emulator.fail({
+      fault: { type: 'error', status: 400, code: 'prompt_blocked', message: 'no', charged: true },
+    });
+
+    expect((await machine.run(['chat', '-m', 'm-large', 'Hello'])).code).toBe(3);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([['models'], ['get', '/v1/models'], ['video', 'status', 'task_1']])(
+    'ends %s with 1, because it is free',
+    async (...words) => {
+      emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, times: 9 });
+
+      expect((await machine.run(words)).code).toBe(1);
+    },
+  );
+
+  test('of one of several requests ends embed with 3, and the charged vectors are written', async () => {
+    const lines = Array.from({ length: 450 }, (_, index) => `line ${index}`).join('\n');
+    emulator.fail({ fault: { type: 'error', status: 400, message: 'no' }, after: 4 });
+
+    const { code, stdout } = await machine.run(['embed', '-m', 'm-embed'], lines);
+
+    const { error, vectors } = JSON.parse(stdout);
+    expect(code).toBe(3);
+    expect(error).toContain('failed');
+    expect(vectors).toHaveLength(450);
+    expect(emulator.charges.length).toBeGreaterThan(0);
   });
 });
 

@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Emulator, EmulatorServer } from '../../src/testing/index.ts';
 import { begin, type Machine } from './run.ts';
 
@@ -44,7 +44,7 @@ test('a video that cannot be written down is told of all the same', async () => 
   expect(stderr).toContain(`If this ends: model-gateway video wait ${JSON.parse(stdout).id}`);
 });
 
-test('a second run beside the first is told that the call is being made', async () => {
+test('a second run beside the first does not make the call', async () => {
   emulator.fail({ fault: { type: 'hang', charged: true } });
   const words = [...image, '--call-id', 'poster'];
   const first = machine.start(words);
@@ -54,7 +54,10 @@ test('a second run beside the first is told that the call is being made', async 
   const { code, stderr } = await machine.run(words);
   first.kill('SIGKILL');
 
-  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('being made now') });
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringContaining('Another run is making'),
+  });
   expect(emulator.charges).toHaveLength(1);
 });
 
@@ -120,8 +123,139 @@ test('a picture that cannot be fetched is told by its address, at the second run
   const second = await machine.run(words);
   gateway.close();
 
-  expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('It is paid for') });
+  expect(first).toMatchObject({ code: 3, stderr: expect.stringContaining('It is paid for') });
   expect(JSON.parse(first.stdout)).toEqual({ paths: [`${base}/gone.png`] });
   expect(second).toMatchObject({ code: 0, stdout: first.stdout });
   expect(posts).toBe(1);
+});
+
+describe('a reader that closes its pipe', () => {
+  const submit = [...create, '--no-wait'];
+
+  test.each([
+    ['standard error and output, after a line', '"$@" 2>&1 | head -1'],
+    ['standard error and output, at once', '"$@" 2>&1 | true'],
+    ['standard output, at once', '"$@" | true'],
+    ['standard error, at once', '{ "$@" 2>&1 >out.txt; } | true'],
+  ])('changes nothing for a paid video: %s', async (_, script) => {
+    const { code } = await machine.shell(script, submit);
+    const list = await machine.run(['video', 'list']);
+
+    expect(code).toBe(0);
+    expect(emulator.charges).toHaveLength(1);
+    const [task] = emulator.videos.list;
+    expect(JSON.parse(list.stdout)).toEqual([expect.objectContaining({ id: task?.id })]);
+  });
+
+  test('leaves the path of a paid picture on standard error', async () => {
+    const { code, stderr } = await machine.shell('"$@" | true', [...image, '-o', 'boat.png']);
+
+    expect(code).toBe(0);
+    expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
+    expect(stderr).toContain('boat.png');
+  });
+
+  test('ends a server', async () => {
+    const { code, stdout } = await machine.shell('"$@" | head -1', [
+      'emulator',
+      '--port',
+      '0',
+      '--hold',
+    ]);
+
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('GATEWAY_BASE_URL'),
+    });
+  });
+});
+
+describe.skipIf(!existsSync('/dev/full'))('a full disk', () => {
+  test('under standard output: a paid picture is named on standard error', async () => {
+    const { code, stderr } = await machine.shell('"$@" > /dev/full', [...image, '-o', 'boat.png']);
+
+    expect(code).toBe(3);
+    expect(existsSync(join(machine.folder, 'boat.png'))).toBe(true);
+    expect(stderr).toContain('the disk is full');
+    expect(stderr).toMatch(/It is charged\. The result is: .*boat\.png/);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('under standard output: a paid video is named and listed', async () => {
+    const { code, stderr } = await machine.shell('"$@" > /dev/full', [...create, '--no-wait']);
+    const list = await machine.run(['video', 'list']);
+
+    const id = emulator.videos.list[0]?.id ?? '';
+    expect(code).toBe(3);
+    expect(stderr).toContain(`model-gateway video wait ${id}`);
+    expect(list.stdout).toContain(id);
+  });
+
+  test('under standard output: chat stops, and its charge is told', async () => {
+    const { code, stderr } = await machine.shell('"$@" > /dev/full', [
+      'chat',
+      '-m',
+      'm-large',
+      'a',
+    ]);
+
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('disk is full') });
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test('under standard output: a free command is refused', async () => {
+    const { code, stderr } = await machine.shell('"$@" > /dev/full', ['models']);
+
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'model-gateway: Standard output cannot be written: the disk is full.\n',
+    });
+  });
+
+  test('under standard error changes nothing', async () => {
+    const words = [...image, '-o', 'boat.png'];
+
+    const { code, stdout } = await machine.shell('"$@" 2> /dev/full', words);
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('boat.png') });
+  });
+
+  test('cannot be chosen as the file', async () => {
+    const { code } = await machine.run([...image, '-o', '/dev/full', '--force']);
+
+    expect(code).toBe(2);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  // For a process that may not write any file, every disk is full.
+  const limit = 'ulimit -f 0;';
+
+  test.each([
+    ['picture', ['image', '-m', 'gpt-image-1', 'A boat'], 'PNG'],
+    ['speech', ['speak', '-m', 'm-speech', 'hello'], 'ID3'],
+  ])('everywhere: a paid %s is written to standard output', async (_, words, start) => {
+    const { code, stdout, stderr } = await machine.shell('"$@"', words, limit);
+
+    expect(code).toBe(3);
+    expect(stderr).toContain('It is paid for');
+    expect(emulator.charges).toHaveLength(1);
+    const [, base64 = ''] = /"data:[^"]*;base64,([^"]*)"/.exec(stdout) ?? [];
+    expect(Buffer.from(base64, 'base64').toString('latin1', 0, 8)).toContain(start);
+  });
+
+  test('everywhere: the address of a paid picture is written', async () => {
+    const { code, stdout, stderr } = await machine.shell('"$@"', image, limit);
+
+    expect(code).toBe(3);
+    expect(stderr).toContain('It is paid for');
+    expect(JSON.parse(stdout)).toEqual({ paths: [expect.stringContaining(server.url)] });
+  });
+
+  test('everywhere: a video is not submitted, because it cannot be recorded', async () => {
+    const { code, stdout, stderr } = await machine.shell('"$@"', [...create, '--no-wait'], limit);
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('ledger');
+    expect(emulator.charges).toEqual([]);
+  });
 });

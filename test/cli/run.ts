@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn as spawnInTerminal, type IPty } from '@lydell/node-pty';
@@ -61,6 +61,34 @@ export class Machine {
       child.once('error', reject);
       child.once('close', (code) => resolve({ code, stdout, stderr }));
     });
+  }
+
+  /**
+   * Runs a command in a shell.
+   *
+   * @param script - A script in which `"$@"` is the command.
+   * @param limit - What the command's own shell does before it.
+   * @returns the exit code of the command, and what the shell wrote
+   */
+  async shell(script: string, words: readonly string[], limit = ''): Promise<Ended> {
+    const path = join(this.folder, 'exit-code');
+    const command = [process.execPath, program, ...words];
+    const run = `run() { (${limit} exec "$@"); echo $? > '${path}'; }`;
+    const whole = `${run}; ${script.replace('"$@"', 'run "$@"')}`;
+    const child = spawn('sh', ['-c', whole, 'sh', ...command], {
+      cwd: this.folder,
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    return { code: Number(readFileSync(path, 'utf8')), stdout, stderr };
   }
 
   /** Starts a command in a terminal. */
