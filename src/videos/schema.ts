@@ -6,6 +6,7 @@ import {
   idsIn,
   levelsOf,
   objectOf,
+  objectsOf,
   textOf,
   findId,
 } from '../answers/objects.ts';
@@ -72,13 +73,22 @@ function statusWordIn(level: JsonObject): string | undefined {
   return firstOf([level['status'], level['task_status'], level['state']], textOf);
 }
 
+/** The state of a task as a number, which some vendors send in place of a word. */
+function stateNumberIn(level: JsonObject): number | undefined {
+  const states = [level['status'], level['task_status'], level['state']];
+  return states.find((state) => typeof state === 'number');
+}
+
 /** The gateway's own status word, from the outermost body that has one. */
 function findStatusWord(body: JsonObject): string | undefined {
-  const [outer, ...inner] = levelsOf(body).map(statusWordIn);
+  const levels = levelsOf(body);
+  const [outer, ...inner] = levels.map(statusWordIn);
   const within = inner.find((word) => word !== undefined);
   // A wrapper without an id that says `success` means the request, not the task.
   const isWrapper = idsIn(body).length === 0 && readStatusWord(outer).status === 'completed';
-  return isWrapper ? (within ?? outer) : (outer ?? within);
+  if (!isWrapper) return outer ?? within;
+  const hasNumber = levels.slice(1).some((level) => stateNumberIn(level) !== undefined);
+  return hasNumber ? within : (within ?? outer);
 }
 
 /** Text when it is an http(s) URL or a data URL; gateways put error sentences in the same fields. */
@@ -104,28 +114,110 @@ function placeOf<T>(
   return firstOf(paths, (path) => read(at(level, path)));
 }
 
-/** Where a body has its result. */
-const resultPlaces = [
+const toPaths = (places: readonly string[]): readonly (readonly string[])[] =>
+  places.map((place) => place.split('.'));
+
+/** Where a body has its result. The URL of a video there proves that the task has ended well. */
+const resultPlaces = toPaths([
   'metadata.url',
   'url',
   'video_url',
   'result_url',
   'output',
-  'content.video_url',
   'task_result.videos.url',
   'video.url',
-];
+  'data',
+  'result',
+  ...['outputs', 'results', 'creations', 'result.outputs', 'result.assets'].flatMap((list) => [
+    list,
+    `${list}.url`,
+    `${list}.video_url`,
+  ]),
+  ...['outputUrls', 'videoUrls', 'resultUrls', 'resultJson.resultUrls', 'unsigned_urls'].flatMap(
+    (list) => [list, `${list}.url`],
+  ),
+  'generated_video.video_url',
+  'download_url',
+  'result.download_url',
+  'task.content.url',
+]);
+
+/** More places. In a list of parts, a task that still runs may repeat its reference video there. */
+const contentPlaces = toPaths(['content.video_url', 'content.video_url.url', 'content.url']);
+
+/** Types of items in a list of results that are not the video. */
+const otherTypes = /^(image|cover|thumbnail|poster|audio|text)/i;
+const imageFile = /\.(png|jpe?g|webp|gif|avif)$/i;
+
+/** Parses a list or an object that came as JSON text. */
+function parseNested(value: unknown): unknown {
+  const isNested = typeof value === 'string' && /^\s*[[{]/.test(value);
+  return isNested ? (parseJSON(value) ?? value) : value;
+}
+
+/** Returns the values at a path, those of every item where there is a list on it. */
+function valuesAt(owner: unknown, path: readonly string[]): readonly unknown[] {
+  const value = parseNested(owner);
+  const [name, ...rest] = path;
+  if (name === undefined) return [value].flat();
+  return objectsOf(value)
+    .filter(({ type }) => !otherTypes.test(textOf(type) ?? ''))
+    .flatMap((item) => valuesAt(item[name], rest));
+}
+
+/** Text when it is a URL that is not one of an image: covers stand before the video in some lists. */
+function videoURLOf(value: unknown): string | undefined {
+  const found = resultURLOf(value);
+  if (found === undefined) return undefined;
+  return imageFile.test(new URL(found).pathname) ? undefined : found;
+}
+
+type ReadURL = (value: unknown) => string | undefined;
+
+function findURL(
+  level: JsonObject,
+  places: readonly (readonly string[])[],
+  read: ReadURL,
+): string | undefined {
+  return firstOf(places, (path) => firstOf(valuesAt(level, path), read));
+}
 
 /** Where the result of a task is. It says something only of tasks that have ended well. */
-function findResultURL(body: JsonObject): string | undefined {
-  return firstOf(levelsOf(body), (level) => placeOf(level, resultPlaces, resultURLOf));
+function findResultURL(body: JsonObject, read: ReadURL = videoURLOf): string | undefined {
+  return firstOf(levelsOf(body), (level) => {
+    const found = findURL(level, resultPlaces, read);
+    return found ?? (isObject(level['content']) ? findURL(level, contentPlaces, read) : undefined);
+  });
 }
 
 /** Where the result of a completed task is. Old builds put it where failed tasks have their reason. */
 function findCompletedURL(body: JsonObject): string | undefined {
+  const levels = levelsOf(body);
   return (
-    findResultURL(body) ?? firstOf(levelsOf(body), (level) => resultURLOf(level['fail_reason']))
+    findResultURL(body) ??
+    firstOf(levels, (level) => findURL(level, contentPlaces, videoURLOf)) ??
+    findResultURL(body, resultURLOf) ??
+    firstOf(levels, (level) => resultURLOf(level['fail_reason']))
   );
+}
+
+/**
+ * Concludes from other fields that a task has ended, where its status word has no known meaning.
+ *
+ * Most vendors that number their states mean "done" by 2 and "failed" by 3, but some mean "running" by
+ * 2 and "done" by 3. So a number ends a task only together with a result or a reason.
+ */
+function concludeStatus(
+  body: JsonObject,
+  word: string | undefined,
+): 'completed' | 'failed' | undefined {
+  if (findResultURL(body) !== undefined) return 'completed';
+  const state = word ?? firstOf(levelsOf(body), stateNumberIn);
+  if (Number(state) === 2 && findCompletedURL(body) !== undefined) return 'completed';
+  const isFailed =
+    Number(state) === 3 &&
+    levelsOf(body).some((level) => placeOf(level, failurePlaces, textOf) !== undefined);
+  return isFailed ? 'failed' : undefined;
 }
 
 /**
@@ -179,22 +271,24 @@ function notSuccess(value: unknown): string | undefined {
 /** Where a body has its error; some gateways put one into another, or into a list. */
 const errorPlaces = ['error.error', 'errors.error', 'error', 'errors'];
 
-/** Where a body has its reason, the most telling place first. */
-const reasonPlaces = [
+/** Where only a body of a task that failed has anything, the most telling place first. */
+const failurePlaces = [
   ...errorPlaces.flatMap((place) =>
     ['message', 'msg', 'detail', 'reason'].map((field) => `${place}.${field}`),
   ),
   'error',
   'fail_reason',
   'failure_reason',
-  'task_status_msg',
+  'failedReason',
+  'failReason',
+  'failMsg',
   'error_message',
   'error_msg',
   'failure',
-  'reason',
-  'detail',
-  'output.error',
 ];
+
+/** Where a body has its reason, the most telling place first. */
+const reasonPlaces = [...failurePlaces, 'task_status_msg', 'reason', 'detail', 'output.error'];
 
 /** Where a body has the code of its vendor. A plain `code` is that of the request. */
 const codePlaces = [
@@ -202,6 +296,7 @@ const codePlaces = [
   'error_code',
   'err_code',
   'failureCode',
+  'failCode',
   'output.code',
 ];
 
@@ -264,12 +359,18 @@ export function isCausedByInput(failure: VideoTaskError): boolean {
   return isAtFault && !reads(stumbleWords, failure);
 }
 
+/** Accepts text, and the numbers that vendors use as states. */
+function statusText(value: unknown): string | undefined {
+  const isKnown = typeof value === 'string' || [0, 1, 2, 3].some((state) => state === value);
+  return isKnown ? undefined : 'string';
+}
+
 const fields: FieldsOf<Omit<VideoTask, 'ref' | 'raw'>> = {
   id: 'string or number',
   task_id: 'string or number',
   object: 'string',
   model: 'string',
-  status: 'string',
+  status: statusText,
   raw_status: 'any',
   inferred: 'any',
   progress: 'string or number',
@@ -325,14 +426,14 @@ export const videoSchema: ResponseSchema<VideoTask> = {
     const body = { ...value };
     const word = findStatusWord(body);
     const reading = readStatusWord(word);
-    const isInferred = reading.word !== 'known' && findResultURL(body) !== undefined;
+    const concluded = reading.word === 'known' ? undefined : concludeStatus(body, word);
     const id = findId(body) ?? '';
     const { seconds, object, model, size, remixed_from_video_id } = body;
     put(value, {
       id,
       task_id: id,
       raw_status: word,
-      inferred: isInferred ? true : undefined,
+      inferred: concluded === undefined ? undefined : true,
       progress: findProgress(body),
       created_at: findTimestamp(body, ['created_at', 'created', 'submit_time']),
       completed_at: findTimestamp(body, ['completed_at', 'finish_time']),
@@ -343,7 +444,7 @@ export const videoSchema: ResponseSchema<VideoTask> = {
       size,
       remixed_from_video_id,
     });
-    putStatus(value, body, isInferred ? 'completed' : reading.status);
+    putStatus(value, body, concluded ?? reading.status);
     defineHidden(value, 'raw', body);
   },
 };

@@ -129,7 +129,10 @@ export interface VideoTask extends WithRequestId {
   status: VideoStatus;
   /** The gateway's own status word, for example `"SUBMITTED"` or `"unknown"`; `undefined` when it sent none. */
   raw_status?: string | undefined;
-  /** `true` when the status word says nothing and `completed` was concluded from the result's URL. */
+  /**
+   * `true` if the status word has no known meaning, or is a number, and `status` was concluded from the
+   * URL of the result or the reason of the failure.
+   */
   inferred?: true | undefined;
   /** 0 to 100, or `undefined`. It may be 100 on a failed task, so it says nothing about completion. */
   progress?: number | undefined;

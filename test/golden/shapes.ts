@@ -46,6 +46,7 @@ const chat: Shapes = {
     tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'shell', input: 'ls' } }],
   }),
   'a function call of old': toolCall({ function_call: { name: 'f', arguments: '{}' } }),
+  'a hollow function call': completion({ ...said, function_call: { name: '', arguments: '' } }),
   'content in parts': completion({
     role: 'assistant',
     content: [
@@ -53,6 +54,7 @@ const chat: Shapes = {
       { type: 'text', text: 'Hi' },
     ],
   }),
+  'content that is an object': completion({ role: 'assistant', content: { city: 'Rome' } }),
   'content that is null': completion({ role: 'assistant', content: null }),
   'content that is missing': completion({ role: 'assistant' }),
   'a message that is null': completion(null),
@@ -263,6 +265,7 @@ const submission: Shapes = {
   'task_id only': { task_id: 'task_1', status: 'processing' },
   'id only': { id: 'video_1', status: 'pending' },
   'video_id only': { video_id: 'v-1', status: 'queued' },
+  'request_id only': { request_id: 'r-1' },
   'id in data': { code: 'success', data: { task_id: 'task_1' } },
   'id in data of a vendor': {
     code: 0,
@@ -294,6 +297,17 @@ const video: Shapes = {
   'a url in a result': task({ ...done, result: { video_url: 'https://cdn.test/v.mp4' } }),
   'a url in a list': task({ ...done, data: [{ url: 'https://cdn.test/v.mp4' }] }),
   'a url in output': task({ ...done, output: { video_url: 'https://cdn.test/v.mp4' } }),
+  'a url among outputs': task({ ...done, result: { outputs: ['https://cdn.test/v.mp4'] } }),
+  'a url behind a cover': task({
+    ...done,
+    result: {
+      assets: [{ type: 'image', url: 'https://cdn.test/c' }, { url: 'https://cdn.test/v.mp4' }],
+    },
+  }),
+  'the state 2 with a url': { id: 'task_1', status: 2, outputUrls: ['https://cdn.test/v.mp4'] },
+  'the state 2 alone': { id: 'task_1', status: 2 },
+  'the state 3 with a reason': { id: 'task_1', status: 3, failedReason: 'No' },
+  'the state 3 alone': { id: 'task_1', status: 3 },
   'a data URL': task({ ...done, metadata: { url: 'data:video/mp4;base64,AAAA' } }),
   'a url that is empty': task({ ...done, metadata: { url: '' } }),
   'a url that is a sentence': task({ ...failed, metadata: { url: 'the content was refused' } }),
@@ -314,6 +328,7 @@ const video: Shapes = {
     ...failed,
     error: { message: '{"error":{"message":"blocked","code":"p"}}', code: '' },
   }),
+  'a failedReason': task({ ...failed, failedReason: 'No' }),
   'a fail_reason': task({ ...failed, fail_reason: 'No' }),
   'a failure without a word': task({ status: 'failed' }),
   'an error while it runs': task({ status: 'in_progress', error: { message: 'odd', code: '5' } }),

@@ -140,6 +140,12 @@ describe('rule 38: status words', () => {
       'in_progress',
       'processing',
     ],
+    [
+      'nowhere in a wrapper whose word is about the request, as the task has a number',
+      { status: 'success', data: { status: 1 } },
+      'queued',
+      undefined,
+    ],
     ['nowhere', { id: 'a' }, 'queued', undefined],
     ['as null', { id: 'a', status: null }, 'queued', undefined],
   ])('the word is found %s', (_, body, status, raw) => {
@@ -204,6 +210,10 @@ describe('rule 39: why a task failed', () => {
     [{ failure: 'N', failureCode: 'SAFETY.INPUT' }, 'N', 'SAFETY.INPUT'],
     [{ failure_reason: 'O' }, 'O', undefined],
     [{ error_message: 'P', error_code: 5 }, 'P', '5'],
+    [{ failedReason: 'W' }, 'W', undefined],
+    [{ data: { failedReason: 'X', failCode: 'x' } }, 'X', 'x'],
+    [{ failReason: 'Y' }, 'Y', undefined],
+    [{ failMsg: 'Z', failCode: 422 }, 'Z', '422'],
     [{ error: [{ message: 'Q', code: 'q' }] }, 'Q', 'q'],
     [{ errors: [{ message: 'R' }] }, 'R', undefined],
     [{ error: { error: { message: 'S', code: 's' } } }, 'S', 's'],
@@ -258,10 +268,60 @@ describe('rule 40: where the result is', () => {
     ['data.result_url', { data: { result_url: url } }],
     ['data.task_result', { data: { task_result: { videos: [{ url }] } } }],
     ['data.data.data', { data: { data: { data: { task_result: { videos: [{ url }] } } } } }],
+    ['data as text', { data: url }],
+    ['data in data as text', { code: 0, data: { data: url } }],
+    ['result as text', { result: url }],
+    ['outputs', { outputs: [url] }],
+    ['outputs of objects', { outputs: [{ url }] }],
+    ['data.outputs', { data: { outputs: [url] } }],
+    ['result.outputs', { result: { outputs: [url] } }],
+    ['result.outputs beside data', { data: { kind: 'video' }, result: { outputs: [url] } }],
+    ['outputUrls', { outputUrls: [url] }],
+    ['videoUrls', { videoUrls: [url] }],
+    ['videoUrls of objects', { videoUrls: [{ url }] }],
+    ['resultUrls', { resultUrls: [url] }],
+    ['resultUrls as JSON text', { data: { resultUrls: JSON.stringify([url]) } }],
+    ['data.response.resultUrls', { data: { response: { resultUrls: [url] } } }],
+    ['resultJson', { data: { resultJson: JSON.stringify({ resultUrls: [url] }) } }],
+    ['result.download_url', { result: { download_url: url } }],
+    ['results', { results: [{ url }] }],
+    ['data.results', { data: { results: [{ url }] } }],
+    ['content in parts', { content: [{ type: 'video_url', video_url: { url } }] }],
+    [
+      'content in parts behind others',
+      { content: [{ type: 'text', text: 'Hi' }, { video_url: { url } }] },
+    ],
+    ['task.content.url', { task: { content: { url } } }],
+    ['task.content.url beside output', { output: { seed: 1 }, task: { content: { url } } }],
+    ['result.assets', { result: { assets: [url] } }],
+    ['result.assets of objects', { result: { assets: [{ id: 1, url }] } }],
+    [
+      'result.assets behind a cover',
+      {
+        result: {
+          assets: [
+            { type: 'image', url: 'https://cdn.example/cover' },
+            { url: 'https://cdn.example/cover.jpg?w=1' },
+            { type: 'video', url },
+          ],
+        },
+      },
+    ],
+    ['unsigned_urls', { unsigned_urls: [url] }],
+    [
+      'creations',
+      { state: 'success', creations: [{ id: 'c', url, cover_url: 'https://cdn.example/c.png' }] },
+    ],
+    ['generated_video', { generated_video: [{ video_url: url }] }],
   ];
 
   test.each(places)('%s of a completed task', (_, fields) => {
     expect(read({ id: 'a', status: 'completed', ...fields }).task.url).toBe(url);
+  });
+
+  test('an image of a completed task is better than nothing', () => {
+    const cover = 'https://cdn.example/cover.png';
+    expect(read({ id: 'a', status: 'completed', outputs: [cover] }).task.url).toBe(cover);
   });
 
   test.each(places)('%s is ignored on a failed task', (_, fields) => {
@@ -285,6 +345,161 @@ describe('rule 40: where the result is', () => {
     [7, undefined],
   ])('trap 11: %j is the URL %j', (value, expected) => {
     expect(resultURLOf(value)).toBe(expected);
+  });
+});
+
+describe('a result of a task whose status says nothing', () => {
+  test.each<[string, JsonObject]>([
+    ['a reference video in the content', { content: [{ video_url: { url } }] }],
+    ['a reference video in a list of parts', { content: [{ video_url: url }] }],
+    ['only a cover', { outputs: ['https://cdn.example/cover.png'] }],
+    ['only the URL of a preview', { url: 'https://cdn.example/preview.webp' }],
+    ['only assets that are images', { result: { assets: [{ type: 'image', url }] } }],
+    ['an empty list', { outputs: [], unsigned_urls: [] }],
+    ['a sentence', { data: 'The video is being made.' }],
+  ])('%s does not complete it', (_, fields) => {
+    for (const status of ['baking', undefined, 1]) {
+      const { task } = read({ id: 'a', status, ...fields });
+      expect(task.status).toBe('queued');
+      expect(task).not.toHaveProperty('url');
+    }
+  });
+});
+
+describe('states that are numbers', () => {
+  const done = { status: 'completed', inferred: true, error: null };
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['2 with a result', { status: 2, generated_video: [{ video_url: url }] }, { ...done, url }],
+    [
+      '2 with a result in parts',
+      { status: 2, content: [{ video_url: { url } }] },
+      { ...done, url },
+    ],
+    ['2 as text', { state: '2', outputUrls: [url] }, { ...done, url }],
+    ['2 inside data', { code: 200, data: { status: 2, videoUrls: [url] } }, { ...done, url }],
+    [
+      '2 behind a word',
+      { status: 'success', data: { status: 2, outputUrls: [url] } },
+      { status: 'completed', url },
+    ],
+    [
+      '3 with a result: done, in the dialect where 2 is running',
+      { status: 3, video_url: url },
+      { ...done, url },
+    ],
+    [
+      '3 with a reason',
+      { status: 3, error_code: 'E7', error_message: 'No' },
+      { status: 'failed', inferred: true, error: { message: 'No', code: 'E7' } },
+    ],
+    [
+      '3 with a reason, inside data',
+      { code: 0, data: { task_status: 3, failedReason: 'No' } },
+      { status: 'failed', error: { message: 'No' } },
+    ],
+    ['3 as text', { status: '3', failedReason: 'No' }, { status: 'failed' }],
+  ])('%s', (_, body, expected) => {
+    expect(read({ id: 'a', ...body }).task).toMatchObject(expected);
+  });
+
+  test.each<[string, JsonObject]>([
+    ['2 alone', { status: 2 }],
+    ['2 with a reason', { status: 2, error_message: 'A worker is slow.' }],
+    ['3 alone', { status: 3 }],
+    ['3 with empty reasons', { status: 3, error_code: '', error_message: '', message: 'success' }],
+    ['3 with a word that is not a reason', { status: 3, message: 'reviewing', reason: 'step 3' }],
+    ['1 with a reason', { status: 1, failedReason: 'none' }],
+    ['8 with a reason', { status: 8, failedReason: 'No' }],
+    ['an HTTP status', { status: 200, error_message: '' }],
+    ['-1', { status: -1, failedReason: 'No' }],
+  ])('%s is still waited for', (_, body) => {
+    const { task } = read({ id: 'a', ...body });
+    expect(task.status).toBe('queued');
+    expect(task).not.toHaveProperty('inferred');
+  });
+
+  test('are no drift from 0 to 3', () => {
+    const drifts = [0, 1, 2, 3, 4, -1, 200].filter(
+      (status) => read({ id: 'a', status }).issues.length > 0,
+    );
+    expect(drifts).toEqual([4, -1, 200]);
+  });
+
+  test('a word counts more than a number', () => {
+    const body = { status: 3, failedReason: 'No', data: { status: 'processing' } };
+    expect(read(body).task.status).toBe('in_progress');
+  });
+});
+
+describe('property: what ends a task', () => {
+  const word = fc.constantFrom('baking', '待机中', 'unknown', '', null, undefined, 'step_2', 'NaN');
+  const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, 1, 2, 3, 4, 5));
+  const wrap = (body: JsonObject, wrappers: readonly string[]): JsonObject =>
+    wrappers.reduce<JsonObject>((inner, name) => ({ [name]: inner }), body);
+  const wrappers = fc.array(fc.constantFrom('data', 'output', 'result', 'task', 'response'), {
+    maxLength: 3,
+  });
+  /** JSON without URLs and without words of a status. */
+  const noise = fc.dictionary(
+    fc.constantFrom('progress', 'seed', 'message', 'reason', 'detail', 'step', 'outputs', 'data'),
+    fc.oneof(fc.integer(), fc.boolean(), fc.constantFrom('', 'no URL', [], {}, null)),
+  );
+
+  test('a status that is not known ends no task without a result or a reason', () => {
+    fc.assert(
+      fc.property(fc.oneof(word, number), noise, wrappers, (status, more, around) => {
+        const { task } = read({ id: 'a', ...wrap({ ...more, status }, around) });
+        expect(task.status).toMatch(/^(queued|in_progress)$/);
+        expect(task.error).toBeNull();
+      }),
+    );
+  });
+
+  test('only the number 3 fails a task, and only for a reason', () => {
+    fc.assert(
+      fc.property(number, fc.constantFrom('', 'No'), wrappers, (status, reason, around) => {
+        const { task } = read({ id: 'a', ...wrap({ status, failedReason: reason }, around) });
+        expect(task.status === 'failed').toBe(status === 3 && reason !== '');
+      }),
+    );
+  });
+
+  test('a completed task has the URL of its list, wherever the list is', () => {
+    const list = fc.constantFrom(
+      'outputs',
+      'outputUrls',
+      'videoUrls',
+      'resultUrls',
+      'unsigned_urls',
+      'results',
+      'creations',
+    );
+    const item = fc.constantFrom<unknown>(url, { url });
+    const before = fc.array(
+      fc.constantFrom<unknown>(null, '', 'No', { type: 'image', url: 'https://c.test/a' }, 7),
+    );
+    fc.assert(
+      fc.property(
+        list,
+        item,
+        before,
+        wrappers,
+        fc.constantFrom('done', 2),
+        (name, one, others, around, status) => {
+          const { task } = read({ id: 'a', status, ...wrap({ [name]: [...others, one] }, around) });
+          expect(task).toMatchObject({ status: 'completed', url });
+        },
+      ),
+    );
+  });
+
+  test('any JSON is read without an error, and read again as the same', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
+        expect(read(body).task).toEqual(read(body).task);
+      }),
+    );
   });
 });
 

@@ -18,6 +18,8 @@ import {
 } from '../helpers/videos.ts';
 import { fakeWaitingTime } from '../helpers/waiting-time.ts';
 
+const result = 'https://cdn.test/v.mp4';
+
 function broken(): never {
   throw new Error('broken');
 }
@@ -70,6 +72,37 @@ describe('a wait tolerates what gateways say', () => {
       expect(requests.every(({ method }) => method === 'GET')).toBe(true);
     },
   );
+
+  test('a state that is a number is waited for until it comes with its result', async () => {
+    const unknownStatus = vi.fn(() => 'failed' as const);
+    const { requests, videos } = answeredVideos(
+      inTurn(
+        { status: 0 },
+        { status: 1 },
+        { status: 2 },
+        { status: 3 },
+        { status: 2, outputUrls: [result] },
+      ),
+    );
+
+    const task = await giving(videos.wait('a', { unknownStatus }));
+
+    expect(task).toMatchObject({ status: 'completed', url: result });
+    expect(requests).toHaveLength(5);
+    expect(unknownStatus).not.toHaveBeenCalled();
+  });
+
+  test('a number that comes with a reason is a failure once another poll confirms it', async () => {
+    const { requests, videos } = answeredVideos(
+      inTurn({ status: 1 }, { status: 3, failedReason: 'No' }),
+    );
+
+    const error = await failing(videos.wait('a'));
+
+    expect(VideoFailedError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ reason: 'No' });
+    expect(requests).toHaveLength(3);
+  });
 
   test.each(['tolerant', 'strict'] as const)(
     'a poll answered with a list has failed, and the next one counts (%s)',
