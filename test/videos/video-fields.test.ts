@@ -432,11 +432,13 @@ describe('states that are numbers', () => {
   });
 });
 
+/** A body inside of others. */
+const wrap = (body: JsonObject, wrappers: readonly string[]): JsonObject =>
+  wrappers.reduce<JsonObject>((inner, name) => ({ [name]: inner }), body);
+
 describe('property: what ends a task', () => {
   const word = fc.constantFrom('baking', '待机中', 'unknown', '', null, undefined, 'step_2', 'NaN');
   const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, 1, 2, 3, 4, 5));
-  const wrap = (body: JsonObject, wrappers: readonly string[]): JsonObject =>
-    wrappers.reduce<JsonObject>((inner, name) => ({ [name]: inner }), body);
   const wrappers = fc.array(fc.constantFrom('data', 'output', 'result', 'task', 'response'), {
     maxLength: 3,
   });
