@@ -79,13 +79,27 @@ describe('routes by their path', () => {
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const ask: Program = (client) => client.chat.completions.create({ model: 'm', messages });
 
-describe('errors', () => {
-  const fail: Program = async (client) => {
-    const failure: unknown = await Promise.resolve(ask(client)).catch((error: unknown) => error);
-    const { status, code, requestID } = untyped<InstanceType<typeof OpenAI.APIError>>(failure);
-    return { status, code, requestID };
-  };
+const fail: Program = async (client) => {
+  const failure: unknown = await Promise.resolve(ask(client)).catch((error: unknown) => error);
+  const { status, code, requestID } = untyped<InstanceType<typeof OpenAI.APIError>>(failure);
+  return { status, code, requestID };
+};
 
+const stream: Program = async (client) => {
+  const chunks: unknown[] = [];
+  const params = { model: 'm', messages, stream: true } as const;
+  for await (const one of await client.chat.completions.create(params)) chunks.push(one);
+  return chunks;
+};
+
+const generate: Program = (client) => client.images.generate({ model: 'm', prompt: 'A cat' });
+
+const events = (...list: readonly object[]): string =>
+  [...list.map((event) => JSON.stringify(event)), '[DONE]']
+    .map((data) => `data: ${data}\n\n`)
+    .join('');
+
+describe('errors', () => {
   test.each([42, 0, null, '', 'slow_down', undefined])('a code %j', async (code) => {
     const body = JSON.stringify({ error: { message: 'Bad.', code } });
 
@@ -93,5 +107,81 @@ describe('errors', () => {
 
     expect(ours.result).toStrictEqual(theirs.result);
     expect(ours.result).toStrictEqual({ status: 400, code, requestID: null });
+  });
+});
+
+describe('answers', () => {
+  const message = { role: 'assistant', content: 'Hi', refusal: null };
+  const choice = { index: 0, message, finish_reason: 'stop', logprobs: null };
+  const completion = { id: 'c', object: 'chat.completion', created: 1, model: 'm' };
+  const nulls = { tool_calls: null, function_call: null, annotations: null, audio: null };
+  const counts = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  const delta = { role: 'assistant', content: 'Hi', ...nulls, refusal: null };
+  const piece = { index: 0, id: null, type: null, function: { name: null, arguments: null } };
+  const chunk = { ...completion, object: 'chat.completion.chunk' };
+
+  const answers: readonly (readonly [string, Program, object])[] = [
+    ['nothing that was not sent', ask, { ...completion, choices: [choice] }],
+    [
+      'null in a message',
+      ask,
+      { ...completion, choices: [{ ...choice, message: { ...message, ...nulls } }] },
+    ],
+    [
+      'null beside the choices',
+      ask,
+      {
+        ...completion,
+        choices: [choice],
+        usage: null,
+        system_fingerprint: null,
+        service_tier: null,
+      },
+    ],
+    [
+      'null in the usage',
+      ask,
+      {
+        ...completion,
+        choices: [choice],
+        usage: {
+          ...counts,
+          prompt_tokens_details: null,
+          completion_tokens_details: { reasoning_tokens: null },
+        },
+      },
+    ],
+    [
+      'null in images',
+      generate,
+      { created: 1, data: [{ url: 'https://x.test/a.png' }], background: null, usage: null },
+    ],
+  ];
+
+  test.each(answers)('keep %s', async (_, program, body) => {
+    const { theirs, ours } = await runBeside(program, { body: JSON.stringify(body) });
+
+    expect(ours.result).toStrictEqual(theirs.result);
+    expect(ours.result).toStrictEqual(body);
+  });
+
+  test('chunks keep null, and get nothing that was not sent', async () => {
+    const sent = [
+      {
+        ...chunk,
+        usage: null,
+        choices: [{ index: 0, delta, finish_reason: null, logprobs: null }],
+      },
+      { ...chunk, choices: [{ index: 0, delta: { tool_calls: [piece] }, finish_reason: null }] },
+      { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ];
+
+    const { theirs, ours } = await runBeside(stream, {
+      body: events(...sent),
+      type: 'text/event-stream',
+    });
+
+    expect(ours.result).toStrictEqual(theirs.result);
+    expect(ours.result).toStrictEqual(sent);
   });
 });

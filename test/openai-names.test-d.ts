@@ -41,16 +41,18 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<ChatCompletionChunk.Choice.Delta>().toEqualTypeOf<
       ChatCompletionChunk.Choice['delta']
     >();
-    expectTypeOf<ChatCompletionChunk.Choice.Delta.ToolCall[] | undefined>().toEqualTypeOf<
+    expectTypeOf<ChatCompletionChunk.Choice.Delta.ToolCall[] | null | undefined>().toEqualTypeOf<
       D['tool_calls']
     >();
-    expectTypeOf<ChatCompletionChunk.Choice.Delta.ToolCall.Function | undefined>().toEqualTypeOf<
-      ChatCompletionChunk.Choice.Delta.ToolCall['function']
-    >();
-    expectTypeOf<ChatCompletionChunk.Choice.Delta.FunctionCall | undefined>().toEqualTypeOf<
+    expectTypeOf<
+      ChatCompletionChunk.Choice.Delta.ToolCall.Function | null | undefined
+    >().toEqualTypeOf<ChatCompletionChunk.Choice.Delta.ToolCall['function']>();
+    expectTypeOf<ChatCompletionChunk.Choice.Delta.FunctionCall | null | undefined>().toEqualTypeOf<
       D['function_call']
     >();
-    expectTypeOf<ChatCompletionChunk.Choice.Delta.Audio | undefined>().toEqualTypeOf<D['audio']>();
+    expectTypeOf<ChatCompletionChunk.Choice.Delta.Audio | null | undefined>().toEqualTypeOf<
+      D['audio']
+    >();
     expectTypeOf<ChatCompletionChunk.Choice.Logprobs['content']>().toEqualTypeOf<
       ChatCompletionTokenLogprob[] | null
     >();
@@ -64,7 +66,7 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<ChatCompletionMessage.FunctionCall>().toEqualTypeOf<
       NonNullable<ChatCompletionMessage['function_call']>
     >();
-    expectTypeOf<ChatCompletionMessage.Annotation[] | undefined>().toEqualTypeOf<
+    expectTypeOf<ChatCompletionMessage.Annotation[] | null | undefined>().toEqualTypeOf<
       ChatCompletionMessage['annotations']
     >();
     expectTypeOf<ChatCompletionMessage.Annotation.URLCitation['url']>().toBeString();
@@ -77,13 +79,13 @@ describe('the parts of types by the names of the openai package', () => {
     expectTypeOf<ChatCompletionTokenLogprob.TopLogprob[]>().toEqualTypeOf<
       ChatCompletionTokenLogprob['top_logprobs']
     >();
-    expectTypeOf<CompletionUsage.PromptTokensDetails | undefined>().toEqualTypeOf<
+    expectTypeOf<CompletionUsage.PromptTokensDetails | null | undefined>().toEqualTypeOf<
       CompletionUsage['prompt_tokens_details']
     >();
-    expectTypeOf<CompletionUsage.CompletionTokensDetails | undefined>().toEqualTypeOf<
+    expectTypeOf<CompletionUsage.CompletionTokensDetails | null | undefined>().toEqualTypeOf<
       CompletionUsage['completion_tokens_details']
     >();
-    expectTypeOf<ParsedChatCompletionMessageToolCall[] | undefined>().toEqualTypeOf<
+    expectTypeOf<ParsedChatCompletionMessageToolCall[] | null | undefined>().toEqualTypeOf<
       ParsedChatCompletionMessage<unknown>['tool_calls']
     >();
     expectTypeOf<ParsedFunction>().toExtend<ChatCompletionMessageFunctionToolCall.Function>();

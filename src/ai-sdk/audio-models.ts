@@ -177,7 +177,7 @@ async function translated(
       .create({ ...params, response_format: 'verbose_json' }, request)
       .withResponse(),
   );
-  const { text, segments = [], duration } = data;
+  const { text, segments, duration } = data;
   // The language of the text, not of the speech.
-  return { text, segments, language: 'en', duration, response, body: data };
+  return { text, segments: segments ?? [], language: 'en', duration, response, body: data };
 }

@@ -11,21 +11,21 @@ import { isJSONObject, providerName } from './options.ts';
 import { signatureOf } from './prompt.ts';
 
 /** The metadata of an answer: counts that the AI SDK has no place for. */
-export function metadataOf(usage: CompletionUsage | undefined): SharedV4ProviderMetadata {
+export function metadataOf(usage: CompletionUsage | null | undefined): SharedV4ProviderMetadata {
   const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
     usage?.completion_tokens_details ?? {};
   return {
     [providerName]: {
-      ...(accepted !== undefined && { acceptedPredictionTokens: accepted }),
-      ...(rejected !== undefined && { rejectedPredictionTokens: rejected }),
+      ...(typeof accepted === 'number' && { acceptedPredictionTokens: accepted }),
+      ...(typeof rejected === 'number' && { rejectedPredictionTokens: rejected }),
     },
   };
 }
 
 /** What an answer used. Nothing is known of it where the gateway says nothing. */
-export function usageOf(usage: CompletionUsage | undefined): LanguageModelV4Usage {
+export function usageOf(usage: CompletionUsage | null | undefined): LanguageModelV4Usage {
   const unknown = undefined;
-  if (usage === undefined) {
+  if (!usage) {
     return {
       inputTokens: { total: unknown, noCache: unknown, cacheRead: unknown, cacheWrite: unknown },
       outputTokens: { total: unknown, text: unknown, reasoning: unknown },
@@ -43,7 +43,7 @@ export function usageOf(usage: CompletionUsage | undefined): LanguageModelV4Usag
       total: input,
       noCache: input - cacheRead,
       cacheRead,
-      cacheWrite: inputDetails?.cache_write_tokens,
+      cacheWrite: inputDetails?.cache_write_tokens ?? undefined,
     },
     outputTokens: { total: output, text: Math.max(0, output - reasoning), reasoning },
     ...(isJSONObject(raw) && { raw }),

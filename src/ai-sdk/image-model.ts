@@ -190,7 +190,7 @@ function detailsOf({ revised_prompt: revisedPrompt, url }: Image) {
 }
 
 function sumOf(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
-  const known = usages.filter((usage) => usage !== undefined);
+  const known = usages.filter((usage) => usage !== undefined && usage !== null);
   const sum = (name: 'input_tokens' | 'output_tokens' | 'total_tokens'): number | undefined =>
     known.length === 0 ? undefined : known.reduce((total, usage) => total + usage[name], 0);
   return {

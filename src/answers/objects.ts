@@ -6,16 +6,11 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Gives fields that are missing or `null` what the type promises in their place. With `undefined`,
- * `null` becomes missing and what is missing stays so.
+ * Fills required fields that are missing or `null`. Optional fields stay as the gateway sent them, `null`
+ * included.
  */
-export function fill(value: JsonObject, defaults: JsonObject): void {
-  for (const key in defaults) {
-    const current = value[key];
-    if (current === null || (current === undefined && defaults[key] !== undefined)) {
-      value[key] = defaults[key];
-    }
-  }
+export function fill(value: JsonObject, required: JsonObject): void {
+  for (const key in required) value[key] ??= required[key];
 }
 
 /** Makes a number of one that came as text; what is no number becomes 0. */

@@ -33,15 +33,8 @@ function spokenSchema(format: string | undefined): ResponseSchema<TranscriptionC
     },
     normalize(value) {
       if (isVerbose || isDiarized) toNumber(value, 'duration');
-      fill(value, {
-        words: undefined,
-        languages: undefined,
-        logprobs: undefined,
-        usage: undefined,
-      });
-      fill(value, { segments: isDiarized ? [] : undefined });
       if (isVerbose) fill(value, { language: '' });
-      if (isDiarized) fill(value, { task: 'transcribe' });
+      if (isDiarized) fill(value, { segments: [], task: 'transcribe' });
     },
   };
 }
@@ -63,7 +56,6 @@ const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
   },
   normalize(event) {
     if (event['type'] === 'speech.audio.delta') event['audio'] ??= event['audio_data'] ?? '';
-    fill(event, { usage: undefined });
   },
 };
 
@@ -153,7 +145,6 @@ export const spokenAnswer = (
 
 const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
   fields: { type: 'any', delta: 'string', text: 'string' },
-  normalize: (event) => fill(event, { usage: undefined, logprobs: undefined }),
 };
 
 /** A model that does not stream answers whole. */

@@ -88,8 +88,8 @@ export declare namespace TranscriptionCreateParams {
 
 /** Tokens of a kind that were heard. */
 interface TranscriptionInputTokenDetails {
-  audio_tokens?: number | undefined;
-  text_tokens?: number | undefined;
+  audio_tokens?: number | null | undefined;
+  text_tokens?: number | null | undefined;
 }
 
 /** The tokens that a transcription used. */
@@ -98,7 +98,7 @@ export interface TranscriptionTokens {
   input_tokens: number;
   output_tokens: number;
   total_tokens: number;
-  input_token_details?: TranscriptionInputTokenDetails | undefined;
+  input_token_details?: TranscriptionInputTokenDetails | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -117,9 +117,9 @@ export type TranscriptionUsage = TranscriptionTokens | TranscriptionDuration;
 
 /** How sure the model was of a token. */
 export interface TranscriptionLogprob {
-  token?: string | undefined;
-  bytes?: number[] | undefined;
-  logprob?: number | undefined;
+  token?: string | null | undefined;
+  bytes?: number[] | null | undefined;
+  logprob?: number | null | undefined;
 }
 
 /** A language that was heard. */
@@ -131,9 +131,9 @@ export interface TranscriptionLanguage {
 export interface Transcription extends WithRequestId {
   /** The text as it was spoken. Empty when nothing was said. */
   text: string;
-  languages?: TranscriptionLanguage[] | undefined;
-  logprobs?: TranscriptionLogprob[] | undefined;
-  usage?: TranscriptionUsage | undefined;
+  languages?: TranscriptionLanguage[] | null | undefined;
+  logprobs?: TranscriptionLogprob[] | null | undefined;
+  usage?: TranscriptionUsage | null | undefined;
 }
 
 // The types of `OpenAI.Audio.Transcription`.
@@ -161,10 +161,10 @@ export interface TranscriptionVerbose extends WithRequestId {
   duration: number;
   /** The language that was spoken; empty when the provider does not say. */
   language: string;
-  segments?: TranscriptionSegment[] | undefined;
+  segments?: TranscriptionSegment[] | null | undefined;
   /** Only with `timestamp_granularities: ["word"]`. */
-  words?: TranscriptionWord[] | undefined;
-  usage?: TranscriptionUsage | undefined;
+  words?: TranscriptionWord[] | null | undefined;
+  usage?: TranscriptionUsage | null | undefined;
 }
 
 // The types of `OpenAI.Audio.TranscriptionVerbose`.
@@ -192,7 +192,7 @@ export interface TranscriptionDiarized extends WithRequestId {
   /** Length of the audio in seconds; 0 when the provider does not say. */
   duration: number;
   segments: TranscriptionDiarizedSegment[];
-  usage?: TranscriptionUsage | undefined;
+  usage?: TranscriptionUsage | null | undefined;
 }
 
 // The types of `OpenAI.Audio.TranscriptionDiarized`.
@@ -210,8 +210,8 @@ export type TranscriptionCreateResponse =
 export interface TranscriptionTextDeltaEvent {
   type: 'transcript.text.delta';
   delta: string;
-  logprobs?: TranscriptionLogprob[] | undefined;
-  segment_id?: string | undefined;
+  logprobs?: TranscriptionLogprob[] | null | undefined;
+  segment_id?: string | null | undefined;
 }
 
 // The types of `OpenAI.Audio.TranscriptionTextDeltaEvent`.
@@ -226,9 +226,9 @@ export type TranscriptionTextSegmentEvent = TranscriptionDiarizedSegment;
 export interface TranscriptionTextDoneEvent {
   type: 'transcript.text.done';
   text: string;
-  languages?: TranscriptionLanguage[] | undefined;
-  logprobs?: TranscriptionLogprob[] | undefined;
-  usage?: TranscriptionUsage | undefined;
+  languages?: TranscriptionLanguage[] | null | undefined;
+  logprobs?: TranscriptionLogprob[] | null | undefined;
+  usage?: TranscriptionUsage | null | undefined;
 }
 
 // The types of `OpenAI.Audio.TranscriptionTextDoneEvent`.

@@ -67,7 +67,7 @@ export interface SpeechAudioDeltaEvent {
 /** The end of the audio. */
 export interface SpeechAudioDoneEvent {
   type: 'speech.audio.done';
-  usage?: SpeechUsage | undefined;
+  usage?: SpeechUsage | null | undefined;
 }
 
 /** An event of `audio.speech.create({ stream_format: "sse" })`. */
@@ -133,7 +133,7 @@ export interface TranslationVerbose extends Translation {
   duration: number;
   /** The language of the text; empty when the provider does not say. */
   language: string;
-  segments?: TranscriptionSegment[] | undefined;
+  segments?: TranscriptionSegment[] | null | undefined;
 }
 
 /** The answer of `audio.translations.create()` that is no text alone. */

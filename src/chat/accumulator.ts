@@ -66,7 +66,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 
   get usage(): CompletionUsage | undefined {
-    return this.#whole?.usage;
+    return this.#whole?.usage ?? undefined;
   }
 
   /** Some providers write one choice after the other: without a terminator all must have come. */
@@ -115,7 +115,7 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
           true,
         );
     }
-    if (delta.tool_calls !== undefined) {
+    if (delta.tool_calls) {
       toolCalls.add(delta.tool_calls);
       if (toolCalls.calls.length > 0) message.tool_calls = toolCalls.calls;
     }

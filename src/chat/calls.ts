@@ -29,7 +29,7 @@ function sentMessage(message: unknown): unknown {
     if (sent['content'] === text) sent['content'] = parts;
     if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
   }
-  if (sent['tool_calls'] !== undefined) {
+  if (sent['tool_calls']) {
     sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
       const { incomplete: __, ...rest } = call;
       if (!isObject(rest['function'])) return rest;

@@ -12,7 +12,6 @@ import {
 /** Fills in place what providers leave out of a completion, and renames what they spell differently. */
 export function normalizeCompletion(value: JsonObject): void {
   normalizeHead(value, 'chat.completion');
-  fill(value, { usage: undefined });
   normalizeItems(value, 'choices', normalizeChoice);
 }
 
@@ -25,25 +24,20 @@ export function normalizeCompletion(value: JsonObject): void {
 export function normalizeChunk(value: JsonObject): void {
   const choices = normalizeItems(value, 'choices', normalizeChunkChoice);
   // Some providers put the usage into the choice.
-  if (!isObject(value['usage'])) value['usage'] = choices[0]?.['usage'] ?? value['usage'];
+  const inner = choices[0]?.['usage'];
+  if (isObject(inner) && !isObject(value['usage'])) value['usage'] = inner;
   normalizeHead(value, 'chat.completion.chunk');
 }
 
 /** Fills the fields that a completion and its chunks share, and the counts of the usage. */
 function normalizeHead(value: JsonObject, object: string): void {
-  fill(value, { id: '', model: '', system_fingerprint: undefined });
+  fill(value, { id: '', model: '' });
   value['object'] ||= object;
   toNumber(value, 'created');
   const { usage: counts } = value;
   if (!isObject(counts)) return;
   fill(counts, { prompt_tokens: 0, completion_tokens: 0 });
   counts['total_tokens'] ??= Number(counts['prompt_tokens']) + Number(counts['completion_tokens']);
-  for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
-    if (counts[key] === null) counts[key] = undefined;
-    const details = counts[key];
-    if (!isObject(details)) continue;
-    for (const count in details) if (details[count] === null) details[count] = undefined;
-  }
 }
 
 /**
@@ -130,6 +124,9 @@ export function isWholeArguments(text: unknown): boolean {
   return typeof text === 'string' && isObject(parseJSON(text));
 }
 
+const holdsToolCalls = ({ tool_calls: calls }: JsonObject): boolean =>
+  calls !== undefined && calls !== null;
+
 function normalizeMessage(value: JsonObject, isFinished: boolean): void {
   normalizeContent(value);
   dropHollowCall(value);
@@ -138,10 +135,8 @@ function normalizeMessage(value: JsonObject, isFinished: boolean): void {
     role: 'assistant',
     content: null,
     refusal: null,
-    annotations: undefined,
-    tool_calls: undefined,
   });
-  if (value['tool_calls'] === undefined) return;
+  if (!holdsToolCalls(value)) return;
   normalizeItems(value, 'tool_calls', (call) => normalizeToolCall(call, isFinished));
 }
 
@@ -174,26 +169,17 @@ export function endsAnswer(reason: unknown): boolean {
 /** Later pieces say less than the first: what is empty there means nothing. */
 function normalizePiece(piece: JsonObject): void {
   normalizeIndex(piece);
-  fill(piece, { id: undefined, function: undefined, custom: undefined });
-  if (piece['type'] !== 'custom' && piece['type'] !== 'function') piece['type'] = undefined;
-  const called = piece['function'];
-  if (!isObject(called)) return;
-  fill(called, { name: undefined, arguments: undefined });
-  normalizeFunction(called);
+  const { type } = piece;
+  if (typeof type === 'string' && type !== 'custom' && type !== 'function') delete piece['type'];
+  normalizeFunction(piece['function']);
 }
 
 function normalizeDelta(value: JsonObject): void {
   normalizeContent(value);
-  fill(value, {
-    role: undefined,
-    tool_calls: undefined,
-    audio: undefined,
-    function_call: undefined,
-  });
-  if (value['role'] === '') value['role'] = undefined;
+  if (value['role'] === '') delete value['role'];
   dropHollowCall(value);
   normalizeFunction(value['function_call']);
-  if (value['tool_calls'] !== undefined) normalizeItems(value, 'tool_calls', normalizePiece);
+  if (holdsToolCalls(value)) normalizeItems(value, 'tool_calls', normalizePiece);
 }
 
 /** An index as text is the same as the number. */

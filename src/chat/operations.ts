@@ -226,7 +226,8 @@ export class OutputParser implements CompletionParser<unknown> {
     message: ChatCompletionMessage,
     found: OutputErrorInit,
   ): Promise<ParsedChatCompletionMessage<unknown>> {
-    const { content, refusal, tool_calls: calls = [] } = message;
+    const { content, refusal } = message;
+    const calls = message.tool_calls ?? [];
     const isCalling = calls.length > 0 || Boolean(message.function_call);
     /** What does not fit is `null` where it is tolerated, and an error elsewhere. */
     const parse = async (

@@ -209,7 +209,7 @@ export interface ChatCompletionAssistantMessageParam {
   /** Tells participants of the same role apart. */
   name?: string | undefined;
   refusal?: string | null | undefined;
-  tool_calls?: ChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
   /** An earlier spoken answer, by its id. */
   audio?: ChatCompletionID | null | undefined;
   /** The older form of `tool_calls`. */

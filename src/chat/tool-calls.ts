@@ -124,7 +124,7 @@ export class ToolCallAssembler {
   /** One index is of several calls when their ids say so and each has a name. */
   #findByIndex(piece: ChatCompletionChunkToolCall, index: number): OpenCall | undefined {
     const known = this.#byWireIndex.get(index);
-    const { id = '' } = piece;
+    const id = piece.id ?? '';
     if (known === undefined || id === '' || id === known.call.id) return known;
     const another = this.#byId.get(id);
     if (another !== undefined) return another;
@@ -137,7 +137,7 @@ export class ToolCallAssembler {
     position: number,
     count: number,
   ): OpenCall | undefined {
-    const { id = '' } = piece;
+    const id = piece.id ?? '';
     if (id !== '') return this.#byId.get(id);
     const known = this.#open.at(count === 1 ? -1 : position);
     return known !== undefined && beginsAnother(known, piece) ? undefined : known;
@@ -199,7 +199,7 @@ type Texts<Name extends string> = { [Each in Name]?: string | null | undefined }
 /** Adds a piece of what is called to those before. */
 export function addCalled(
   called: { name: string } & Texts<CalledText>,
-  piece: { name?: string | undefined } & Texts<CalledText>,
+  piece: { name?: string | null | undefined } & Texts<CalledText>,
 ): void {
   copyUnknownFields(piece, called, calledFields);
   if (piece.name) called.name = piece.name;

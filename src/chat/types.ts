@@ -19,22 +19,22 @@ export type ChatCompletionFinishReason = OpenString<
 
 /** Of which kinds the prompt tokens were. */
 export interface CompletionUsagePromptTokensDetails {
-  audio_tokens?: number | undefined;
-  cache_write_tokens?: number | undefined;
+  audio_tokens?: number | null | undefined;
+  cache_write_tokens?: number | null | undefined;
   /** Read from the provider's cache; usually cheaper. */
-  cached_tokens?: number | undefined;
-  image_tokens?: number | undefined;
-  text_tokens?: number | undefined;
+  cached_tokens?: number | null | undefined;
+  image_tokens?: number | null | undefined;
+  text_tokens?: number | null | undefined;
 }
 
 /** Of which kinds the completion tokens were. */
 export interface CompletionUsageCompletionTokensDetails {
-  accepted_prediction_tokens?: number | undefined;
-  audio_tokens?: number | undefined;
+  accepted_prediction_tokens?: number | null | undefined;
+  audio_tokens?: number | null | undefined;
   /** Spent on thinking. Some providers do not count them in `completion_tokens`. */
-  reasoning_tokens?: number | undefined;
-  rejected_prediction_tokens?: number | undefined;
-  text_tokens?: number | undefined;
+  reasoning_tokens?: number | null | undefined;
+  rejected_prediction_tokens?: number | null | undefined;
+  text_tokens?: number | null | undefined;
 }
 
 /** How many tokens an answer took. */
@@ -43,8 +43,8 @@ export interface CompletionUsage {
   prompt_tokens: number;
   /** Need not be the sum of the two: some providers count reasoning only here. */
   total_tokens: number;
-  completion_tokens_details?: CompletionUsageCompletionTokensDetails | undefined;
-  prompt_tokens_details?: CompletionUsagePromptTokensDetails | undefined;
+  completion_tokens_details?: CompletionUsageCompletionTokensDetails | null | undefined;
+  prompt_tokens_details?: CompletionUsagePromptTokensDetails | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -128,9 +128,9 @@ export interface ChatCompletionMessage {
   /** The same as `reasoning_content`, in the spelling of other providers. */
   reasoning?: string | null | undefined;
   /** Tools that the model wants called. */
-  tool_calls?: ChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ChatCompletionMessageToolCall[] | null | undefined;
   /** Pages that the text cites. */
-  annotations?: ChatCompletionAnnotation[] | undefined;
+  annotations?: ChatCompletionAnnotation[] | null | undefined;
   /** The spoken answer. */
   audio?: ChatCompletionAudio | null | undefined;
   /** The older form of `tool_calls`. */
@@ -207,7 +207,7 @@ export declare namespace ChatCompletionChoice {
 /**
  * The answer of `chat.completions.create()`.
  *
- * Fields that the gateway adds beyond these are kept.
+ * Fields that the gateway adds beyond these are kept. Optional fields are `null` if the gateway sent `null`.
  */
 export interface ChatCompletion extends WithRequestId {
   /** The id of the completion; `""` when the gateway gave none. */
@@ -220,11 +220,11 @@ export interface ChatCompletion extends WithRequestId {
   model: string;
   object: OpenString<'chat.completion'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
-  system_fingerprint?: string | undefined;
+  system_fingerprint?: string | null | undefined;
   /** What the review found that `moderation` asked for. */
   moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage; `undefined` when the gateway gave none. */
-  usage?: CompletionUsage | undefined;
+  usage?: CompletionUsage | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -237,22 +237,22 @@ export interface ChatCompletionChunkToolCall {
   /** Which tool call this is a piece of. Providers need not start at 0. */
   index: number;
   /** Comes with the first piece; later ones may leave it out or send `""`. */
-  id?: string | undefined;
-  type?: 'function' | 'custom' | undefined;
-  function?: ChatCompletionChunkFunction | undefined;
-  custom?: ChatCompletionChunkCustom | undefined;
+  id?: string | null | undefined;
+  type?: 'function' | 'custom' | null | undefined;
+  function?: ChatCompletionChunkFunction | null | undefined;
+  custom?: ChatCompletionChunkCustom | null | undefined;
 }
 
 type ChatCompletionChunkFunction = {
   /** The next piece of the arguments as JSON text. */
-  arguments?: string | undefined;
-  name?: string | undefined;
+  arguments?: string | null | undefined;
+  name?: string | null | undefined;
 };
 
 type ChatCompletionChunkCustom = {
   /** The next piece of the input. */
-  input?: string | undefined;
-  name?: string | undefined;
+  input?: string | null | undefined;
+  name?: string | null | undefined;
 };
 
 // The parts under the names that code for `openai` uses.
@@ -268,16 +268,16 @@ export interface ChatCompletionChunkDelta {
   content_parts?: unknown[] | undefined;
   /** The next piece of a refusal. */
   refusal?: string | null | undefined;
-  role?: OpenString<'developer' | 'system' | 'user' | 'assistant' | 'tool'> | undefined;
+  role?: OpenString<'developer' | 'system' | 'user' | 'assistant' | 'tool'> | null | undefined;
   /** The next piece of the model's thoughts, where the provider shows them. */
   reasoning_content?: string | null | undefined;
   /** The same as `reasoning_content`, in the spelling of other providers. */
   reasoning?: string | null | undefined;
-  tool_calls?: ChatCompletionChunkToolCall[] | undefined;
+  tool_calls?: ChatCompletionChunkToolCall[] | null | undefined;
   /** The next piece of a spoken answer. */
-  audio?: ChatCompletionChunkAudio | undefined;
+  audio?: ChatCompletionChunkAudio | null | undefined;
   /** The older form of `tool_calls`. */
-  function_call?: ChatCompletionChunkFunction | undefined;
+  function_call?: ChatCompletionChunkFunction | null | undefined;
 }
 
 type ChatCompletionChunkAudio = Partial<ChatCompletionAudio>;
@@ -323,7 +323,7 @@ export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionU
   model: string;
   object: OpenString<'chat.completion.chunk'>;
   service_tier?: ChatCompletionServiceTier | null | undefined;
-  system_fingerprint?: string | undefined;
+  system_fingerprint?: string | null | undefined;
   /** What the review found that `moderation` asked for. */
   moderation?: ChatCompletionModeration | null | undefined;
   /** The token usage so far; most providers send it once, at the end. */
@@ -379,7 +379,7 @@ export type ParsedChatCompletionMessageToolCall =
 export interface ParsedChatCompletionMessage<Parsed> extends ChatCompletionMessage {
   /** The parsed text; `null` when there is none, or the model refused, or nothing was to be parsed. */
   parsed: Parsed | null;
-  tool_calls?: ParsedChatCompletionMessageToolCall[] | undefined;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
 }
 
 /** One of the answers of a parsed completion. */

@@ -39,15 +39,9 @@ const settings = {
 } as const;
 
 function normalizeUsage(owner: JsonObject): void {
-  fill(owner, { usage: undefined });
   const { usage: counts } = owner;
   if (!isObject(counts)) return;
-  fill(counts, {
-    input_tokens: 0,
-    output_tokens: 0,
-    input_tokens_details: undefined,
-    output_tokens_details: undefined,
-  });
+  fill(counts, { input_tokens: 0, output_tokens: 0 });
   counts['total_tokens'] ??= Number(counts['input_tokens']) + Number(counts['output_tokens']);
 }
 
@@ -83,7 +77,6 @@ export const imagesSchema: ResponseSchema<ImagesResponse> = {
   normalize(value) {
     toNumber(value, 'created');
     normalizeItems(value, 'data', normalizeImage);
-    for (const key in settings) fill(value, { [key]: undefined });
     normalizeUsage(value);
   },
 };

@@ -112,8 +112,8 @@ export interface ImageUsage {
   input_tokens: number;
   output_tokens: number;
   total_tokens: number;
-  input_tokens_details?: ImageTokenDetails | undefined;
-  output_tokens_details?: ImageTokenDetails | undefined;
+  input_tokens_details?: ImageTokenDetails | null | undefined;
+  output_tokens_details?: ImageTokenDetails | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -139,14 +139,14 @@ export interface ImagesResponse extends WithRequestId {
    * request is charged all the same. An image has `b64_json` or `url`; what it lacks is left out.
    */
   data: Image[];
-  background?: OpenString<'transparent' | 'opaque'> | undefined;
+  background?: OpenString<'transparent' | 'opaque'> | null | undefined;
   /** The file format, for example `"png"`. */
-  output_format?: OpenString<'png' | 'webp' | 'jpeg' | 'gif' | 'svg'> | undefined;
-  quality?: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max'> | undefined;
+  output_format?: OpenString<'png' | 'webp' | 'jpeg' | 'gif' | 'svg'> | null | undefined;
+  quality?: OpenString<'low' | 'medium' | 'high' | 'xhigh' | 'max'> | null | undefined;
   /** Width and height, for example `"1024x1024"`. */
-  size?: string | undefined;
-  usage?: ImageUsage | undefined;
-  svg_usage?: ImageSVGUsage | undefined;
+  size?: string | null | undefined;
+  usage?: ImageUsage | null | undefined;
+  svg_usage?: ImageSVGUsage | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -179,7 +179,7 @@ export interface ImageGenCompletedEvent extends ImageEventBase {
   type: 'image_generation.completed';
   /** Where the image is, when the gateway did not stream and answered with an address. */
   url?: string | undefined;
-  usage?: ImageUsage | undefined;
+  usage?: ImageUsage | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.
@@ -202,7 +202,7 @@ export interface ImageEditCompletedEvent extends ImageEventBase {
   type: 'image_edit.completed';
   /** Where the image is, when the gateway did not stream and answered with an address. */
   url?: string | undefined;
-  usage?: ImageUsage | undefined;
+  usage?: ImageUsage | null | undefined;
 }
 
 // The parts under the names that code for `openai` uses.

@@ -39,7 +39,7 @@ export interface Model {
   /** How the model can be called. Empty when the gateway does not say, so it proves nothing then. */
   supported_endpoint_types: ModelEndpointType[];
   /** What the model makes, where the gateway says it. */
-  type?: OpenString<'text' | 'image' | 'video' | 'audio'> | undefined;
+  type?: OpenString<'text' | 'image' | 'video' | 'audio'> | null | undefined;
 }
 
 /** The answer of `models.list()` as data. */
@@ -119,7 +119,7 @@ function normalizeModel(value: JsonObject): void {
     const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
     value['created'] = Number(created ?? Number.NaN) || seconds || 0;
   }
-  fill(value, { owned_by: '', supported_endpoint_types: [], type: undefined });
+  fill(value, { owned_by: '', supported_endpoint_types: [] });
 }
 
 /** One model by itself. */

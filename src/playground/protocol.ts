@@ -170,7 +170,7 @@ export interface Scenario {
 /** A model that the key can use. */
 export interface ListedModel {
   readonly id: string;
-  readonly type?: string | undefined;
+  readonly type?: string | null | undefined;
 }
 
 /** What the page needs to know first. */

@@ -126,7 +126,7 @@ describe('chunks of a chat completion', () => {
     const { items } = await read({ choices: [{}] }, chunk({ tool_calls: null }, 'stop'));
 
     expect(items[0]?.choices[0]).toEqual({ index: 0, finish_reason: null, delta: {} });
-    expect(items[1]?.choices[0]?.delta.tool_calls).toBeUndefined();
+    expect(items[1]?.choices[0]?.delta.tool_calls).toBeNull();
   });
 
   test('may hold the whole message', async () => {

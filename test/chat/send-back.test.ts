@@ -55,6 +55,7 @@ describe('an answer goes back as it came', () => {
   test.each([
     ['text', { role: 'assistant', content: 'Hello' }],
     ['a refusal', { role: 'assistant', content: null, refusal: 'No.' }],
+    ['no tool calls, as null', { role: 'assistant', content: 'Hello', tool_calls: null }],
     ['thoughts beside the text', { role: 'assistant', content: 'x', reasoning_content: 'Hm. ' }],
     ['typed parts', { role: 'assistant', content: [thinking, { type: 'text', text: 'Hello' }] }],
     [
