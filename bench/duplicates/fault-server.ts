@@ -61,6 +61,7 @@ export class FaultServer {
     response.on('error', () => {});
     request.resume().on('end', () => {
       if (request.url === '/api/log/token') {
+        if (request.headers.authorization === undefined) response.statusCode = 401;
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ data: this.#readable(), message: '', success: true }));
         return;

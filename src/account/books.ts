@@ -68,18 +68,47 @@ export function hideRaw<T extends { readonly raw: JsonObject }>(entry: T): T {
   return Object.defineProperty(entry, 'raw', { enumerable: false });
 }
 
-/** Reads the books: the newest lines, whatever is looked for. */
-export async function readBooks(routes: Routes): Promise<Books> {
-  const { data: answer, response } = await routes.get(path, what, true);
-  const { data } = answer;
-  // Go writes an empty list as `null`.
-  const lines: unknown = data ?? (answer['success'] === true ? [] : undefined);
-  if (!Array.isArray(lines) || !lines.every(isObject)) {
-    throw unsupported(path, what, 'the answer holds no lines');
+/** Reads the usage log of a key. */
+export class BookReader {
+  readonly #routes: Routes;
+  /** Whether the gateway has shown that it reads the key of these requests. */
+  #readsKey = false;
+
+  constructor(routes: Routes) {
+    this.#routes = routes;
   }
-  const date = Date.parse(response.headers.get('date') ?? '');
-  return {
-    lines: lines.map(readLine).toSorted((one, other) => other.at - one.at),
-    clockAhead: Number.isNaN(date) ? undefined : date - Date.now(),
-  };
+
+  /**
+   * Reads the newest entries.
+   *
+   * @throws `UnsupportedByGatewayError` when the gateway has no log, or takes the key only in the URL
+   */
+  async read(): Promise<Books> {
+    const { data: answer, response } = await this.#routes.get(path, what, true);
+    const { data } = answer;
+    // Go writes an empty list as `null`.
+    const lines: unknown = data ?? (answer['success'] === true ? [] : undefined);
+    if (!Array.isArray(lines) || !lines.every(isObject)) {
+      throw unsupported(path, what, 'the answer holds no lines');
+    }
+    if (lines.length === 0) await this.#checkKeyIsRead();
+    else this.#readsKey = true;
+    const date = Date.parse(response.headers.get('date') ?? '');
+    return {
+      lines: lines.map(readLine).toSorted((one, other) => other.at - one.at),
+      clockAhead: Number.isNaN(date) ? undefined : date - Date.now(),
+    };
+  }
+
+  /** Gateways of 2025 take the key in the query alone, and return an empty list to everybody else. */
+  async #checkKeyIsRead(): Promise<void> {
+    if (this.#readsKey) return;
+    const ignoresKey = await this.#routes.ignoresKey(path);
+    if (ignoresKey === true) {
+      const finding =
+        'it returns an empty list, also without a key: it takes the key in the URL alone, where proxies would log it';
+      throw unsupported(path, what, finding);
+    }
+    this.#readsKey = ignoresKey === false;
+  }
 }

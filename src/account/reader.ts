@@ -3,7 +3,7 @@ import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { Calls } from '../observing/calls.ts';
 import { readBalance } from './balance.ts';
-import { type Books, readBooks } from './books.ts';
+import { BookReader, type Books } from './books.ts';
 import { readPrices } from './prices.ts';
 import { lastEndOf, readQuestion } from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
@@ -38,7 +38,8 @@ export class AccountReader {
   private constructor(caller: Transport) {
     this.#caller = caller.snapshot();
     const routes = new Routes(this.#caller);
-    this.#books = new Shared(() => readBooks(routes));
+    const log = new BookReader(routes);
+    this.#books = new Shared(() => log.read());
     this.#balance = new Shared(() => readBalance(routes));
     this.#prices = new Shared(() => readPrices(routes));
   }

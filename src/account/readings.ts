@@ -11,6 +11,7 @@ import { valueAnswer } from '../http/response.ts';
 import type { CallSpec } from '../http/request.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
+import type { RequestOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
 import { BooksLimitError, UnsupportedByGatewayError } from './errors.ts';
 
@@ -24,30 +25,31 @@ export interface Reading<T> {
   readonly asOf: number;
 }
 
-/** A reading that many wait for at once, and that is used again while it is fresh. */
+/** A reading under way, or one that succeeded. */
+interface SharedReading<T> {
+  readonly asOf: number;
+  readonly value: Promise<T>;
+}
+
+/** A reading that simultaneous calls share, and that is used again while it is fresh. */
 export class Shared<T> {
   readonly #read: () => Promise<T>;
-  #last: { readonly asOf: number; readonly value: Promise<T> } | undefined;
+  /** The last one that succeeded: one that fails later does not replace it. */
+  #good: SharedReading<T> | undefined;
+  #pending: SharedReading<T> | undefined;
 
   constructor(read: () => Promise<T>) {
     this.#read = read;
   }
 
   /**
-   * Reads, or gives a reading that began late enough.
+   * Returns a reading that began late enough, and reads if there is none.
    *
    * @param notBefore - When it may have begun at the earliest, in milliseconds since 1970.
    */
   async get(notBefore: number, signal?: AbortSignal | null): Promise<Reading<T>> {
-    let reading = this.#last;
-    if (reading === undefined || reading.asOf < notBefore) {
-      reading = { asOf: Date.now(), value: this.#read() };
-      this.#last = reading;
-      const failed = reading;
-      reading.value.catch(() => {
-        if (this.#last === failed) this.#last = undefined;
-      });
-    }
+    const known = [this.#good, this.#pending].find((one) => one && one.asOf >= notBefore);
+    const reading = known ?? this.#begin();
     try {
       return { value: await untilAborted(reading.value, signal), asOf: reading.asOf };
     } catch (cause) {
@@ -59,7 +61,26 @@ export class Shared<T> {
       });
     }
   }
+
+  #begin(): SharedReading<T> {
+    const reading = { asOf: Date.now(), value: this.#read() };
+    this.#pending = reading;
+    this.#keep(reading).catch(() => undefined);
+    return reading;
+  }
+
+  async #keep(reading: SharedReading<T>): Promise<void> {
+    try {
+      await reading.value;
+      if (reading.asOf >= (this.#good?.asOf ?? 0)) this.#good = reading;
+    } finally {
+      if (this.#pending === reading) this.#pending = undefined;
+    }
+  }
 }
+
+/** The latest time that a `Date` can hold. */
+const latestTime = 8.64e15;
 
 /** Reads the routes of the gateway that tell of an account. */
 export class Routes {
@@ -82,27 +103,13 @@ export class Routes {
     what: string,
     isCounted: boolean,
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
-    const [plainPath = ''] = path.split('?', 1);
-    const ask = (maxRetries?: number) => {
-      const spec: CallSpec = {
-        operation: `GET ${plainPath}`,
-        method: 'GET',
-        path,
-        query: undefined,
-        charge: 'free',
-        task: 'reads',
-        accept: 'application/json',
-        options: { maxRetries },
-      };
-      return this.#caller.raw(() => spec, valueAnswer).withResponse();
-    };
     const begun = Date.now();
     try {
       // A limit that holds for minutes is not helped by asking again at once; what passes may be.
-      const answer = await ask(0).catch((error: unknown) => {
+      const answer = await this.#request(path, { maxRetries: 0 }).catch((error: unknown) => {
         const { status = 0 } = APIError.isInstance(error) ? error : {};
         if ((status >= 400 && status < 500) || isMissing(error)) throw error;
-        return ask();
+        return this.#request(path);
       });
       if (isCounted) this.#reads = [...this.#recent(), begun];
       const { data } = answer;
@@ -117,6 +124,37 @@ export class Routes {
     }
   }
 
+  /**
+   * Whether a counted route responds to a request without a key as it does to ours; `undefined` when that
+   * cannot be found out.
+   */
+  async ignoresKey(path: string): Promise<boolean | undefined> {
+    if (this.#caller.client.credential.reveal() === null) return false;
+    const options = { maxRetries: 0, headers: { authorization: null } };
+    try {
+      this.#reads = [...this.#recent(), Date.now()];
+      const { data: answer } = await this.#request(path, options);
+      return isObject(answer) && 'data' in answer;
+    } catch (error) {
+      return APIError.isInstance(error) && /^40[13]$/.test(`${error.status}`) ? false : undefined;
+    }
+  }
+
+  #request(path: string, options: RequestOptions = {}) {
+    const [plainPath = ''] = path.split('?', 1);
+    const spec: CallSpec = {
+      operation: `GET ${plainPath}`,
+      method: 'GET',
+      path,
+      query: undefined,
+      charge: 'free',
+      task: 'reads',
+      accept: 'application/json',
+      options,
+    };
+    return this.#caller.raw(() => spec, valueAnswer).withResponse();
+  }
+
   #recent(): readonly number[] {
     return this.#reads.filter((at) => Date.now() - at < limitWindow);
   }
@@ -125,15 +163,16 @@ export class Routes {
     const now = Date.now();
     // The oldest read that counts goes first; whose it is, is only known of our own.
     const [oldest = now] = this.#recent();
-    const asked = error.headers && retryAfterFrom(error.headers, error.status);
-    const retryAt = asked === undefined ? oldest + limitWindow : now + asked;
+    const pause = error.headers && retryAfterFrom(error.headers, error.status);
+    const isTime = pause !== undefined && now + pause <= latestTime;
+    const retryAt = isTime ? now + pause : oldest + limitWindow;
     const at = new Date(retryAt).toISOString();
     const message =
-      'The gateway does not let its books be read at this moment: most allow 20 reads in 20 minutes from one address.';
+      'The gateway does not let its usage log be read at this moment: most allow 20 reads in 20 minutes from one address.';
     const { status, headers, requestID, callId, evidence } = error;
     return new BooksLimitError(message, {
       outcome: 'rejected',
-      advice: `Ask again at ${at} (retryAt), at the latest.`,
+      advice: `Try again at ${at} (retryAt), at the latest.`,
       retryAt,
       status,
       headers,

@@ -7,6 +7,7 @@ import {
   UnsupportedByGatewayError,
 } from '../../src/index.ts';
 import { emulated, failureOf, json, scripted } from '../helpers/clients.ts';
+import { logEntry } from '../helpers/usage-log.ts';
 import { patient } from '../helpers/patient.ts';
 
 const image = { model: 'm-image', prompt: 'A red circle' };
@@ -100,6 +101,7 @@ describe('charges', () => {
 
   test('share one reading when they are asked at once, and for five seconds', async () => {
     const { client, emulator } = emulated();
+    await client.images.generate(image);
     await Promise.all(Array.from({ length: 50 }, () => client.account.charges()));
     vi.advanceTimersByTime(5_000);
     await client.account.charges();
@@ -117,6 +119,7 @@ describe('charges', () => {
 
   test('of another key are read anew', async () => {
     const { client, emulator } = emulated();
+    await client.images.generate(image);
     await client.account.charges();
     client.apiKey = 'sk-other';
 
@@ -155,6 +158,41 @@ describe('charges', () => {
     expect(Date.now() - (reachesBackTo ?? 0)).toBeLessThan(21_000);
   });
 
+  test('of a span of time, by the whole seconds of the gateway', async () => {
+    const { client } = emulated();
+    const at = Math.ceil(Date.now() / 1_000) * 1_000;
+    vi.setSystemTime(at + 300);
+    for (const model of ['a', 'b', 'c']) {
+      await client.images.generate({ ...image, model });
+      vi.advanceTimersByTime(1_000);
+    }
+    const models = async (query: Parameters<typeof client.account.charges>[0]) => {
+      const { data } = await client.account.charges(query);
+      return data.map(({ model }) => model);
+    };
+    expect(await models({ from: at + 1_400 })).toEqual(['c', 'b']);
+    expect(await models({ since: at + 1_400 })).toEqual(['c', 'b']);
+    expect(await models({ to: new Date(at + 1_000) })).toEqual(['b', 'a']);
+    expect(await models({ from: at + 1_000, to: at + 1_999 })).toEqual(['b']);
+  });
+
+  test('a reading that fails does not discard the one before', async () => {
+    const entries = json({ data: [logEntry({ type: 2, quota: 1 })], success: true });
+    const { client, requests } = scripted([entries, limited({})]);
+    await client.account.charges();
+    vi.advanceTimersByTime(1_000);
+    const forced = failureOf(client.account.charges({}, { maxAge: 0 }));
+    const shared = client.account.charges({}, { maxAge: 60_000 });
+    expect(await forced).toBeInstanceOf(BooksLimitError);
+    expect(await shared).toMatchObject({ data: [{ type: 'consume' }], asOf: Date.now() - 1_000 });
+    vi.advanceTimersByTime(4_000);
+    expect(await client.account.charges()).toMatchObject({ asOf: Date.now() - 5_000 });
+    expect(requests).toHaveLength(2);
+
+    vi.advanceTimersByTime(1);
+    expect(await failureOf(client.account.charges())).toBeInstanceOf(BooksLimitError);
+  });
+
   test('an abort ends the waiting and not the reading of others', async () => {
     const held = new Held();
     const { client, requests } = scripted([() => held.answer]);
@@ -167,8 +205,8 @@ describe('charges', () => {
     const error = await failureOf(left);
     expect(error).toBeInstanceOf(APIUserAbortError);
     expect(error).toMatchObject({ cause: { message: 'enough' } });
-    held.give(Response.json({ data: [], success: true }));
-    expect(await stays).toMatchObject({ data: [] });
+    held.give(Response.json({ data: [logEntry({ type: 2, quota: 1 })], success: true }));
+    expect(await stays).toMatchObject({ data: [{ amount: { value: 1 } }] });
     expect(requests).toHaveLength(1);
   });
 
@@ -200,6 +238,7 @@ describe('charges', () => {
 describe('a limit on reads', () => {
   test('says when to ask again: when the oldest read of ours no longer counts', async () => {
     const { client, emulator } = emulated();
+    await client.images.generate(image);
     const begun = Date.now();
     for (let read = 0; read < 20; read += 1) {
       await client.account.charges({}, { maxAge: 0 });
@@ -215,7 +254,7 @@ describe('a limit on reads', () => {
     expect(readsOf(emulator)).toBe(21);
 
     vi.setSystemTime(retryAt);
-    expect(await client.account.charges()).toMatchObject({ data: [] });
+    expect(await client.account.charges()).toMatchObject({ data: [{ model: 'm-image' }] });
   });
 
   test('that others used up says the latest time, and Retry-After a nearer one', async () => {
@@ -228,6 +267,16 @@ describe('a limit on reads', () => {
       retryAt: Date.now() + 90_000,
     });
   });
+
+  test.each(['99999999999999999', '9'.repeat(400), '8640000000001'])(
+    'ignores a Retry-After that is not a point in time: %.20s',
+    async (seconds) => {
+      const { client } = scripted([limited({ 'retry-after': seconds })]);
+      const error = await failureOf(client.account.charges());
+      expect(error).toBeInstanceOf(BooksLimitError);
+      expect(error).toMatchObject({ retryAt: Date.now() + 20 * 60_000 });
+    },
+  );
 
   test('counts books and usage together; the balance is then told by another route', async () => {
     const { client, emulator } = emulated({}, { credit: 500_000 });
@@ -369,6 +418,49 @@ describe('a gateway without them', () => {
     expect((await account.prices()).models).not.toEqual([]);
   });
 
+  test('that takes the key in the URL alone, and returns an empty log to everybody', async () => {
+    for (const data of [[], null]) {
+      const { client, requests } = scripted([json({ data, message: '', success: true })]);
+      for (const question of [client.account.charges(), client.account.settle('20261122')]) {
+        const error = await failureOf(question);
+        expect(error).toBeInstanceOf(UnsupportedByGatewayError);
+        expect(String(error)).toContain('without a key');
+      }
+      expect(requests.map(({ headers }) => headers.has('authorization'))).toEqual([true, false]);
+      expect(requests.every(({ url }) => !url.includes('sk-'))).toBe(true);
+    }
+  });
+
+  test.each([
+    ['refuses a request without a key', json({ success: false, message: 'No token' }, 401), 3],
+    ['refuses it with a success status', json({ success: false, message: 'No token' }), 4],
+    ['limits it', limited({}), 4],
+    ['shows its console', page, 4],
+    ['is lost', new TypeError('fetch failed'), 4],
+  ])('is not one with an empty log that %s', async (_, answer, count) => {
+    const empty = json({ data: [], message: '', success: true });
+    const { client, requests } = scripted([empty, answer, empty, answer]);
+    expect(await client.account.charges()).toMatchObject({ data: [] });
+    vi.advanceTimersByTime(1);
+    expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
+    expect(requests).toHaveLength(count);
+  });
+
+  test('an empty log is checked once, and only with a key', async () => {
+    const { client, emulator } = emulated();
+    for (let read = 0; read < 3; read += 1) {
+      expect(await client.account.charges({}, { maxAge: 0 })).toMatchObject({ data: [] });
+      vi.advanceTimersByTime(1);
+    }
+    expect(readsOf(emulator)).toBe(4);
+
+    // A server in between adds the key.
+    const empty = json({ data: [], message: '', success: true });
+    const keyless = scripted([empty], { apiKey: null });
+    expect(await keyless.client.account.charges()).toMatchObject({ data: [] });
+    expect(keyless.requests).toHaveLength(1);
+  });
+
   test('is not one that cannot be reached, or refuses the key', async () => {
     const lost = scripted([new TypeError('fetch failed')], { maxRetries: 0 }).client;
     expect(await failureOf(lost.account.charges())).toBeInstanceOf(APIConnectionError);
@@ -384,9 +476,10 @@ describe('a gateway without them', () => {
     const { client, requests } = scripted([
       () => new Response(null, { status: 502 }),
       json({ data: null, success: true }),
+      json({ message: 'Token not provided', success: false }, 401),
     ]);
     expect(await client.account.charges()).toMatchObject({ data: [], reachesBackTo: undefined });
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(3);
   });
 });
 

@@ -181,7 +181,11 @@ describe('reading a completion', () => {
     expect(issues).toEqual([
       { path: 'id', expected: 'string', received: 'number' },
       { path: 'choices[0].index', expected: 'number', received: 'string' },
-      { path: 'choices[0].message.content', expected: 'string, array or object', received: 'number' },
+      {
+        path: 'choices[0].message.content',
+        expected: 'string, array or object',
+        received: 'number',
+      },
       { path: 'choices[0].message.tool_calls', expected: 'array', received: 'string' },
       { path: 'usage', expected: 'object', received: 'array' },
     ]);

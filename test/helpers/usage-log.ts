@@ -17,6 +17,7 @@ export function withLogEntries(
 ) {
   const answer = (request: Request): Response => {
     if (!request.url.endsWith('/api/log/token')) return respond(request);
+    if (!request.headers.has('authorization')) return new Response(null, { status: 401 });
     const headers = { date: new Date().toUTCString() };
     return Response.json({ data: entries(), message: '', success: true }, { headers });
   };
