@@ -195,15 +195,6 @@ export function idsIn(level: JsonObject): readonly string[] {
   return [id, taskId, videoId, camel, jobId].map(readId).filter((found) => found !== undefined);
 }
 
-/** Fields that say what became of a request. Next to them, `request_id` is only the id of the request. */
-const requestFields = ['error', 'errors', 'code', 'message', 'msg', 'detail', 'base_resp', 'data'];
-
-/** Returns the request id of a body that names its task by nothing else, as xAI's does. */
-function findRequestId(body: JsonObject): string | undefined {
-  if (requestFields.some((name) => holdsSomething(body[name]))) return undefined;
-  return textOf(body['request_id']);
-}
-
 /** The task id of a submission, wherever it is. Inside of another body, `id` may be that of a record. */
 export function findId(body: JsonObject): string | undefined {
   const [, ...inner] = levelsOf(body);
@@ -213,7 +204,6 @@ export function findId(body: JsonObject): string | undefined {
       inner,
       (level) =>
         firstOf([level['task_id'], level['taskId'], level['job_id']], readId) ?? idsIn(level)[0],
-    ) ??
-    findRequestId(body)
+    )
   );
 }

@@ -9,6 +9,7 @@ import {
   objectsOf,
   textOf,
   findId,
+  holdsSomething,
 } from '../answers/objects.ts';
 import type { VideoTaskError, VideoStatus, VideoTask } from './types.ts';
 import type { FieldsOf, ResponseSchema } from '../answers/reader.ts';
@@ -51,6 +52,20 @@ export function readStatusWord(word: string | undefined): StatusReading {
   const status = statusByWord.get(plain);
   if (status !== undefined) return { status, word: 'known' };
   return { status: 'queued', word: plain === '' || plain === 'unknown' ? 'empty' : 'foreign' };
+}
+
+/** Fields that say what became of a request. Next to them, `request_id` is only the id of the request. */
+const requestFields = ['error', 'errors', 'code', 'message', 'msg', 'detail', 'base_resp', 'data'];
+
+/** Returns the request id of a body that names its task by nothing else, as xAI's does. */
+function findRequestId(body: JsonObject): string | undefined {
+  if (requestFields.some((name) => holdsSomething(body[name]))) return undefined;
+  return textOf(body['request_id']);
+}
+
+/** Returns the id of the task that a submission made. */
+export function findTaskId(body: JsonObject): string | undefined {
+  return findId(body) ?? findRequestId(body);
 }
 
 /** Whether a body is about this task; a record of it has an id of its own beside that of the task. */
@@ -427,7 +442,7 @@ export const videoSchema: ResponseSchema<VideoTask> = {
     const word = findStatusWord(body);
     const reading = readStatusWord(word);
     const concluded = reading.word === 'known' ? undefined : concludeStatus(body, word);
-    const id = findId(body) ?? '';
+    const id = findTaskId(body) ?? '';
     const { seconds, object, model, size, remixed_from_video_id } = body;
     put(value, {
       id,

@@ -1,5 +1,5 @@
 import { asGiven } from '../given.ts';
-import { isObject, findId } from '../answers/objects.ts';
+import { isObject } from '../answers/objects.ts';
 import {
   check,
   checkModel,
@@ -28,7 +28,7 @@ import { type FormField, formBody } from '../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
 import { LedgerCall, type Settled } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
-import { defineHidden, videoSchema } from './schema.ts';
+import { defineHidden, findTaskId, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
 import type {
   VideoCreateParams,
@@ -264,7 +264,7 @@ function nameless(
 /** An answer that strict validation refuses still names the task, which is paid for. */
 function withRef(error: unknown, makeHandle: (id: string) => VideoTaskRef): unknown {
   if (!UnexpectedResponseError.isInstance(error) || !isObject(error.data)) return error;
-  const id = findId(error.data);
+  const id = findTaskId(error.data);
   if (id === undefined) return error;
   const { body, data } = error;
   const ref = makeHandle(id);

@@ -1,9 +1,9 @@
-import { findId } from '../../src/answers/objects.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readValue } from '../../src/answers/reader.ts';
 import {
   findFailure,
+  findTaskId,
   noReason,
   readsLikeReview,
   progressOf,
@@ -74,7 +74,7 @@ describe('rule 37: the task id', () => {
     [{ id: {}, task_id: [] }, undefined],
     [{}, undefined],
   ])('%j gives %j', (body, id) => {
-    expect(findId(body)).toBe(id);
+    expect(findTaskId(body)).toBe(id);
   });
 });
 
