@@ -43,7 +43,9 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
   checkText('input', params.input, 'the text to speak');
   checkNumber('speed', params.speed ?? 1);
   const advice = 'the name of a voice or leave it out; { id } is not understood';
-  if (params.voice !== undefined) checkText('voice', params.voice, advice);
+  if (params.voice !== undefined && params.voice !== null) {
+    checkText('voice', params.voice, advice);
+  }
   return params;
 }
 

@@ -72,7 +72,7 @@ export async function runTools(
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
   const { tool_choice: choice } = params;
   const wanted =
-    typeof choice === 'object' && choice.type === 'function' ? choice.function.name : undefined;
+    typeof choice === 'object' && choice?.type === 'function' ? choice.function.name : undefined;
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
   for (const tool of tools) {

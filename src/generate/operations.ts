@@ -68,22 +68,22 @@ export function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
 }
 
 function toTurn({ parts, ...turn }: ContentInput): Content {
-  return parts === undefined ? turn : { ...turn, parts: [...toList(parts)] };
+  return isLeftOut(parts) ? turn : { ...turn, parts: [...toList(parts)] };
 }
 
 function isTurn(value: string | Part | ContentInput): value is ContentInput {
   return typeof value === 'object' && ('parts' in value || 'role' in value);
 }
 
-function isEmpty(content: unknown): boolean {
-  return content === undefined || content === null || content === '';
+function isLeftOut(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 /** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
 export function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
   check(
-    list.length > 0 && !list.some(isEmpty),
+    list.length > 0 && !list.some((content) => isLeftOut(content) || content === ''),
     'contents',
     'is empty; give text, or a list of turns such as { role: "user", parts: [{ text: "Hello" }] }.',
   );
@@ -118,7 +118,7 @@ const otherNames: Readonly<Record<string, string>> = {
 
 function checkSpelling(params: object): void {
   for (const name of Object.keys(params)) {
-    const known = otherNames[name];
+    const known = isLeftOut(Reflect.get(params, name)) ? undefined : otherNames[name];
     check(known === undefined, name, `is not understood by the gateway; write ${known}.`);
   }
 }
@@ -132,14 +132,14 @@ export function generateBody(params: GenerateContentParams, method: string): obj
   checkSpelling(params);
   const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;
   checkModel(model);
-  return {
+  const body = {
     ...rest,
     contents: toContents(contents),
-    systemInstruction:
-      systemInstruction === undefined ? undefined : toInstruction(systemInstruction),
-    safetySettings: safetySettings === undefined ? undefined : toList(safetySettings),
-    tools: tools === undefined ? undefined : toList(tools),
+    systemInstruction: isLeftOut(systemInstruction) ? null : toInstruction(systemInstruction),
+    safetySettings: isLeftOut(safetySettings) ? null : toList(safetySettings),
+    tools: isLeftOut(tools) ? null : toList(tools),
   };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => !isLeftOut(value)));
 }
 
 /** Parameters of `generate.runTools()`. */
@@ -194,7 +194,7 @@ export async function runTools(
   options: GenerateToolRunOptions | undefined,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
-  const { functions, toolContext, tools = [], ...rest } = params;
+  const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls = 10, onContent, ...request } = options ?? {};
   checkList('functions', functions, 'what tool() makes');
   checkInteger('maxCalls', maxCalls, 1, 1_000_000);
@@ -210,7 +210,7 @@ export async function runTools(
     const call = (args: unknown): unknown => tool.$callback?.(args, run, toolContext);
     return [tool.function.name, { parse: (text) => tool.$parseRaw(text), call }];
   });
-  const declared = [...toList(tools), { functionDeclarations: functions.map(declarationOf) }];
+  const declared = [...toList(tools ?? []), { functionDeclarations: functions.map(declarationOf) }];
   const contents = [...toContents(rest.contents)];
   const responses: GenerateContentResponse[] = [];
   const add = (content: Content): void => {

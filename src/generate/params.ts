@@ -110,7 +110,7 @@ export interface ToolConfig {
 
 /** One turn of a conversation, as it may be given. A single part becomes a list of one. */
 export interface ContentInput extends Omit<Content, 'parts'> {
-  parts?: Part | readonly Part[] | undefined;
+  parts?: Part | readonly Part[] | null | undefined;
 }
 
 /**
@@ -127,7 +127,7 @@ export type ContentsInput =
 export type SystemInstructionInput = string | readonly Part[] | ContentInput;
 
 /**
- * Parameters of `generate.content()` and `generate.contentStream()`.
+ * Parameters of `generate.content()` and `generate.contentStream()`. A parameter that is `null` is left out.
  *
  * Fields that are not listed here go through with the option `extraBody`.
  */
@@ -137,21 +137,22 @@ export interface GenerateContentParams {
   /** The conversation: turns, or the texts and parts of one turn of the user. */
   contents: ContentsInput;
   /** Settings of the generation. */
-  generationConfig?: GenerationConfig | undefined;
+  generationConfig?: GenerationConfig | null | undefined;
   /** Presets the persona. Text becomes one part. */
-  systemInstruction?: SystemInstructionInput | undefined;
+  systemInstruction?: SystemInstructionInput | null | undefined;
   /** How strictly categories are reviewed. One setting becomes a list of one. */
-  safetySettings?: SafetySetting | readonly SafetySetting[] | undefined;
+  safetySettings?: SafetySetting | readonly SafetySetting[] | null | undefined;
   /** Tools that the model may use. One tool becomes a list of one. */
-  tools?: Tool | readonly Tool[] | undefined;
+  tools?: Tool | readonly Tool[] | null | undefined;
   /** Whether, and which, functions are called. */
-  toolConfig?: ToolConfig | undefined;
+  toolConfig?: ToolConfig | null | undefined;
   /** The name of content cached at the provider. */
-  cachedContent?: string | undefined;
+  cachedContent?: string | null | undefined;
   /** Your own labels, for the provider's bill. */
-  labels?: Record<string, string> | undefined;
+  labels?: Record<string, string> | null | undefined;
   /** Templates of Model Armor that review prompt and answer, by their resource names. */
   modelArmorConfig?:
     | { promptTemplateName?: string | undefined; responseTemplateName?: string | undefined }
+    | null
     | undefined;
 }

@@ -33,6 +33,26 @@ const tool = { googleSearch: {} };
 
 describe('what a generation sends', () => {
   test.each<[name: string, given: Fields, sent: object]>([
+    [
+      'no parameter that is null',
+      {
+        contents: 'Hello',
+        systemInstruction: null,
+        safetySettings: null,
+        tools: null,
+        toolConfig: null,
+        generationConfig: null,
+        cachedContent: null,
+        labels: null,
+        modelArmorConfig: null,
+      },
+      { contents: [turn] },
+    ],
+    [
+      'a turn whose parts are null',
+      { contents: { role: 'user', parts: null } },
+      { contents: [{ role: 'user' }] },
+    ],
     ['text', { contents: 'Hello' }, { contents: [turn] }],
     ['a list of texts', { contents: ['Hello'] }, { contents: [turn] }],
     ['one part', { contents: { text: 'Hello' } }, { contents: [turn] }],
@@ -211,7 +231,7 @@ describe('generate.content()', () => {
       expect(error).toBeInstanceOf(BadRequestError);
       expect(error).toMatchObject({
         type,
-        code: '400',
+        code: 400,
         message: expect.stringContaining('No such field.'),
       });
     }
