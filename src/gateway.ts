@@ -146,6 +146,7 @@ const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = 
   baseURL: ({ findBase }) => findBase()?.root ?? '',
   maxRetries: ({ call }) => call.maxRetries,
   timeout: ({ call }) => call.timeout,
+  retryUnknownOutcome: ({ call }) => call.retryUnknownOutcome,
   logLevel: ({ log }) => log.level,
   organization: ({ account }) => account['openai-organization'] ?? null,
   project: ({ account }) => account['openai-project'] ?? null,
@@ -228,6 +229,8 @@ export class Gateway {
   declare maxRetries: number;
   /** How long one attempt may take, in milliseconds. */
   declare timeout: number;
+  /** Whether calls that may have been charged are repeated; `undefined` decides by operation. */
+  declare retryUnknownOutcome: boolean | undefined;
   /** What is logged. */
   declare logLevel: LogLevel;
   /** What the header `openai-organization` says, or `null` when it is not sent. */

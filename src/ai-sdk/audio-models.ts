@@ -16,12 +16,12 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
     modelId,
     async doGenerate(options) {
       const { text, voice, outputFormat, speed, instructions, language } = options;
-      const { request } = readCall(options);
+      const client = connect();
+      const { request } = readCall(client, options);
       const warnings: SharedV4Warning[] = [];
       if (language !== undefined) {
         warnings.push(unsupported('language', 'The models go by the text.'));
       }
-      const client = connect();
       const params = {
         model: modelId,
         input: text,
@@ -75,13 +75,14 @@ export function transcriptionModel(
     modelId,
     async doGenerate(options) {
       const { audio, mediaType, abortSignal: signal } = options;
-      const { request, own } = readCall(options, ['translate']);
+      const client = connect();
+      const { request, own } = readCall(client, options, ['translate']);
       const isTranslated = optionOf(own, 'translate', 'boolean') ?? settings.translate ?? false;
       const file = { data: bytesOf(audio), type: mediaType };
       const make = isTranslated ? translated : transcribed;
       const warnings: SharedV4Warning[] = [];
       const { text, segments, language, duration, response, body } = await make(
-        { client: connect(), signal, request, params: { model: modelId, file } },
+        { client, signal, request, params: { model: modelId, file } },
         options.timestampGranularities ?? [],
         warnings,
       );

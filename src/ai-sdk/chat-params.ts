@@ -10,6 +10,7 @@ import type {
   ChatCompletionResponseFormat,
   ChatCompletionTool,
   ChatCompletionToolChoiceOption,
+  Gateway,
   RequestOptions,
 } from '../index.ts';
 import { optionOf, readCall, unsupported } from './options.ts';
@@ -27,9 +28,13 @@ export interface ChatCall {
  *
  * @throws `InvalidInputError` or an error of the AI SDK when it asks for what cannot be; nothing is sent
  */
-export function chatCall(model: string, options: LanguageModelV4CallOptions): ChatCall {
+export function chatCall(
+  client: Gateway,
+  model: string,
+  options: LanguageModelV4CallOptions,
+): ChatCall {
   const warnings: SharedV4Warning[] = [];
-  const { request, own } = readCall(options, ['strictJsonSchema']);
+  const { request, own } = readCall(client, options, ['strictJsonSchema']);
   const { reasoning, responseFormat } = options;
   const isStrict = optionOf(own, 'strictJsonSchema', 'boolean') ?? true;
   const params: ChatCompletionCreateParamsNonStreaming = {

@@ -45,7 +45,7 @@ export function embeddingModel(
         throw new TooManyValuesError(provider, modelId, maxEmbeddingsPerCall, values);
       }
       const client = connect();
-      const { request } = readCall(options);
+      const { request } = readCall(client, options);
       const params = { model: modelId, input: values, dimensions };
       const { data, response } = await calling({ client, operation, signal }, async () => {
         const answer = await client.embeddings.create(params, request).withResponse();

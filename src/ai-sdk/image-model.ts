@@ -62,7 +62,7 @@ async function generate(
   options: ImageModelV4CallOptions,
 ): Promise<ImageModelV4Result> {
   const { n, abortSignal: signal } = options;
-  const { request } = readCall(options);
+  const { request } = readCall(client, options);
   const warnings = warningsOf(options);
   const each = Math.min(limit, n);
   const counts = Array.from({ length: Math.ceil(n / each) }, (_, index) =>

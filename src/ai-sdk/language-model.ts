@@ -36,7 +36,7 @@ async function generate(
   modelId: string,
   options: LanguageModelV4CallOptions,
 ): Promise<LanguageModelV4GenerateResult> {
-  const { params, request, warnings } = chatCall(modelId, options);
+  const { params, request, warnings } = chatCall(client, modelId, options);
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await calling(failed, () =>
     client.chat.completions.create(params, request).withResponse(),
@@ -59,7 +59,7 @@ async function stream(
   modelId: string,
   options: LanguageModelV4CallOptions,
 ): Promise<LanguageModelV4StreamResult> {
-  const { params, request, warnings } = chatCall(modelId, options);
+  const { params, request, warnings } = chatCall(client, modelId, options);
   const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
   const failed = { client, operation, signal: options.abortSignal } as const;
   const { data, response } = await calling(failed, () =>

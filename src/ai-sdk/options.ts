@@ -1,5 +1,5 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { InvalidInputError, type RequestOptions } from '../index.ts';
+import { type Gateway, InvalidInputError, type RequestOptions } from '../index.ts';
 
 /** The name under which the AI SDK keeps options and metadata of this provider. */
 export const providerName = 'modelGateway';
@@ -81,12 +81,17 @@ const requestNames: readonly string[] = [
 ];
 
 /**
- * Reads the options of a call.
+ * Reads the options of a call. What may have been charged is not repeated, also of text, vectors and sound,
+ * unless the call or the client allows it.
  *
  * @param ownNames - The provider options that the model itself understands.
  * @throws `InvalidInputError` when an option of the client is of the wrong kind
  */
-export function readCall(options: CallOptions, ownNames: readonly string[] = []): Call {
+export function readCall(
+  client: Gateway,
+  options: CallOptions,
+  ownNames: readonly string[] = [],
+): Call {
   const given = options.providerOptions?.[providerName] ?? {};
   const rest = Object.entries(given).filter(
     ([name]) => !requestNames.includes(name) && !ownNames.includes(name),
@@ -96,7 +101,8 @@ export function readCall(options: CallOptions, ownNames: readonly string[] = [])
     callId: optionOf(given, 'callId', 'string'),
     idempotencyKey: optionOf(given, 'idempotencyKey', 'string'),
     maxRetries: optionOf(given, 'maxRetries', 'number'),
-    retryUnknownOutcome: optionOf(given, 'retryUnknownOutcome', 'boolean'),
+    retryUnknownOutcome:
+      optionOf(given, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
     timeout: optionOf(given, 'timeout', 'number'),
     totalTimeout: limitOf(given, 'totalTimeout'),
     firstByteTimeout: limitOf(given, 'firstByteTimeout'),

@@ -53,8 +53,9 @@ export interface ModelGatewayProvider extends ProviderV4 {
 /**
  * Makes a provider of the AI SDK.
  *
- * No call that may have been charged is repeated: neither by the client nor by the AI SDK, whose own
- * retries find that every error says that it is not retryable. What is safe to repeat, the client
+ * Calls that may have been charged are not repeated, text and sound included: `retryUnknownOutcome` is
+ * `false` unless the settings, the client or the provider options of a call set it. The AI SDK repeats
+ * nothing by itself, because every error is marked as not retryable. What is safe to repeat, the client
  * repeats.
  *
  * @param settings - The options of a new client, or `{ client }`.

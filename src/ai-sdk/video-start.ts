@@ -42,7 +42,7 @@ export async function startVideos(
   settings: VideoSettings,
   options: StartOptions,
 ): Promise<StartResult> {
-  const { own, request, hasOwnKey } = callOf(options);
+  const { own, request, hasOwnKey } = callOf(client, options);
   const warnings = warningsOf(options);
   if (settings.ledger !== undefined && !hasOwnKey) {
     const message = `The ledger keeps this video under an id of this call alone, so it is not found again after a crash. Give providerOptions.${providerName}.callId.`;
@@ -86,11 +86,11 @@ function plain(ref: VideoTaskRef): JSONObject {
  * Reads the options of a call. The AI SDK makes a key for each call, as a header; here it is the id of
  * the call, which the client sends only to gateways that honour such keys.
  */
-function callOf(options: StartOptions) {
+function callOf(client: Gateway, options: StartOptions) {
   const entries = Object.entries(options.headers ?? {});
   const key = entries.find(isKey)?.[1];
   const headers = Object.fromEntries(entries.filter((entry) => !isKey(entry)));
-  const { request, own } = readCall({ ...options, headers }, ['bodyFormat', 'onUnknown']);
+  const { request, own } = readCall(client, { ...options, headers }, ['bodyFormat', 'onUnknown']);
   const { callId = key } = request;
   const hasOwnKey =
     request.callId !== undefined || (key !== undefined && !key.startsWith('aisdk_vid_'));

@@ -1,8 +1,16 @@
-import { APICallError, embed, generateText, RetryError, streamText } from 'ai';
+import {
+  APICallError,
+  embed,
+  generateSpeech,
+  generateText,
+  RetryError,
+  streamText,
+  transcribe,
+} from 'ai';
 import { describe, expect, test } from 'vitest';
 import type { Gateway } from '../../src/index.ts';
-import type { ModelGatewayProvider } from '../../src/ai-sdk/index.ts';
-import type { Fault } from '../../src/testing/index.ts';
+import { createModelGateway, type ModelGatewayProvider } from '../../src/ai-sdk/index.ts';
+import { createEmulator, type Fault } from '../../src/testing/index.ts';
 import { collect } from '../helpers/clients.ts';
 import { failing, giving } from '../helpers/videos.ts';
 import { fakeWaitingTime } from '../helpers/waiting-time.ts';
@@ -48,9 +56,75 @@ const cases = Object.entries(ways).flatMap(([name, way]) =>
   faults.map((fault): [string, string, Way, Fault] => [name, JSON.stringify(fault), way, fault]),
 );
 
+/** Every metered call of the AI SDK. */
+const metered: Readonly<Record<string, Way['sdk']>> = {
+  ...Object.fromEntries(Object.entries(ways).map(([name, { sdk }]) => [name, sdk])),
+  generateSpeech: (provider) =>
+    generateSpeech({ model: provider.speechModel('m-speech'), text: prompt }),
+  transcribe: (provider) =>
+    transcribe({
+      model: provider.transcriptionModel('m-translation', { translate: true }),
+      audio: new Uint8Array(64),
+    }),
+};
+
+describe('a metered call whose response is lost', () => {
+  const lost: Fault = { type: 'reset', when: 'after-charge' };
+
+  test.each(Object.entries(metered))('%s is charged once', async (_, call) => {
+    const { provider, emulator } = emulatedProvider();
+    emulator.fail({ fault: lost, times: 10 });
+    expect(await failing(call(provider))).toMatchObject({ outcome: 'unknown' });
+    expect(emulator.requests).toHaveLength(1);
+    expect(emulator.charges).toHaveLength(1);
+  });
+
+  test.each([undefined, false])(
+    'is charged once with a client made from retryUnknownOutcome: %j',
+    async (retryUnknownOutcome) => {
+      const emulator = createEmulator();
+      const { apiKey, baseURL, fetch } = emulator;
+      const provider = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
+      emulator.fail({ fault: lost, times: 10 });
+      await failing(generateText({ model: provider('m-large'), prompt }));
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
+
+  test('is repeated where the client or the call says so', async () => {
+    const retryUnknownOutcome = true;
+    const byClient = emulatedProvider({ retryUnknownOutcome });
+    byClient.emulator.fail({ fault: lost, times: 10 });
+    await failing(generateText({ model: byClient.provider('m-large'), prompt }));
+    expect(byClient.emulator.requests).toHaveLength(3);
+
+    const byCall = emulatedProvider();
+    byCall.emulator.fail({ fault: lost, times: 10 });
+    const providerOptions = { modelGateway: { retryUnknownOutcome } };
+    const model = byCall.provider('m-large');
+    await failing(generateText({ model, prompt, providerOptions }));
+    expect(byCall.emulator.requests).toHaveLength(3);
+
+    const emulator = createEmulator();
+    const { apiKey, baseURL, fetch } = emulator;
+    const settings = createModelGateway({ apiKey, baseURL, fetch, retryUnknownOutcome });
+    emulator.fail({ fault: lost, times: 10 });
+    await failing(generateText({ model: settings('m-large'), prompt }));
+    expect(emulator.requests).toHaveLength(3);
+  });
+
+  test('is charged once when the call overrides the client', async () => {
+    const { provider, emulator } = emulatedProvider({ retryUnknownOutcome: true });
+    emulator.fail({ fault: lost, times: 10 });
+    const providerOptions = { modelGateway: { retryUnknownOutcome: false } };
+    await failing(generateText({ model: provider('m-large'), prompt, providerOptions }));
+    expect(emulator.charges).toHaveLength(1);
+  });
+});
+
 describe('the AI SDK repeats nothing that the client does not', () => {
   test.each(cases)('%s, %s', async (_, __, way, fault) => {
-    const alone = emulatedProvider();
+    const alone = emulatedProvider({ retryUnknownOutcome: false });
     const asked = emulatedProvider();
     alone.emulator.fail({ fault, times: 10 });
     asked.emulator.fail({ fault, times: 10 });
