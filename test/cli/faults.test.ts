@@ -156,17 +156,9 @@ describe('a reader that closes its pipe', () => {
   });
 
   test('ends a server', async () => {
-    const { code, stdout } = await machine.shell('"$@" | head -1', [
-      'emulator',
-      '--port',
-      '0',
-      '--hold',
-    ]);
+    const { code } = await machine.shell('"$@" | true', ['emulator', '--port', '0', '--hold']);
 
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringContaining('GATEWAY_BASE_URL'),
-    });
+    expect(code).toBe(0);
   });
 });
 
