@@ -26,11 +26,15 @@ function print({ id, status, detail, fix }: Finding, terminal: Terminal): void {
 export function doctorCommand(): Command {
   const program = command('doctor', 'Find out whether a gateway works, and what it can do. Free.', [
     'doctor',
+    'doctor -m gpt-4o-mini',
     'doctor --spend -m gpt-4o-mini',
     'doctor --base-url https://gateway.example --json',
   ])
-    .option('--spend', 'stream one tiny chat too, which costs a few tokens')
-    .option('-m, --model <name>', 'the model for --spend');
+    .option(
+      '--spend',
+      'stream one tiny chat too, which costs a few tokens; media models are not called',
+    )
+    .option('-m, --model <name>', 'a model to look for, and the one for --spend');
   return define<DoctorOptions>(program, async (_, run) => {
     const { options, terminal, signal, json } = run;
     if (options.spend === true && options.model === undefined) {
@@ -41,7 +45,8 @@ export function doctorCommand(): Command {
       key: await readKey(options),
       signal,
       timeout: options.timeout ?? 10_000,
-      model: options.spend === true ? options.model : undefined,
+      model: options.model,
+      spend: options.spend === true,
     };
     const findings: Finding[] = [];
     for await (const finding of examine(patient)) {

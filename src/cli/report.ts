@@ -29,7 +29,7 @@ function distance(a: string, b: string): number {
 }
 
 /** Up to three names that are close to one that is not known. */
-function closeTo(name: string, known: readonly string[]): string[] {
+export function closeTo(name: string, known: readonly string[]): string[] {
   return known
     .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, far }) => far <= Math.max(2, other.length / 3) || other.includes(name))

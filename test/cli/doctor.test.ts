@@ -94,6 +94,17 @@ test('a gateway that is well', async () => {
   expect(emulator.charges).toEqual([]);
 });
 
+/** A gateway whose models have a list entry, and a price unless it publishes none. */
+function selling(model: object, price?: object): Promise<string> {
+  return proxy((response, path) => {
+    if (path === '/v1/models') return Response.json({ object: 'list', data: [model] });
+    if (path !== '/api/pricing') return response;
+    return price === undefined
+      ? Response.json({ error: { message: 'Invalid URL' } }, { status: 404 })
+      : Response.json({ success: true, data: [price], group_ratio: {} });
+  });
+}
+
 test('with and without /v1', async () => {
   expect((await examine(`${gateway.url}/v1`)).code).toBe(0);
   expect((await examine(`${gateway.url}/v1/`)).code).toBe(0);
@@ -277,4 +288,239 @@ test('--spend needs a model', async () => {
   ]);
 
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('-m') });
+});
+
+const ofType = (id: string, type: string) => ({ id, object: 'model', type });
+
+const usage = (data: object): Response => Response.json({ code: true, data, message: 'ok' });
+const limited = (left: number): Response =>
+  usage({
+    total_available: left,
+    total_granted: 9_000_000,
+    total_used: 9_000_000 - left,
+    unlimited_quota: false,
+  });
+const unlimited = usage({
+  total_available: -4_000,
+  total_granted: 0,
+  total_used: 4_000,
+  unlimited_quota: true,
+});
+
+/** A gateway that shows the credit of a key, and that of its account in US dollars. */
+const showing = (key: Response, account = 100_000_000): Promise<string> =>
+  proxy((response, path) => {
+    if (path === '/api/usage/token/') return key.clone();
+    return path === '/v1/dashboard/billing/subscription'
+      ? Response.json({ object: 'billing_subscription', hard_limit_usd: account })
+      : response;
+  });
+
+const allowing = (names: string): Promise<string> =>
+  proxy((response) => {
+    const headers = new Headers(response.headers);
+    headers.set('access-control-allow-headers', names);
+    return new Response(response.status === 204 ? null : response.body, {
+      status: response.status,
+      headers,
+    });
+  });
+
+/** A chunk of a chat stream, as an event. */
+function chunkEvent(delta: object, finish_reason: string | null = null): string {
+  const chunk = {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason }],
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+/** A gateway that sends a whole stream of so many pieces of text after more than a second. */
+const atOnce = (pieces: number): Promise<string> =>
+  proxy(async (response, path) => {
+    if (path !== '/v1/chat/completions' || response.status === 204) return response;
+    await response.arrayBuffer();
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    const text = Array.from({ length: pieces }, () => chunkEvent({ content: 'one ' })).join('');
+    return new Response(`${text}${chunkEvent({}, 'stop')}data: [DONE]\n\n`, {
+      headers: { 'content-type': 'text/event-stream' },
+    });
+  });
+
+describe('a model', () => {
+  test('that is in the list, and one that is not, without a charge', async () => {
+    const listed = await examine(gateway.url, ['-m', 'm-large']);
+    const wrong = await examine(gateway.url, ['-m', 'm-larg']);
+    const spent = await examine(gateway.url, ['--spend', '-m', 'no-such-model']);
+
+    expect(listed.code).toBe(0);
+    expect(listed.find('model')?.status).toBe('ok');
+    expect(listed.find('chat')?.status).toBe('skip');
+    expect(wrong.code).toBe(1);
+    expect(wrong.find('model')).toMatchObject({
+      status: 'fail',
+      fix: expect.stringContaining('m-large'),
+    });
+    expect(spent.code).toBe(1);
+    expect(spent.find('chat')?.status).toBe('skip');
+    expect(emulator.charges).toEqual([]);
+  });
+
+  test('that the gateway serves without listing it', async () => {
+    const { find } = await examine(await listing(['other']), ['-m', 'gpt-4o']);
+
+    expect(find('model')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('gpt-4o'),
+    });
+  });
+
+  test.each<[string, object, object | undefined, RegExp]>([
+    ['the type of its entry', ofType('m', 'video'), undefined, /type "video"/],
+    [
+      'the routes of its entry',
+      { id: 'm', supported_endpoint_types: ['openai-video'] },
+      undefined,
+      /openai-video/,
+    ],
+    [
+      'the routes of its price',
+      ofType('m', 'text'),
+      { model_name: 'm', quota_type: 1, supported_endpoint_types: ['image-generation'] },
+      /image-generation/,
+    ],
+    [
+      'its price',
+      ofType('m', 'text'),
+      {
+        model_name: 'm',
+        quota_type: 1,
+        model_price: 0.002,
+        supported_endpoint_types: ['openai'],
+      },
+      /0\.002 USD a call/,
+    ],
+    ['its name', { id: 'sora-2' }, undefined, /named/],
+    ['its name', { id: 'openai/dall-e-3' }, undefined, /named/],
+    ['its name', { id: 'wan2.5-t2v-preview' }, undefined, /named/],
+  ])('of media is not called by --spend, by %s', async (_, model, price, reason) => {
+    const url = await selling(model, price);
+    const id = 'id' in model ? String(model.id) : '';
+
+    const { find } = await examine(url, ['--spend', '-m', id]);
+
+    expect(find('chat')).toMatchObject({ status: 'warn', detail: expect.stringMatching(reason) });
+    expect(emulator.charges).toEqual([]);
+    expect(emulator.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+
+  test.each(['gpt-4o-mini', 'swan-7b', 'sonora', 'gemini-2.5-flash', 'pikachu-chat'])(
+    '%s is called by --spend where the gateway publishes no prices',
+    async (id) => {
+      const { find } = await examine(await selling({ id }), ['--spend', '-m', id]);
+
+      expect(find('chat')?.status).toBe('ok');
+      expect(emulator.charges).toHaveLength(1);
+    },
+  );
+});
+
+describe('credit', () => {
+  test.each<[string, () => Promise<string>, string, RegExp]>([
+    ['a key with enough', () => showing(limited(5_000_000)), 'ok', /5000000 quota left/],
+    ['a key with 1 unit', () => showing(limited(1)), 'warn', /only 1 quota left/],
+    ['an empty key', () => showing(limited(0)), 'fail', /key has no credit left/],
+    ['an overdrawn key', () => showing(limited(-4_000)), 'fail', /key has no credit left/],
+    ['a key without a limit', () => showing(unlimited), 'skip', /does not see/],
+    ['an account with enough', () => showing(unlimited, 5), 'ok', /account has 5 USD left/],
+    ['an empty account', () => showing(unlimited, 0), 'fail', /account has no credit left/],
+  ])('of %s', async (_, url, status, detail) => {
+    const { code, find } = await examine(await url());
+
+    expect(find('credit')).toMatchObject({ status, detail: expect.stringMatching(detail) });
+    expect(code).toBe(status === 'fail' ? 1 : 0);
+  });
+
+  test('that the gateway does not show', async () => {
+    emulator.quirks.accountRoutes = [];
+    const absent = await examine(gateway.url);
+    const refused = await examine(
+      await proxy((response, path) =>
+        /usage|billing/.test(path)
+          ? Response.json({ error: { message: 'session key only' } }, { status: 401 })
+          : response,
+      ),
+    );
+
+    for (const { code, find } of [absent, refused]) {
+      expect(code).toBe(0);
+      expect(find('credit')?.status).toBe('skip');
+    }
+  });
+
+  test('of an account that the gateway hides is found by --spend', async () => {
+    emulator.fail({
+      fault: { type: 'error', status: 403, code: 'insufficient_user_quota', message: 'none' },
+      operation: 'chat.completions.create',
+    });
+
+    const { code, find } = await examine(gateway.url, ['--spend', '-m', 'm-large']);
+
+    expect(code).toBe(1);
+    expect(find('chat')).toMatchObject({ status: 'fail', fix: expect.stringContaining('credit') });
+  });
+});
+
+test('a wrong key at LiteLLM without a database', async () => {
+  const problem = { message: 'No connected db.', type: 'no_db_connection', code: '400' };
+  const url = await proxy(() => Response.json({ error: problem }, { status: 400 }));
+
+  const { code, find } = await examine(url);
+
+  expect(code).toBe(1);
+  expect(find('key')).toMatchObject({
+    status: 'fail',
+    detail: expect.stringContaining('not accepted'),
+    fix: expect.stringContaining('master key'),
+  });
+});
+
+describe('pages', () => {
+  test.each<[string, string, RegExp]>([
+    ['*, Authorization', 'ok', /may call it/],
+    ['Content-Type,Authorization', 'ok', /may call it/],
+    ['*', 'warn', /may call it, but .* does not cover "authorization"/],
+    ['x-authorization, content-type', 'warn', /may not send authorization$/],
+    ['authorization', 'warn', /may not send content-type$/],
+  ])('with Access-Control-Allow-Headers: %s', async (names, status, detail) => {
+    const { find } = await examine(await allowing(names));
+
+    expect(find('cors')).toMatchObject({ status, detail: expect.stringMatching(detail) });
+  });
+
+  test('with a star name the browsers that send the key', async () => {
+    const { find } = await examine(await allowing('*'));
+
+    expect(find('cors')?.fix).toMatch(/Chromium, Firefox and Safari send the header/);
+  });
+});
+
+describe('a stream that comes at once after a second', () => {
+  test('may be held back by a proxy, or sent so by the provider', async () => {
+    const { find } = await examine(await atOnce(30), ['--spend', '-m', 'm-large']);
+
+    expect(find('chat-buffering')).toMatchObject({
+      status: 'warn',
+      fix: expect.stringMatching(/Either a proxy .* or the model's provider/),
+    });
+  });
+
+  test('and has one piece of text proves nothing', async () => {
+    const { find } = await examine(await atOnce(1), ['--spend', '-m', 'm-large']);
+
+    expect(find('chat-buffering')?.status).toBe('skip');
+  });
 });
