@@ -68,8 +68,8 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway publishes none
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
-    const [reader, ...asked] = await this.transport().whenThere(loadReader, undefined, options);
-    return reader.prices(...asked);
+    const [costs, ...asked] = await this.transport().whenThere(loadCosts, undefined, options);
+    return costs.prices(...asked);
   }
 
   /**

@@ -1,7 +1,10 @@
 import { isObject, textOf } from '../answers/objects.ts';
+import { APIConnectionTimeoutError } from '../errors/api-errors.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Calls } from '../observing/calls.ts';
 import type { JsonObject } from '../types.ts';
 import { hideRaw } from './books.ts';
-import { type Routes, unsupported } from './readings.ts';
+import { Routes, Shared, unsupported } from './readings.ts';
 import type { Amount, ModelPrice, Prices } from './types.ts';
 
 const path = '/api/pricing';
@@ -12,8 +15,16 @@ const dollarsPerRatio = 2;
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
+const isPrice = (value: unknown): value is number => isNumber(value) && value >= 0;
+
 const dollars = (value: number | undefined): Amount | undefined =>
   value === undefined ? undefined : { value, unit: 'USD' };
+
+/** Whether the prices of an entry are replaced by an expression. */
+export function isTiered({ billing_mode: mode, billing_expr: expression }: JsonObject): boolean {
+  const isExpression = typeof mode === 'string' && /expr|tier/i.test(mode);
+  return isExpression || (typeof expression === 'string' && expression !== '');
+}
 
 function readPrice(raw: JsonObject): ModelPrice[] {
   const model = textOf(raw['model_name']);
@@ -22,10 +33,12 @@ function readPrice(raw: JsonObject): ModelPrice[] {
   const paidBy: ModelPrice['paidBy'] | undefined =
     kind === 1 ? 'call' : kind === 0 ? 'token' : undefined;
   if (model === undefined || paidBy === undefined) return [];
-  const perCall = paidBy === 'call' && isNumber(price) ? price : undefined;
-  const input = paidBy === 'token' && isNumber(ratio) ? ratio * dollarsPerRatio : undefined;
+  const isPlain = !isTiered(raw);
+  const perCall = isPlain && paidBy === 'call' && isPrice(price) ? price : undefined;
+  const isByToken = isPlain && paidBy === 'token';
+  const input = isByToken && isPrice(ratio) ? ratio * dollarsPerRatio : undefined;
   const times = (factor: unknown): number | undefined =>
-    input === undefined || !isNumber(factor) ? undefined : input * factor;
+    input === undefined || !isPrice(factor) ? undefined : input * factor;
   const entry = {
     model,
     paidBy,
@@ -40,12 +53,67 @@ function readPrice(raw: JsonObject): ModelPrice[] {
 }
 
 /** Reads the price list. Entries in another form than those of this family are left out. */
-export async function readPrices(routes: Routes): Promise<Omit<Prices, 'asOf'>> {
-  const { data: answer } = await routes.get(path, what, false);
+async function readPrices(routes: Routes, signal: AbortSignal): Promise<Omit<Prices, 'asOf'>> {
+  const { data: answer } = await routes.get(path, what, false, signal);
   const { data, group_ratio: ratios } = answer;
   if (!Array.isArray(data)) throw unsupported(path, what, 'the answer holds no list');
   const named = isObject(ratios) ? Object.entries(ratios) : [];
   const groupRatios: Record<string, number> = {};
   for (const [group, ratio] of named) if (isNumber(ratio)) groupRatios[group] = ratio;
   return { models: data.filter(isObject).flatMap(readPrice), groupRatios };
+}
+
+/** How long the price list may take to be read, in milliseconds, with all attempts. */
+const longestRead = 10_000;
+
+/** @throws `APIConnectionTimeoutError` when it takes longer than `longestRead` */
+async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), longestRead);
+  try {
+    return await readPrices(new Routes(caller), controller.signal);
+  } catch (cause) {
+    if (!controller.signal.aborted) throw cause;
+    const message = `The price list (GET ${path}) was not read within ${longestRead} ms.`;
+    const advice = 'It only reads, so it is safe to repeat.';
+    throw new APIConnectionTimeoutError(message, { outcome: 'unknown', advice, cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The price list of one gateway. All clients that share their calls share its readings. */
+export class PriceList {
+  static readonly #lists = new WeakMap<Calls, PriceList>();
+
+  /** The last list that was read. */
+  known: Prices | undefined;
+  #caller: Transport;
+  readonly #baseURL: string | undefined;
+  readonly #shared = new Shared(() => readInTime(this.#caller));
+
+  private constructor(caller: Transport) {
+    this.#caller = caller;
+    this.#baseURL = caller.client.findBase()?.root;
+  }
+
+  static of(caller: Transport): PriceList {
+    const known = PriceList.#lists.get(caller.calls);
+    if (known !== undefined && known.#baseURL === caller.client.findBase()?.root) return known;
+    const list = new PriceList(caller);
+    PriceList.#lists.set(caller.calls, list);
+    return list;
+  }
+
+  /**
+   * Returns a list whose reading began late enough, or reads it.
+   *
+   * @param notBefore - In milliseconds since 1970.
+   */
+  async get(caller: Transport, notBefore: number, signal?: AbortSignal | null): Promise<Prices> {
+    this.#caller = caller.snapshot();
+    const { value, asOf } = await this.#shared.get(notBefore, signal);
+    this.known = { ...value, asOf };
+    return this.known;
+  }
 }

@@ -1,37 +1,24 @@
 import { check, checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
 import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
-import type { Calls } from '../observing/calls.ts';
 import { readBalance } from './balance.ts';
 import { BookReader, type Books } from './books.ts';
-import { readPrices } from './prices.ts';
 import { lastEndOf, readQuestion } from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
 import { answeredIdsOf, hasUnnamedRequest, requestIdsOf } from './requests.ts';
 import { type Question, settleBy } from './settle.ts';
-import type {
-  AccountOptions,
-  Balance,
-  Charges,
-  ChargesQuery,
-  Prices,
-  Settlement,
-} from './types.ts';
+import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
-/** How old a reading may be that is used again. */
-const freshFor = { books: 5_000, prices: 600_000 } as const;
+/** How old a reading may be that is used again, in milliseconds. */
+const freshFor = 5_000;
 
 /** Another key, or another gateway, has other books. */
 const readers = new WeakMap<ClientSettings, AccountReader>();
-
-/** The price lists that were read last, by the calls that they are for. */
-const priceLists = new WeakMap<Calls, Prices>();
 
 /** Answers questions to the account of one client. A page that asks none does not load it. */
 export class AccountReader {
   readonly #books: Shared<Books>;
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
-  readonly #prices: Shared<Omit<Prices, 'asOf'>>;
 
   readonly #caller: Transport;
 
@@ -41,7 +28,6 @@ export class AccountReader {
     const log = new BookReader(routes);
     this.#books = new Shared(() => log.read());
     this.#balance = new Shared(() => readBalance(routes));
-    this.#prices = new Shared(() => readPrices(routes));
   }
 
   static of(caller: Transport): AccountReader {
@@ -55,7 +41,7 @@ export class AccountReader {
     // The gateway's times are whole seconds.
     const first = Math.floor(Number(from ?? since ?? -Infinity) / 1_000) * 1_000;
     const last = Number(to ?? Infinity);
-    const { value, asOf } = await read(this.#books, options, freshFor.books);
+    const { value, asOf } = await read(this.#books, options, freshFor);
     const data = value.lines.filter(
       (line) =>
         (requestId ?? line.requestId) === line.requestId &&
@@ -69,20 +55,8 @@ export class AccountReader {
   }
 
   async balance(options: AccountOptions): Promise<Balance> {
-    const { value, asOf } = await read(this.#balance, options, freshFor.books);
+    const { value, asOf } = await read(this.#balance, options, freshFor);
     return { ...value, asOf };
-  }
-
-  async prices(options: AccountOptions): Promise<Prices> {
-    const { value, asOf } = await read(this.#prices, options, freshFor.prices);
-    const prices = { ...value, asOf };
-    priceLists.set(this.#caller.calls, prices);
-    return prices;
-  }
-
-  /** The price list as it was read last, if it was. */
-  get knownPrices(): Prices | undefined {
-    return priceLists.get(this.#caller.calls);
   }
 
   async settle(given: unknown, options: AccountOptions): Promise<Settlement> {
@@ -118,7 +92,7 @@ export class AccountReader {
   }
 
   async #settle(question: Question, options: AccountOptions): Promise<Settlement> {
-    const { value, asOf } = await read(this.#books, options, freshFor.books, question.endedAt);
+    const { value, asOf } = await read(this.#books, options, freshFor, question.endedAt);
     return settleBy(question, value, asOf);
   }
 }
@@ -127,10 +101,20 @@ export const charges = (caller: Transport, query: ChargesQuery | null, options: 
   AccountReader.of(caller).charges(query, options);
 export const balance = (caller: Transport, _: undefined, options: AccountOptions) =>
   AccountReader.of(caller).balance(options);
-export const prices = (caller: Transport, _: undefined, options: AccountOptions) =>
-  AccountReader.of(caller).prices(options);
 export const settle = (caller: Transport, question: unknown, options: AccountOptions) =>
   AccountReader.of(caller).settle(question, options);
+
+/** Checks the options of a reading. Times are in milliseconds since 1970. */
+export function readOptions(
+  options: AccountOptions | null,
+  freshest: number,
+): { readonly notBefore: number; readonly signal: AbortSignal | null | undefined } {
+  checkObject('options', options);
+  const { maxAge, signal } = options ?? {};
+  checkSignal(signal);
+  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
+  return { notBefore: Date.now() - age, signal };
+}
 
 function read<T>(
   shared: Shared<T>,
@@ -138,11 +122,8 @@ function read<T>(
   freshest: number,
   notBefore = 0,
 ): Promise<Reading<T>> {
-  checkObject('options', options);
-  const { maxAge, signal } = options ?? {};
-  checkSignal(signal);
-  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
-  return shared.get(Math.max(notBefore, Date.now() - age), signal);
+  const own = readOptions(options, freshest);
+  return shared.get(Math.max(notBefore, own.notBefore), own.signal);
 }
 
 function checkQuery(query: ChargesQuery | null): ChargesQuery {

@@ -97,20 +97,24 @@ export class Routes {
    *
    * @param what - What it tells, for the message when the gateway does not have it.
    * @param isCounted - Whether the gateway allows few reads of it.
+   * @param signal - Ends the reading, with all its attempts.
    */
   async get(
     path: string,
     what: string,
     isCounted: boolean,
+    signal?: AbortSignal,
   ): Promise<WithResponse<unknown> & { readonly data: JsonObject }> {
     const begun = Date.now();
     try {
       // A limit that holds for minutes is not helped by asking again at once; what passes may be.
-      const answer = await this.#request(path, { maxRetries: 0 }).catch((error: unknown) => {
-        const { status = 0 } = APIError.isInstance(error) ? error : {};
-        if ((status >= 400 && status < 500) || isMissing(error)) throw error;
-        return this.#request(path);
-      });
+      const answer = await this.#request(path, { maxRetries: 0, signal }).catch(
+        (error: unknown) => {
+          const { status = 0 } = APIError.isInstance(error) ? error : {};
+          if ((status >= 400 && status < 500) || isMissing(error)) throw error;
+          return this.#request(path, { signal });
+        },
+      );
       if (isCounted) this.#reads = [...this.#recent(), begun];
       const { data } = answer;
       if (!isObject(data)) throw unsupported(path, what, 'the answer is no JSON object');
@@ -140,7 +144,7 @@ export class Routes {
     }
   }
 
-  #request(path: string, options: RequestOptions = {}) {
+  #request(path: string, options: RequestOptions) {
     const [plainPath = ''] = path.split('?', 1);
     const spec: CallSpec = {
       operation: `GET ${plainPath}`,
