@@ -255,16 +255,16 @@ export interface Budget {
   /** The most that may be spent. At least 0. */
   readonly limit: number;
   /**
-   * What becomes of a call whose price cannot be told before it is sent: it is refused, or it is sent and
-   * is counted as far as its price is known afterwards. Prices by the token are no reason to refuse chat
-   * and the like, but images and videos; see `perCall`.
+   * Whether a call whose price is unknown before it is sent is refused, or sent and counted as soon as its
+   * price is known. Images, videos, transcriptions and undocumented routes with a price by token count as
+   * unknown; see `perCall`.
    * @defaultValue "refuse"
    */
   readonly onMissingPrice?: 'refuse' | 'allow' | undefined;
   /**
-   * The most that one image or one video of a model costs, in US dollars, by the name of the model: for
-   * models that the price list does not have, or has with a price by token. What the price list tells
-   * afterwards is counted in its place.
+   * The most that one call of a model costs, in US dollars, by the name of the model: one image, one video,
+   * or one call of any other operation. It is reserved in place of a price, and counts if the answer tells
+   * no other cost.
    */
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The group that the key belongs to, where prices differ by it. */
@@ -336,13 +336,13 @@ export interface GatewayOptions extends SharedOptions {
    */
   bodyFormat?: 'form' | 'json' | undefined;
   /**
-   * What this client may spend. Before an image or a video is requested, its price is reserved; a call
-   * that would pass the limit is refused with `BudgetError` before it is sent. Calls whose outcome is
-   * unknown count as spent. Calls that are paid by the token (chat, embeddings) are counted when their
-   * usage is known, and refused once the limit is reached. At 80 % a warning is logged.
+   * What this client may spend. Before a call is sent, what it may cost is reserved; a call that would
+   * exceed the limit, or whose price is unknown, is refused with `BudgetError`. Calls whose outcome is
+   * unknown count as spent. Chat and the like are refused once the limit is reached, because the length of
+   * an answer isn't known before. At 80 % a warning is logged.
    *
-   * The price list is read once in ten minutes. Clients that have the same object as their budget share
-   * it, as those of `withOptions()` do.
+   * The price list is read once in ten minutes. Clients with the same budget object share it, like those
+   * of `withOptions()`.
    */
   budget?: Budget | null | undefined;
   /** Called once for each place where answers of an operation differ from what is expected. */

@@ -1,19 +1,28 @@
-import { parseJSON } from '../answers/objects.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import type { CallRecord } from '../observing/calls.ts';
 import type { Budget } from '../options.ts';
-import { addUsage, costOf, modelOf, needsRatios, productOf, unitsOf, type Work } from './cost.ts';
+import { type BudgetLedger, type Learned, ledgerFor, type Reservation } from './budget-ledger.ts';
+import {
+  addUsage,
+  assumedVideoUnits,
+  costOf,
+  imageCount,
+  modelOf,
+  parseRatios,
+  priceKind,
+  type PriceKind,
+  unitsOf,
+  assumedUnits,
+  type Work,
+} from './cost.ts';
 import { BudgetError } from './errors.ts';
-import type { JsonObject } from '../types.ts';
+import { assumedTokens, expectUsage, priceKey, requestedSeconds } from './request-cost.ts';
 import type { CostEstimate, Prices } from './types.ts';
 
 type Log = ClientSettings['log'];
-
-/** How many seconds a video is taken for whose length is told neither by its parameters nor by others. */
-const usualSeconds = 8;
 
 /** Above this share of the limit the log warns. */
 const warnFrom = 0.8;
@@ -21,36 +30,53 @@ const warnFrom = 0.8;
 /** Sums of many small amounts are a little off. */
 const tolerance = 1e-9;
 
-const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} USD`;
+/** How long calls other than videos wait for the first one of their model, in milliseconds. */
+const longestWait = 30_000;
 
-/** What a submission of a video was multiplied by. */
-interface VideoRatios {
-  readonly seconds: number | undefined;
-  /** All ratios but that of the seconds: the largest product so far. */
-  readonly others: number;
-}
+const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} USD`;
 
 const states = new WeakMap<Budget, BudgetState>();
 
 /** What is to be done when a call ends for which something is reserved. */
 const ends = new WeakMap<CallRecord, () => void>();
 
-/** What was spent of a budget, by all clients that have it. */
+/** What a call may cost before it is sent, in US dollars. */
+interface Expected {
+  /** What can be concluded from its parameters alone. */
+  readonly base: number;
+  /** What to add for each unit as long as no call of the model has told its cost. */
+  readonly assumed: number;
+  /** How many units may each be dearer than expected. */
+  readonly count: number;
+  /**
+   * What has to be left of the limit, if that is less than what is reserved: the answer to a text may be
+   * short, so what is expected of it refuses no call.
+   */
+  readonly certain?: number;
+  /** Whether the answer may tell a cost that can't be known before. */
+  readonly isGuess: boolean;
+}
+
+/** What a call may cost, or why that is unknown. */
+type Expectation = Expected | { readonly why: string };
+
+/** One call, as far as its cost depends on it. */
+interface Plan {
+  readonly call: LogicalCall;
+  readonly kind: PriceKind;
+  readonly model: string | undefined;
+  readonly prices: PricesRead;
+  readonly learned: Learned;
+  /** The same for calls whose price can be expected to be the same. */
+  readonly key: string;
+  /** Returns what it may cost, by what is known at that time. */
+  readonly expect: () => Expectation;
+}
+
+/** Keeps what is spent of a budget within its limit. */
 export class BudgetState {
-  /** In US dollars, as what is reserved. */
-  spent = 0;
-  reserved = 0;
-  #hasWarned = false;
   readonly #budget: Budget;
-  /** What the videos of a model were multiplied by. */
-  readonly #videos = new Map<string | undefined, VideoRatios>();
-  /** The models of which a submission was answered, which tells that if anything does. */
-  readonly #answered = new Set<string | undefined>();
-  /** The end of the first submission of a model. */
-  readonly #firsts = new Map<string | undefined, Promise<void>>();
-  /** The dearest call of a model whose cost is known: for those that broke off. */
-  readonly #dearest = new Map<string | undefined, number>();
-  readonly #told = new Set<string | undefined>();
+  readonly #ledger: BudgetLedger;
 
   private constructor(budget: Budget) {
     const { onMissingPrice = 'refuse', perCall } = budget;
@@ -60,12 +86,22 @@ export class BudgetState {
       checkNumber(`budget.perCall["${model}"]`, most, 0);
     }
     this.#budget = budget;
+    this.#ledger = ledgerFor(budget);
   }
 
   static of(budget: Budget): BudgetState {
     const state = states.get(budget) ?? new BudgetState(budget);
     states.set(budget, state);
     return state;
+  }
+
+  /** In US dollars, like `reserved`. */
+  get spent(): number {
+    return this.#ledger.spent;
+  }
+
+  get reserved(): number {
+    return this.#ledger.reserved;
   }
 
   /**
@@ -75,182 +111,266 @@ export class BudgetState {
    * @throws `BudgetError` when it may not be sent
    */
   async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<void> {
-    const { record, spec, client, scope } = call;
-    // A request of the same call was sent before.
+    const { record, spec, client, settings, scope } = call;
+    // An earlier attempt of the same call has reserved.
     if (ends.has(record)) return;
     const prices = await readPrices().then(
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
     );
+    const ledger = this.#ledger;
     const model = modelOf(record);
-    const isVideo = needsRatios(record.operation) && this.#ownPrice(model) === undefined;
-    const ofFirst = () => (isVideo ? this.#firsts.get(model) : undefined);
-    for (let first = ofFirst(); first; first = ofFirst()) await this.#wait(first, model, call);
-    // Nobody waits for it any more, and it is not sent.
-    if (scope.isOver) return;
-    // Nothing is awaited from here on, so calls at the same time see what the others have reserved.
-    const cost = this.#costBefore(prices, call);
+    const learned = ledger.learnedOf(model);
+    const kind = priceKind(record.operation);
+    const facts = { call, kind, model, prices, learned, key: priceKey(call.params) };
+    const before = this.#expect(facts);
+    // Only what videos may cost changes with the answers to others.
+    const expect = kind === 'video' ? () => this.#expect(facts) : () => before;
+    const plan: Plan = { ...facts, expect };
+    const longest = kind === 'video' ? settings.timeout : Math.min(settings.timeout, longestWait);
+    const until = performance.now() + longest;
+    for (let isOver = true; isOver && learned.first !== undefined && this.#isFirst(plan);) {
+      isOver = await this.#wait(learned.first, plan, until);
+    }
+    // The call was stopped meanwhile, and isn't sent.
+    if (scope.stopped !== undefined) return;
+    // From here on nothing is awaited, so concurrent calls see each other's reservations.
     const name = `${spec.operation}()${model === undefined ? '' : ` with ${model}`}`;
-    this.#check(name, cost, prices);
-    const amount = cost.amount?.value ?? 0;
-    this.reserved += amount;
+    const expected = plan.expect();
+    const reservation: Reservation = {
+      model,
+      amount: this.#amountFor(plan),
+      estimate: () => this.#amountFor(plan),
+    };
+    this.#check(name, expected, reservation.amount, prices);
+    ledger.reserved += reservation.amount;
+    ledger.open.add(reservation);
     this.#warn(client.log);
-    // The first video of a model goes alone: what the others may cost is known from its answer on.
     let end: (() => void) | undefined;
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    if (isVideo && !this.#answered.has(model)) this.#firsts.set(model, ended);
+    if (this.#isFirst(plan)) learned.first ??= ended;
     ends.set(record, () => {
-      this.reserved -= amount;
-      this.spent += this.#costAfter(prices, record, amount, client.log);
+      const cost = this.#settle(plan, reservation.amount);
+      ledger.open.delete(reservation);
+      ledger.reserved = ledger.open.size === 0 ? 0 : ledger.reserved - reservation.amount;
+      ledger.spent += cost;
       this.#warn(client.log);
-      this.#pass(model, ended);
+      if (learned.first === ended) learned.first = undefined;
       end?.();
     });
   }
 
-  /** To be told of each call that ends. */
+  /** Counts a call that has ended. */
   static end(call: CallRecord): void {
-    ends.get(call)?.();
+    const end = ends.get(call);
+    // Calls are remembered for long, and what is reserved for them holds their parameters.
+    ends.delete(call);
+    end?.();
   }
 
-  /** Waits for the answer to the first video of a model; not for one that nobody reads. */
-  async #wait(
-    first: Promise<void>,
-    model: string | undefined,
-    { settings, scope }: LogicalCall,
-  ): Promise<void> {
-    const { signal } = scope.controller;
+  /**
+   * Whether the cost of a call can't be known before the first one like it has been answered, so that
+   * this one has to go alone.
+   */
+  #isFirst({ learned, key, expect }: Plan): boolean {
+    const expected = expect();
+    return 'base' in expected && expected.isGuess && !learned.answered.has(key);
+  }
+
+  /**
+   * Waits for the answer to the first call of a model.
+   *
+   * @param until - When to stop waiting, as its answer may never be read.
+   * @returns whether it has ended
+   */
+  async #wait(first: Promise<void>, { call, learned }: Plan, until: number): Promise<boolean> {
+    const { signal } = call.scope.controller;
     const waiting = new AbortController();
     const stop = followSignal(signal, waiting);
-    const late = delay(settings.timeout, waiting.signal).then(
-      () => this.#pass(model, first),
-      () => signal.throwIfAborted(),
+    const late = delay(until - performance.now(), waiting.signal).then(
+      () => false,
+      () => {
+        signal.throwIfAborted();
+        return false;
+      },
     );
     try {
-      await Promise.race([first, late]);
+      const isOver = await Promise.race([first.then(() => true), late]);
+      if (!isOver && learned.first === first) learned.first = undefined;
+      return isOver;
     } finally {
       stop();
       waiting.abort();
     }
   }
 
-  #pass(model: string | undefined, first: Promise<void>): void {
-    if (this.#firsts.get(model) === first) this.#firsts.delete(model);
-  }
-
-  /** What the caller says that a call of a model costs at most. */
+  /** Returns `budget.perCall` for a model. */
   #ownPrice(model: string | undefined): number | undefined {
     const { perCall = {} } = this.#budget;
     return model !== undefined && Object.hasOwn(perCall, model) ? perCall[model] : undefined;
   }
 
-  /** What a call may cost, as far as that is known before it is sent. */
-  #costBefore(prices: PricesRead, { record, params, spec }: LogicalCall): CostEstimate {
-    const model = modelOf(record);
-    const isCharged = spec.charge === 'charged';
-    const { group } = this.#budget;
+  /** Estimates what a call may cost, as far as that is known before it is sent. */
+  #expect({ call, kind, model, prices, learned }: Omit<Plan, 'expect'>): Expectation {
+    const { record, params } = call;
+    const count = imageCount(record);
     const own = this.#ownPrice(model);
-    if (own !== undefined && isCharged) return dollars(own * unitsOf(record));
-    const isVideo = needsRatios(record.operation);
-    const units = isVideo ? this.#videoUnits(model, params) : unitsOf(record);
-    const known = price(prices, { model, units }, group);
-    if (known.amount !== undefined || isCharged) return known;
-    // What is paid by the token is counted afterwards, if its price is known at all.
-    const usage = { prompt_tokens: 1, completion_tokens: 1 };
-    const later = price(prices, { model, usage }, group);
-    return later.amount === undefined ? later : dollars(0);
+    if (own !== undefined) {
+      const base = own * count;
+      return { base, assumed: 0, count, isGuess: false };
+    }
+    const priceOf = (work: Omit<Work, 'model'>) => this.#price(prices, { model, ...work });
+    const isVideo = kind === 'video';
+    const units = isVideo ? videoUnits(learned, model, params) : assumedUnits(record);
+    const byCall = priceOf({ units });
+    if (byCall.amount !== undefined) {
+      const { value: base } = byCall.amount;
+      return { base, assumed: 0, count, isGuess: isVideo };
+    }
+    const usage = expectUsage(kind, params);
+    if (usage === undefined) return byCall;
+    const input = priceOf({ usage: usage.input });
+    const whole = priceOf({ usage: usage.total });
+    if (input.amount === undefined) return input;
+    const { value: base } = input.amount;
+    if (kind === 'speech') {
+      const total = whole.amount?.value ?? base;
+      return { base: total, assumed: 0, count: 1, isGuess: false };
+    }
+    if (whole.amount === undefined) return whole;
+    const { prompt_tokens: tokens = 0 } = usage.input;
+    const certain = base * Math.max(0, 1 - assumedTokens / tokens);
+    const assumed = (whole.amount.value - base) / usage.answers;
+    return { base, assumed, count: usage.answers, certain, isGuess: true };
   }
 
-  /** By what the price of a video may be multiplied: as others of its model were, else its seconds. */
-  #videoUnits(model: string | undefined, params: JsonObject): number {
-    const asked = Number(params['seconds'] ?? params['duration']);
-    const known = this.#videos.get(model);
-    if (known === undefined) return asked || usualSeconds;
-    return known.others * (known.seconds === undefined ? 1 : asked || known.seconds);
+  /** Returns what to reserve: no less than a call of the model with the same parameters has cost. */
+  #amountFor(plan: Plan): number {
+    const { excess } = plan.learned;
+    const expected = plan.expect();
+    if (!('base' in expected)) return (excess ?? 0) * imageCount(plan.call.record);
+    const { base, assumed, count } = expected;
+    return base + (excess ?? assumed) * count;
   }
 
   /** @throws `BudgetError` when a call may not be sent */
-  #check(name: string, { amount, why }: CostEstimate, prices: PricesRead): void {
+  #check(name: string, expected: Expectation, amount: number, prices: PricesRead): void {
     const { spent, reserved } = this;
     const { limit, onMissingPrice = 'refuse' } = this.#budget;
-    const facts = { limit, spent, reserved, cost: amount?.value };
-    if (amount === undefined && onMissingPrice === 'refuse') {
+    const isKnown = 'base' in expected;
+    if (!isKnown && onMissingPrice === 'refuse') {
       const advice =
         'Nothing was sent. Give budget.perCall for the model, or onMissingPrice: "allow" to send it uncounted.';
       const cause = 'list' in prices ? undefined : prices.error;
-      const message = `${name} has no price that could be kept within the budget: ${why}.`;
-      throw new BudgetError(message, advice, { ...facts, reason: 'price' }, cause);
+      const message = `${name} has no price that could be kept within the budget: ${expected.why}.`;
+      const facts = { limit, spent, reserved, cost: undefined, reason: 'price' } as const;
+      throw new BudgetError(message, advice, facts, cause);
     }
+    const least = isKnown ? (expected.certain ?? amount) : 0;
     const taken = spent + reserved;
-    const needed = taken + (amount?.value ?? 0);
     const isUsedUp = taken >= limit * (1 - tolerance);
-    if (needed <= limit * (1 + tolerance) && !isUsedUp) return;
-    const wanted = amount?.value ? ` it may cost ${shown(amount.value)}, and` : '';
+    if (taken + least <= limit * (1 + tolerance) && !isUsedUp) return;
+    const wanted = amount > 0 ? ` it may cost ${shown(amount)}, and` : '';
     const waiting = reserved > 0 ? ` and ${shown(reserved)} reserved for calls under way` : '';
+    const cost = isKnown ? amount : undefined;
     throw new BudgetError(
       `${name} would pass the budget:${wanted} of ${shown(limit)} ${shown(spent)} are spent${waiting}.`,
       `Nothing was sent. ${reserved > 0 ? 'Wait for the calls under way, or raise' : 'Raise'} budget.limit.`,
-      { ...facts, reason: 'limit' },
+      { limit, spent, reserved, cost, reason: 'limit' },
     );
   }
 
-  /** What a call has cost, or may have cost. */
-  #costAfter(prices: PricesRead, call: CallRecord, reserved: number, log: Log): number {
-    const { operation, answer } = call;
-    const { outcome, usage = {} } = call.end ?? {};
-    const ratios = answer?.ratios ?? null;
-    const model = modelOf(call);
-    if (!call.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
-    if (answer) this.#answered.add(model);
-    this.#learn(model, ratios);
-    const work = { model, units: unitsOf(call), usage: addUsage(usage) };
-    const known = price(prices, work, this.#budget.group);
-    // A video is multiplied by what only its answer tells; without one it counts as reserved.
-    const isTold = ratios !== null || !needsRatios(operation);
-    if (known.amount !== undefined && isTold) {
-      const { value } = known.amount;
-      this.#dearest.set(model, Math.max(value, this.#dearest.get(model) ?? 0));
-      return outcome === 'unknown' ? Math.max(value, reserved) : value;
+  /** Returns what a call has cost, or may have cost, and raises the reservations of its model. */
+  #settle(plan: Plan, reserved: number): number {
+    const { call, model, learned, key } = plan;
+    const { record, client, idempotencyKey } = call;
+    const { outcome } = record.end ?? {};
+    if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
+    const { amount, why } = this.#costAfter(plan);
+    const expected = plan.expect();
+    if (record.answer !== undefined) learned.answered.add(key);
+    if (amount !== undefined) this.#learn(plan, amount.value, expected);
+    else if (reserved === 0 && !('base' in expected)) {
+      this.#warnUncounted(record.operation, model, why, client.log);
     }
-    if (reserved > 0) return reserved;
-    const dearest = this.#dearest.get(model);
-    if (dearest === undefined && !this.#told.has(model)) {
-      this.#told.add(model);
-      const message = `The budget does not count ${operation}() with ${model}: ${known.why}`;
-      log.write('warn', message, { operation, model });
-    }
-    return dearest ?? 0;
+    const isLost = outcome === 'unknown';
+    const last =
+      amount === undefined || isLost ? Math.max(amount?.value ?? 0, reserved) : amount.value;
+    // With a key the gateway does the work once, however often it is sent.
+    const { lost = 0 } = record;
+    const others = idempotencyKey === undefined ? lost - (isLost ? 1 : 0) : 0;
+    return last + Math.max(0, others) * reserved;
   }
 
-  #learn(model: string | undefined, ratios: string | null): void {
-    if (ratios === null) return;
-    const read: { readonly seconds?: unknown } = Object(parseJSON(ratios));
-    const seconds = Number(read.seconds) || undefined;
-    const others = productOf(ratios) / (seconds ?? 1);
-    const before = this.#videos.get(model)?.others ?? 0;
-    this.#videos.set(model, { seconds, others: Math.max(others, before) });
+  /** Returns the cost of a call by its answer. */
+  #costAfter({ call, model, prices }: Plan): CostEstimate {
+    const { record } = call;
+    const units = unitsOf(record);
+    if (units === undefined) return { why: 'its answer has no ratios for its price' };
+    return this.#price(prices, { model, units, usage: addUsage(record.end?.usage ?? {}) });
+  }
+
+  #learn({ call, kind, model, learned }: Plan, cost: number, expected: Expectation): void {
+    const { record, params } = call;
+    const { base, count } = 'base' in expected ? expected : { base: 0, count: imageCount(record) };
+    const ratios = kind === 'video' ? parseRatios(record.answer?.ratios ?? '') : undefined;
+    if (ratios !== undefined) {
+      const requested = requestedSeconds(params);
+      const { product, seconds } = ratios;
+      learned.others = Math.max(learned.others ?? 0, product / (seconds ?? 1));
+      if (seconds !== undefined) {
+        learned.longest = Math.max(learned.longest ?? 0, seconds);
+        if (seconds !== requested) learned.shortest = Math.max(learned.shortest ?? 0, seconds);
+      }
+    }
+    // Those of videos count by themselves, and a lost answer tells nothing else.
+    const isByRatios = ratios !== undefined && this.#ownPrice(model) === undefined;
+    const isTold = ratios !== undefined || record.end?.outcome === undefined;
+    if (isTold && !isByRatios) {
+      learned.excess = Math.max(learned.excess ?? 0, (cost - base) / count);
+    }
+    this.#ledger.raise(model);
+  }
+
+  #price(prices: PricesRead, work: Work): CostEstimate {
+    if ('list' in prices) return costOf(prices.list, work, this.#budget.group);
+    const { error } = prices;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { why: `its price list cannot be read: ${reason}` };
+  }
+
+  #warnUncounted(operation: string, model: string | undefined, why: string, log: Log): void {
+    const { uncounted } = this.#ledger;
+    if (uncounted.has(model)) return;
+    uncounted.add(model);
+    const message = `The budget does not count ${operation}() with ${model}: ${why}`;
+    log.write('warn', message, { operation, model });
   }
 
   #warn(log: Log): void {
-    const { spent, reserved } = this;
+    const ledger = this.#ledger;
+    const { spent, reserved } = ledger;
     const { limit } = this.#budget;
-    if (this.#hasWarned || spent + reserved < limit * warnFrom) return;
-    this.#hasWarned = true;
+    if (ledger.hasWarned || spent + reserved < limit * warnFrom) return;
+    ledger.hasWarned = true;
     const message = `80 % of the budget are used: ${shown(spent + reserved)} of ${shown(limit)}`;
     log.write('warn', message, { limit, spent, reserved });
   }
 }
 
-const dollars = (value: number): CostEstimate => ({ amount: { value, unit: 'USD' } });
-
-/** The price list, or why there is none. */
-type PricesRead = { readonly list: Prices } | { readonly error: unknown };
-
-function price(prices: PricesRead, work: Work, group: string | undefined): CostEstimate {
-  if ('list' in prices) return costOf(prices.list, work, group);
-  const { error } = prices;
-  const reason = error instanceof Error ? error.message : String(error);
-  return { why: `its price list cannot be read: ${reason}` };
+/** Returns the multiplier to expect for a video: no less than answers have told for its model. */
+function videoUnits(
+  { others, longest, shortest = 0 }: Learned,
+  model: string | undefined,
+  params: Plan['call']['params'],
+): number {
+  const requested = requestedSeconds(params);
+  if (others === undefined) return assumedVideoUnits(model, requested);
+  if (longest === undefined) return others;
+  return others * (requested === undefined ? longest : Math.max(requested, shortest));
 }
+
+/** The price list, or why it could not be read. */
+type PricesRead = { readonly list: Prices } | { readonly error: unknown };

@@ -1,5 +1,6 @@
-import { parseJSON } from '../answers/objects.ts';
+import { isObject, parseJSON } from '../answers/objects.ts';
 import type { CallRecord } from '../observing/calls.ts';
+import { isTiered } from './prices.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
 
 /** Token usage that was added up, by the paths of its fields such as `prompt_tokens_details.cached_tokens`. */
@@ -23,27 +24,119 @@ export function addUsage(more: object, sum: UsageSum = {}, path = ''): UsageSum 
   return sum;
 }
 
-/** The product of the ratios that the answer to a submission tells. */
-export function productOf(ratios: string | null | undefined): number {
-  if (!ratios) return 1;
-  const factors = Object.values(Object(parseJSON(ratios)));
-  return factors.reduce<number>((all, factor) => all * (Number(factor) || 1), 1);
+/** The price multipliers that a gateway sends with its answer to a submission. */
+export interface Ratios {
+  readonly product: number;
+  /** The multiplier for the length of a video. */
+  readonly seconds: number | undefined;
 }
 
-/** The model that was asked for, or, where none was named, the one that answered. */
-export function modelOf({ model, end }: CallRecord): string | undefined {
-  const known = model ?? end?.model;
+/**
+ * Parses the header `x-new-api-other-ratios`.
+ *
+ * @returns `undefined` when it isn't a JSON object of positive numbers: the price is then unknown
+ */
+export function parseRatios(header: string): Ratios | undefined {
+  const ratios = parseJSON(header);
+  if (!isObject(ratios)) return undefined;
+  let product = 1;
+  let seconds: number | undefined;
+  for (const [name, value] of Object.entries(ratios)) {
+    const factor = numberFrom(value) ?? Number.NaN;
+    if (!(factor > 0)) return undefined;
+    product *= factor;
+    if (/^(seconds?|duration)$/i.test(name)) seconds = factor;
+  }
+  return Number.isFinite(product) ? { product, seconds } : undefined;
+}
+
+/** Reads a number that may have been sent as text. */
+export function numberFrom(value: unknown): number | undefined {
+  const isText = typeof value === 'string' && value.trim() !== '';
+  const number = isText ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+const inPath = /\/(?:models|engines)\/([^/:]+)/;
+
+/** Returns the requested model, or the one that answered if the request names none. */
+export function modelOf({ operation, model, end }: CallRecord): string | undefined {
+  const known = model ?? end?.model ?? inPath.exec(operation)?.[1];
   return typeof known === 'string' ? known : undefined;
 }
 
-/** By how much the price of a call is multiplied: images by their number, videos as their answer says. */
-export function unitsOf({ operation, n, answer }: CallRecord): number {
-  const isImage = operation.startsWith('images.') && typeof n === 'number';
-  return productOf(answer?.ratios) * ((isImage && n) || 1);
+/** How the price of a call is found. */
+export type PriceKind =
+  | 'image'
+  | 'video'
+  | 'text'
+  | 'embedding'
+  | 'speech'
+  | 'transcript'
+  /** A route that is not documented. */
+  | 'other';
+
+const kinds: readonly (readonly [RegExp, PriceKind])[] = [
+  [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
+  [/^videos\.|\/videos?(\/|$)/, 'video'],
+  [/^audio\.speech|\/audio\/speech$/, 'speech'],
+  [/^audio\.tran|\/audio\/(transcriptions|translations)$/, 'transcript'],
+  [/^embeddings\.|\/embeddings$/, 'embedding'],
+  [/^(chat|generate)\.|\/chat\/completions$|:(stream)?generateContent$/i, 'text'],
+];
+
+/** Returns the kind of an operation, also of one that is called by its path. */
+export const priceKind = (operation: string): PriceKind =>
+  kinds.find(([pattern]) => pattern.test(operation))?.[1] ?? 'other';
+
+/** Returns how many images a call requests; 1 for everything else. */
+export function imageCount({ operation, n }: CallRecord): number {
+  if (priceKind(operation) !== 'image') return 1;
+  return Math.max(1, Math.ceil(numberFrom(n) ?? 1));
 }
 
-/** Whether a call has to be answered with ratios, for its price to be known. */
-export const needsRatios = (operation: string): boolean => operation.startsWith('videos.');
+/** The family charges twice for `hd` or a long size of DALL-E, and three times for both. No list says so. */
+function imageRatio({ model, size, quality }: CallRecord): number {
+  if (typeof model !== 'string' || !/dall-e/i.test(model)) return 1;
+  const isLong = typeof size === 'string' && /1792/.test(size);
+  const isFine = quality === 'hd';
+  return isLong && isFine ? 3 : isLong || isFine ? 2 : 1;
+}
+
+/** The length of a video, in seconds, if neither its request nor an earlier answer tells one. */
+const usualSeconds = 8;
+
+/** Vendors that charge for a video and not for its seconds, unless the gateway's answer says otherwise. */
+const paidByVideo = /^(kling|vidu|minimax|hailuo|jimeng|doubao|seedance)/i;
+
+/** Returns the multiplier to assume for a video before its submission is answered. */
+export function assumedVideoUnits(model: string | undefined, seconds: number | undefined): number {
+  return seconds ?? (paidByVideo.test(model ?? '') ? 1 : usualSeconds);
+}
+
+/**
+ * Returns the multiplier of a call's price: the number of its images, and what its answer's ratios say.
+ *
+ * @returns `undefined` if only an answer's ratios tell it and there are none that can be read
+ */
+export function unitsOf(call: CallRecord): number | undefined {
+  const { operation, answer } = call;
+  const header = answer?.ratios ?? null;
+  const isVideo = priceKind(operation) === 'video';
+  if (header === null) return isVideo ? undefined : imageCount(call) * imageRatio(call);
+  const product = parseRatios(header)?.product;
+  return product === undefined || isVideo ? product : product * imageCount(call) * imageRatio(call);
+}
+
+/** Returns the multiplier to assume for a call whose answer was lost. */
+export function assumedUnits(call: CallRecord): number {
+  if (priceKind(call.operation) !== 'video') return imageCount(call) * imageRatio(call);
+  const seconds = numberFrom(call.seconds);
+  return assumedVideoUnits(
+    modelOf(call),
+    seconds !== undefined && seconds > 0 ? seconds : undefined,
+  );
+}
 
 /** What was done, as far as its price depends on it. */
 export interface Work {
@@ -114,13 +207,15 @@ function groupRatio(
   { groups }: ModelPrice,
   group: string | undefined,
 ): number | string {
-  if (group !== undefined) {
-    const isKnown = Object.hasOwn(groupRatios, group);
-    return (isKnown ? groupRatios[group] : undefined) ?? `the price list has no group "${group}"`;
-  }
+  const ratioFor = (name: string): number | string => {
+    const ratio = Object.hasOwn(groupRatios, name) ? groupRatios[name] : undefined;
+    if (ratio === undefined) return `the price list has no group "${name}"`;
+    return ratio >= 0 ? ratio : `the price list has no usable ratio for the group "${name}"`;
+  };
+  if (group !== undefined) return ratioFor(group);
   const own = groups.filter((name) => Object.hasOwn(groupRatios, name));
   const names = own.length > 0 ? own : Object.keys(groupRatios);
-  const ratios = new Set(names.map((name) => groupRatios[name] ?? 1));
+  const ratios = new Set(names.map(ratioFor));
   if (ratios.size > 1) {
     return `the price differs by the group of the key; give group, one of "${names.join('", "')}"`;
   }
@@ -129,6 +224,15 @@ function groupRatio(
 }
 
 const perMillion = 1_000_000;
+
+/** The smallest charge for a call that is paid by token: one unit of quota, in US dollars. */
+const leastCharge = 2 / perMillion;
+
+const isPrice = (value: number): boolean => value >= 0 && value < Infinity;
+
+/** A price that is unknown doesn't matter where nothing is counted. */
+const cost = (count: number, pricePerMillion: number): number =>
+  count === 0 ? 0 : (count * pricePerMillion) / perMillion;
 
 /** The price of all tokens in US dollars, or why it cannot be told. */
 function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string {
@@ -143,9 +247,11 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
     return 'its price of output is not published';
   }
   const outputPrice = output?.value ?? 0;
+  /** A negative ratio makes the price unknown. */
   const ratio = (name: string): number | undefined => {
     const value = raw[name];
-    return typeof value === 'number' ? value : undefined;
+    if (typeof value !== 'number') return undefined;
+    return value < 0 ? Number.NaN : value;
   };
   const audioRatio = ratio('audio_ratio');
   if (audio + out.audioOutput > 0 && audioRatio === undefined) {
@@ -153,19 +259,16 @@ function priceOfTokens(price: ModelPrice, usage: UsageSum = {}): number | string
   }
   // As the gateway itself counts: what has no ratio of its own costs as much as text, and what is written
   // into a cache a quarter more.
-  const cachedPrice = cachedInput?.value ?? input.value;
-  const writtenPrice = input.value * (ratio('create_cache_ratio') ?? 1.25);
-  const imagePrice = input.value * (ratio('image_ratio') ?? 1);
   const soundPrice = input.value * (audioRatio ?? 1);
-  const total =
-    text * input.value +
-    cached * cachedPrice +
-    written * writtenPrice +
-    image * imagePrice +
-    audio * soundPrice +
-    out.output * outputPrice +
-    out.audioOutput * soundPrice * (ratio('audio_completion_ratio') ?? 1);
-  return total / perMillion;
+  return (
+    cost(text, input.value) +
+    cost(cached, cachedInput?.value ?? input.value) +
+    cost(written, input.value * (ratio('create_cache_ratio') ?? 1.25)) +
+    cost(image, input.value * (ratio('image_ratio') ?? 1)) +
+    cost(audio, soundPrice) +
+    cost(out.output, outputPrice) +
+    cost(out.audioOutput, soundPrice * (ratio('audio_completion_ratio') ?? 1))
+  );
 }
 
 function priceOfCalls({ perCall }: ModelPrice, units: number): number | string {
@@ -182,10 +285,16 @@ export function costOf(prices: Prices, work: Work, group?: string): CostEstimate
   if (model === undefined) return { why: 'it is not known which model was asked' };
   const price = prices.models.find((one) => one.model === model);
   if (price === undefined) return { why: `the price list has no model "${model}"` };
+  if (isTiered(price.raw)) {
+    return { why: 'its price is an expression (billing_mode), which is not evaluated here' };
+  }
   const ratio = groupRatio(prices, price, group);
   if (typeof ratio === 'string') return { why: ratio };
-  const cost = price.paidBy === 'token' ? priceOfTokens(price, usage) : priceOfCalls(price, units);
-  return typeof cost === 'string'
-    ? { why: cost }
-    : { amount: { value: cost * ratio, unit: 'USD' } };
+  const isByToken = price.paidBy === 'token';
+  const listed = isByToken ? priceOfTokens(price, usage) : priceOfCalls(price, units);
+  if (typeof listed === 'string') return { why: listed };
+  const value = listed * ratio;
+  if (!isPrice(value)) return { why: 'the price list holds a price for it that cannot be read' };
+  const isRounded = isByToken && value > 0;
+  return { amount: { value: isRounded ? Math.max(value, leastCharge) : value, unit: 'USD' } };
 }

@@ -1,12 +1,26 @@
 import { check, checkInteger, checkModel, checkObject } from '../check.ts';
 import type { AccountPart, Transport } from '../http/transport.ts';
 import { BudgetState } from './budget.ts';
-import { addUsage, costOf, productOf } from './cost.ts';
-import { AccountReader } from './reader.ts';
+import { addUsage, costOf, parseRatios } from './cost.ts';
+import { PriceList } from './prices.ts';
+import { AccountReader, readOptions } from './reader.ts';
 import { fold, spentOf, sumsOf } from './spent.ts';
-import type { AccountOptions, CostEstimate, CostQuery, Spent } from './types.ts';
+import type { AccountOptions, CostEstimate, CostQuery, Prices, Spent } from './types.ts';
 
 export { fold };
+
+/** How old a price list may be that is used again, in milliseconds. */
+const pricesFreshFor = 600_000;
+
+/** Reads the price list, or returns one that is fresh. */
+export async function prices(
+  caller: Transport,
+  _: undefined,
+  options: AccountOptions,
+): Promise<Prices> {
+  const { notBefore, signal } = readOptions(options, pricesFreshFor);
+  return PriceList.of(caller).get(caller, notBefore, signal);
+}
 
 /** What something costs by the price list. */
 export async function estimate(
@@ -21,28 +35,42 @@ export async function estimate(
   checkInteger('images', images, 1);
   const isHeaders = headers === undefined || typeof headers?.get === 'function';
   check(isHeaders, 'headers', 'must be the headers of an answer, from withResponse().');
-  const units = images * productOf(headers?.get('x-new-api-other-ratios'));
-  const prices = await AccountReader.of(caller).prices(options);
-  return costOf(prices, { model, units, usage: addUsage(usage ?? {}) }, group);
+  const header = headers?.get('x-new-api-other-ratios') ?? null;
+  const product = header === null ? 1 : parseRatios(header)?.product;
+  const list = await prices(caller, undefined, options);
+  if (product === undefined) {
+    return { why: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
+  }
+  return costOf(list, { model, units: images * product, usage: addUsage(usage ?? {}) }, group);
 }
 
 /** What the calls of a client have come to, by the prices that were read last. */
 export function spent(caller: Transport, group?: string): Spent {
   const { budget } = caller.client.given();
-  const { knownPrices } = AccountReader.of(caller);
-  return spentOf(caller.calls, knownPrices, budget, group);
+  return spentOf(caller.calls, PriceList.of(caller).known, budget, group);
 }
 
 /** Keeps a call within the budget of its client. */
 export const keepWithin: AccountPart['keepWithin'] = async (call, caller) => {
-  const { client, scope } = call;
+  const { client, scope, settings } = call;
   const { budget } = client.given();
   if (!budget) return;
-  // Who counts calls at their end tells the budget too.
+  // The budget learns of the end of calls from the sums.
   sumsOf(caller.calls);
-  const { signal } = scope.controller;
-  const readPrices = () => AccountReader.of(caller).prices({ signal });
-  await BudgetState.of(budget).reserve(call, readPrices);
+  await BudgetState.of(budget).reserve(call, async () => {
+    // Reading prices is limited by the call's `timeout`, as each of its attempts is.
+    scope.startAttempt(settings.timeout);
+    try {
+      return await prices(caller, undefined, { signal: scope.controller.signal });
+    } catch (error) {
+      const { known } = PriceList.of(caller);
+      // A list that is out of date is better than none.
+      if (known === undefined) throw error;
+      return known;
+    } finally {
+      scope.endAttempt();
+    }
+  });
 };
 
 /** Settles a submission that a ledger knows. */

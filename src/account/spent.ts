@@ -4,8 +4,8 @@ import { BudgetState } from './budget.ts';
 import {
   addUsage,
   costOf,
+  assumedUnits,
   modelOf,
-  needsRatios,
   tokensIn,
   unitsOf,
   type UsageSum,
@@ -22,8 +22,10 @@ class Sum {
   readonly model: string | undefined;
   #calls = 0;
   #units = 0;
-  /** How many told neither their usage nor, of videos, their ratios. */
+  /** How many answers had no usage. */
   #silent = 0;
+  /** How many answers had no ratios that can be read, although the price depends on them. */
+  #unread = 0;
   #unknown = 0;
   #unknownUnits = 0;
   readonly #usage: UsageSum = {};
@@ -34,19 +36,19 @@ class Sum {
   }
 
   add(call: CallRecord): void {
-    const { operation, answer } = call;
     const { outcome, usage = {} } = call.end ?? {};
     addUsage(usage, this.#usage);
+    const units = unitsOf(call);
     if (outcome === undefined) {
       this.#calls += 1;
-      this.#units += unitsOf(call);
+      this.#units += units ?? 0;
       // Gateways fill usage with zeros where they do not know.
       const isTold = Object.values(usage).some(Boolean);
-      const isPriced = needsRatios(operation) ? answer?.ratios : isTold;
-      if (!isPriced) this.#silent += 1;
+      if (units === undefined) this.#unread += 1;
+      else if (!isTold) this.#silent += 1;
     } else {
       this.#unknown += 1;
-      this.#unknownUnits += unitsOf(call);
+      this.#unknownUnits += units ?? assumedUnits(call);
     }
   }
 
@@ -65,7 +67,7 @@ class Sum {
     const estimate = isUsed ? costs({ units: this.#units, usage: this.#usage }) : nothing;
     const possible = this.#unknown > 0 ? costs({ units: this.#unknownUnits }) : nothing;
     const isByToken = prices?.models.find((one) => one.model === model)?.paidBy === 'token';
-    const silent = isByToken || needsRatios(operation) ? this.#silent : 0;
+    const silent = this.#unread + (isByToken ? this.#silent : 0);
     const [calls, unknown] = [this.#calls, this.#unknown];
     return {
       line: { operation, model, calls, unknown, tokens, estimate, possible },

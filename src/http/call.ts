@@ -124,8 +124,9 @@ export class LogicalCall {
     const options = asGiven(spec.options);
     this.spec = options ? { ...spec, options } : spec;
     this.params = paramsOf(this.spec);
-    const { model, n } = this.params;
-    this.record = { operation, model, n, attempts: this.attempts };
+    const { model, n, size, quality, duration, seconds = duration } = this.params;
+    const { attempts } = this;
+    this.record = { operation, model, n, size, quality, seconds, attempts };
     this.startedAt = askedAt;
     this.#id = options?.callId;
     this.client = client;
@@ -399,6 +400,9 @@ export class LogicalCall {
     if (phase === 'local') return;
     const outcome = outcomeOf(failed);
     if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
+    if (outcome === 'unknown' && failed.kind !== 'server_error') {
+      this.record.lost = (this.record.lost ?? 0) + 1;
+    }
     const evidence = { phase, code: body?.code ?? code, status, requestId };
     this.attempts.push(isAnswered === true ? { ...evidence, isAnswered } : evidence);
     this.#failedBefore = failed;

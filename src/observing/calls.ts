@@ -34,11 +34,16 @@ interface CallEnd {
  */
 export interface CallRecord {
   readonly operation: string;
-  /** `undefined` where the caller did not name it, as with the next. */
+  /** Parameters that decide the price, as the caller wrote them. */
   readonly model: unknown;
   readonly n: unknown;
+  readonly size?: unknown;
+  readonly quality?: unknown;
+  readonly seconds?: unknown;
   /** The attempts that failed. */
   readonly attempts: readonly AttemptEvidence[];
+  /** How many of them may have been charged, not counting those that ended with an error of the gateway. */
+  lost?: number;
   /** When it was first sent, in milliseconds since 1970; `undefined` before. */
   sentAt?: number;
   /** The answer with a success status; `undefined` while a request is under way. */

@@ -1,0 +1,129 @@
+import { isObject, parseJSON } from '../answers/objects.ts';
+import type { JsonObject } from '../types.ts';
+import { numberFrom, type PriceKind, type UsageSum } from './cost.ts';
+
+/** Objects within the parameters that hold parameters of the vendor. */
+const nested = ['metadata', 'parameters', 'extra_fields', 'generationConfig', 'generation_config'];
+
+/** Returns the parameters and those of the vendor in them; of two with one name the outer one. */
+function flatten(params: JsonObject): JsonObject {
+  const inner = nested.map((name) => {
+    const value = params[name];
+    const object = typeof value === 'string' ? parseJSON(value) : value;
+    return isObject(object) ? object : {};
+  });
+  const flat: JsonObject = {};
+  for (const object of [...inner.toReversed(), params]) {
+    for (const [name, value] of Object.entries(object)) if (value !== null) flat[name] = value;
+  }
+  return flat;
+}
+
+const lengths = ['seconds', 'duration', 'durationSeconds', 'duration_seconds'];
+
+/** Returns the length that a video is requested with, the longest of several, or `undefined` for none. */
+export function requestedSeconds(params: JsonObject): number | undefined {
+  const flat = flatten(params);
+  const all = [params, flat].flatMap((object) =>
+    lengths.map((name) => numberFrom(object[name]) ?? 0),
+  );
+  const longest = Math.max(...all);
+  return longest > 0 ? longest : undefined;
+}
+
+/** Parameters that may change the price of a unit, other than lengths. */
+const priced =
+  /^(size|resolution|quality|style|mode|width|height|aspect_?ratio|ratio|fps|frames?|num_?frames|n|sample_?count|audio|sound|generate_?audio|with_?audio|service_?tier|reasoning_?effort|modalities|response_?modalities|web_?search_?options)$/i;
+
+/** References, of which only the presence may change the price. */
+const references = /^(image|images|input_reference|reference_images|mask|video|last_frame)$/i;
+
+/**
+ * Returns a key that is the same for requests of a model whose price can be expected to be the same, but
+ * for their text.
+ */
+export function priceKey(params: JsonObject): string {
+  const entries = Object.entries(flatten(params)).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (references.test(name)) return [[name]];
+    return priced.test(name) ? [[name, JSON.stringify(value)]] : [];
+  });
+  entries.sort(([one = ''], [other = '']) => (one < other ? -1 : 1));
+  return JSON.stringify([requestedSeconds(params) ?? null, ...entries]);
+}
+
+/** Tokens to assume for a picture or a sound in a message, and for an answer that names no maximum. */
+export const assumedTokens = 1_000;
+
+/** Tokens of sound for each character that is read out: 1,000 a minute, and some 14 characters a second. */
+const soundPerCharacter = 1.25;
+
+/** Text that can only be encoded data. */
+const encoded = /^[\w+/=:;,.-]{500}/;
+
+/** Parameters may be nested without end. */
+const deepest = 100;
+
+/** Estimates the tokens of a text: four letters of English, or one character of other scripts, for each. */
+function estimateText(text: string): number {
+  if (encoded.test(text)) return assumedTokens;
+  const others = text.replaceAll(/[ -~\s]+/g, '').length;
+  return (text.length - others) / 4 + others;
+}
+
+function estimateTokens(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return estimateText(value);
+  // Embeddings take tokens by their numbers.
+  if (typeof value === 'number') return 1;
+  if (typeof value !== 'object' || value === null || depth > deepest) return 0;
+  const isList = Array.isArray(value);
+  let sum = 0;
+  for (const [name, item] of Object.entries(value)) {
+    sum += estimateTokens(item, depth + 1) + (isList ? 0 : estimateText(name));
+  }
+  return sum;
+}
+
+/** The largest number of tokens that an answer may have, if the request names it. */
+function longestAnswer(params: JsonObject): number {
+  const { max_tokens: tokens, max_completion_tokens: all = tokens } = params;
+  const flat = flatten(params);
+  const named = numberFrom(all ?? flat['maxOutputTokens'] ?? flat['max_output_tokens']);
+  return named !== undefined && named >= 0 ? named : assumedTokens;
+}
+
+/** The usage that a request can be expected to cause. */
+export interface ExpectedUsage {
+  /** What the request itself holds. */
+  readonly input: UsageSum;
+  /** The same, with an answer. */
+  readonly total: UsageSum;
+  /** How many answers are requested. */
+  readonly answers: number;
+}
+
+/**
+ * Estimates the usage of a request that is paid by token.
+ *
+ * @returns `undefined` if the request doesn't tell: the length of a recording isn't in it
+ */
+export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage | undefined {
+  if (kind === 'speech') {
+    const { input: text, instructions, speed } = params;
+    // Gateways of this family count the characters.
+    const characters = typeof text === 'string' ? Array.from(text).length : 0;
+    const input = { prompt_tokens: Math.max(1, characters + estimateTokens(instructions)) };
+    const pace = numberFrom(speed) ?? 1;
+    const sound = (characters * soundPerCharacter) / (pace > 0 ? pace : 1);
+    const details = { 'completion_tokens_details.audio_tokens': sound };
+    return { input, total: { ...input, completion_tokens: sound, ...details }, answers: 1 };
+  }
+  if (kind !== 'text' && kind !== 'embedding') return undefined;
+  const { model: _, input: text, ...rest } = params;
+  const parts = kind === 'embedding' ? [text] : [text, ...Object.values(rest)];
+  const input = { prompt_tokens: Math.max(1, Math.ceil(estimateTokens(parts))) };
+  if (kind === 'embedding') return { input, total: input, answers: 1 };
+  const answers = Math.max(1, Math.ceil(numberFrom(params['n']) ?? 1));
+  const answer = Math.max(1, Math.min(assumedTokens, longestAnswer(params)));
+  return { input, total: { ...input, completion_tokens: answer * answers }, answers };
+}
