@@ -11,6 +11,7 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCalled, growTexts, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
+import { deliverWithChoices } from './delivery.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
@@ -146,11 +147,15 @@ export class ChatAccumulator implements StreamProgress<ChatCompletionChunk> {
   }
 }
 
-/** Carries what the chunks share in both directions: some chunks come without it. */
+/**
+ * Copies the fields that chunks share in both directions, because some chunks come without them. Those of
+ * the first chunk with choices win: a chunk without any reaches no loop.
+ */
 function fillHead(whole: ChatCompletion, chunk: ChatCompletionChunk): void {
-  whole.id ||= chunk.id;
-  whole.model ||= chunk.model;
-  whole.created ||= chunk.created;
+  const [first, second] = whole.choices.length === 0 ? [chunk, whole] : [whole, chunk];
+  whole.id = first.id || second.id;
+  whole.model = first.model || second.model;
+  whole.created = first.created || second.created;
   chunk.id ||= whole.id;
   chunk.model ||= whole.model;
   chunk.created ||= whole.created;
@@ -223,14 +228,5 @@ export const chatLines: StreamProtocol<ChatCompletionChunk> = {
   read: (value) => normalizeValue(isObject(value) ? value : {}, chunkInLine),
   follow: (keeps) => new ChatAccumulator(1, keeps),
   fromAnswer: () => [],
+  deliver: (emit) => deliverWithChoices(emit, true),
 };
-
-/** Loops read `chunk.choices[0].delta`, and gateways send chunks without choices unasked. */
-export function hasNoChoices({ choices }: ChatCompletionChunk): boolean {
-  return choices.length === 0;
-}
-
-/** Whether there is not even usage in a chunk; nobody can ask for those. */
-export function saysNothing({ choices, usage }: ChatCompletionChunk): boolean {
-  return choices.length === 0 && !usage;
-}

@@ -11,6 +11,7 @@ import type { RequestOptions } from '../options.ts';
 import { collectAs, eventAnswer } from '../streams/open-stream.ts';
 import type { Stream } from '../streams/stream.ts';
 import { ChatAccumulator } from './accumulator.ts';
+import { deliverWithChoices } from './delivery.ts';
 import { readValue } from '../answers/reader.ts';
 import type { StreamProtocol } from '../streams/protocol.ts';
 import type { JsonObject } from '../types.ts';
@@ -72,12 +73,15 @@ export function askStream(
   transport: Transport,
   params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
   options: RequestOptions | undefined,
-  isHidden?: (chunk: ChatCompletionChunk) => boolean,
 ): GatewayPromise<Stream<ChatCompletionChunk>> {
+  const wantsUsage = params?.stream_options?.include_usage === true;
   return transport.call(
     'chat.completions.create',
     () => ({ json: { ...chatBody(params), stream: true } }),
-    eventAnswer(chatProtocolFor(params?.n ?? 1, isHidden)),
+    eventAnswer({
+      ...chatProtocolFor(params?.n ?? 1),
+      deliver: (emit) => deliverWithChoices(emit, wantsUsage),
+    }),
     options,
   );
 }
@@ -93,17 +97,12 @@ export function wholeAnswer(params: ChatCompletionCreateParamsBase) {
 /**
  * How the stream that answers a request is read.
  *
- * @param choices - How many answers were asked for.
- * @param isHidden - Which chunks are kept back.
+ * @param choices - How many choices were requested.
  */
-export function chatProtocolFor(
-  choices: number,
-  isHidden?: (chunk: ChatCompletionChunk) => boolean,
-): StreamProtocol<ChatCompletionChunk> {
+export function chatProtocolFor(choices: number): StreamProtocol<ChatCompletionChunk> {
   return {
     read: (value, check) => readValue(value, chatChunkSchema, check),
     follow: (keeps) => new ChatAccumulator(choices, keeps),
-    ...(isHidden && { isHidden }),
     fromAnswer: (answer) => (isObject(answer) && isCompletion(answer) ? [toChunk(answer)] : []),
     isPiece: (answer) =>
       isObject(answer) &&

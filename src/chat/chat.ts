@@ -42,7 +42,6 @@ import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { copyRunParams } from '../snapshot.ts';
-import { hasNoChoices, saysNothing } from './accumulator.ts';
 import { ChatRun, type FollowCaller } from './run.ts';
 import {
   ChatCompletionRunner,
@@ -133,8 +132,7 @@ export class Completions {
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
     const transport = this.transport();
     if (params?.stream !== true) return askWhole(transport, params, options);
-    const wantsUsage = params.stream_options?.include_usage === true;
-    return askStream(transport, params, options, wantsUsage ? saysNothing : hasNoChoices);
+    return askStream(transport, params, options);
   }
 
   /**

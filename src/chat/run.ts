@@ -5,7 +5,7 @@ import { runAborted, truncated } from '../streams/errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import type { Stream } from '../streams/stream.ts';
-import { ChatAccumulator, saysNothing } from './accumulator.ts';
+import { ChatAccumulator } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
 import type {
   ChatCompletionChunk,
@@ -135,10 +135,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   take(chunk: ChatCompletionChunk): ChatAccumulator {
     const accumulator = (this.accumulator ??= new ChatAccumulator(1));
     accumulator.add(chunk);
-    if (!saysNothing(chunk)) {
-      for (const queue of this.readers.keys()) queue.push(chunk);
-      if (accumulator.partial) this.emit('chunk', chunk, accumulator.partial);
-    }
+    for (const queue of this.readers.keys()) queue.push(chunk);
+    if (accumulator.partial) this.emit('chunk', chunk, accumulator.partial);
     return accumulator;
   }
 

@@ -309,13 +309,13 @@ export declare namespace ChatCompletionChunkChoice {
 /**
  * One piece of a streamed completion.
  *
- * Some have no choices: the first one of some providers, and with `include_usage` the last one, which
- * has only `usage`. So read `chunk.choices[0]?.delta.content`.
+ * Loops get chunks with at least one choice. Only with `include_usage: true` does the last one have none
+ * and `usage` alone, so read `chunk.choices[0]?.delta.content` then.
  */
 export interface ChatCompletionChunk extends PieceOf<ChatCompletion, CompletionUsage> {
   /** The id of the completion; `""` when the gateway gave none. */
   id: string;
-  /** What is new. May be empty. */
+  /** What is new. Empty in the chunk with the usage that `include_usage: true` requests. */
   choices: ChatCompletionChunkChoice[];
   /** Unix time in seconds; 0 when the gateway gave none. */
   created: number;

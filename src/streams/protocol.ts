@@ -62,6 +62,18 @@ export interface StreamProgress<Item> {
   readonly usage: UsageOf<Item> | undefined;
 }
 
+/** Hands out the items of one stream, maybe later or in another form. */
+export interface Delivery<Item> {
+  /**
+   * Takes the next item.
+   *
+   * @returns whether it is handed out itself, now or later
+   */
+  add(item: Item): boolean;
+  /** Hands out whatever is held, at the end of the stream. */
+  flush(): void;
+}
+
 /** What the events of a kind of stream mean. */
 export interface StreamProtocol<Item> {
   /** Makes an item of the parsed data of one event: compares it, reports what differs, normalizes it. */
@@ -81,8 +93,8 @@ export interface StreamProtocol<Item> {
   isPiece?(answer: unknown): boolean;
   /** Makes events of a whole file, for providers that do not stream although asked to. */
   fromFile?(bytes: Uint8Array): readonly unknown[];
-  /** Whether an item only counts for what all items add up to, and is given to nobody. */
-  isHidden?(item: Item): boolean;
+  /** Decides how the items of one stream are handed out. Without it, each is as soon as it comes. */
+  deliver?(emit: (item: Item) => void): Delivery<Item>;
   /** Whether pings are items. They count neither for the answer nor for its time limits. */
   readonly keepsPings?: boolean | undefined;
   /** Whether every value is an item: no error, ping or terminator is looked for. */

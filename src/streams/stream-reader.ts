@@ -151,10 +151,14 @@ export function readStream<Item>(
   let isReading = false;
   let bytesRead = 0;
   let outcome: StreamOutcome | undefined;
-  const answer = followAnswer(protocol, context, (item, isPing) => {
-    hasNewItems ||= isPing !== true;
-    items.push(item);
-  });
+  const answer = followAnswer(
+    protocol,
+    context,
+    (item) => items.push(item),
+    () => {
+      hasNewItems = true;
+    },
+  );
   const { progress } = answer;
   const events = format(answer, context.maxEventBytes);
   const timeouts = limits?.watch(context, context.startedAt, onPassed);
@@ -248,6 +252,7 @@ export function readStream<Item>(
       controller.abort();
       cancel();
     } else void drain();
+    answer.flush();
     items.end(end.error);
     context.release?.(end, progress);
   }

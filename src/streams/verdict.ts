@@ -20,15 +20,20 @@ const comparedItems = 20;
 /**
  * Makes checked items of events, and decides whether the answer in them is whole.
  *
- * What takes events throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
+ * Taking an event throws a `SentError` for an error, and a `ShapeMismatch` in strict mode.
+ *
+ * @param emit - Hands an item out.
+ * @param onItem - Called when an item has come that will be handed out; pings do not count.
  */
 export function followAnswer<Item>(
   protocol: StreamProtocol<Item>,
   context: StreamContext,
-  onItem: (item: Item, isPing?: boolean) => void,
+  emit: (item: Item) => void,
+  onItem: () => void,
 ) {
   const { partial = true, maxEventBytes = Infinity, validation } = context;
   const progress = protocol.follow(partial);
+  const delivery = protocol.deliver?.(emit);
   const unchecked: ReadCheck = { validation: 'off', onIssue: context.onIssue };
   let compared = 0;
   let isTerminated = false;
@@ -94,7 +99,7 @@ export function followAnswer<Item>(
     if (error !== undefined) refuse(value, error);
     if (typeof value === 'string') throw new SentError(readPlainText(value));
     if (isPing(value, name)) {
-      if (protocol.keepsPings === true) onItem(protocol.read(value, unchecked), true);
+      if (protocol.keepsPings === true) emit(protocol.read(value, unchecked));
       return;
     }
     if (isHollow(value)) hasHollowChunk = true;
@@ -105,7 +110,13 @@ export function followAnswer<Item>(
     const isCompared = validation === 'strict' || compared++ < comparedItems;
     const item = protocol.read(value, isCompared ? context : unchecked);
     progress.add(item);
-    if (protocol.isHidden?.(item) !== true) onItem(item);
+    if (delivery === undefined) emit(item);
+    if (delivery?.add(item) !== false) onItem();
+  }
+
+  /** Hands out the items that are held. */
+  function flush(): void {
+    delivery?.flush();
   }
 
   /** Takes a line that belongs to no event. */
@@ -159,6 +170,7 @@ export function followAnswer<Item>(
     takeValue,
     takeStrayLine,
     takeEnd,
+    flush,
     verdict,
   };
 }

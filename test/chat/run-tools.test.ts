@@ -837,9 +837,9 @@ describe('a streamed run that is sent on', () => {
     const { client } = scripted([wants({ name: 'later' }), says('Done.')]);
     const text = await new Response(start(client).toReadableStream()).text();
     const lines = text.trimEnd().split('\n');
-    const last = JSON.parse(lines.at(-2) ?? '');
+    const last = JSON.parse(lines.at(-1) ?? '');
     last.choices[0].finish_reason = null;
-    const cut = [...lines.slice(0, -2), JSON.stringify(last)].join('\n');
+    const cut = [...lines.slice(0, -1), JSON.stringify(last)].join('\n');
 
     const there = ChatCompletionStreamingRunner.fromReadableStream(new Blob([`${cut}\n`]).stream());
 

@@ -113,28 +113,6 @@ describe('chat.completions.create() with a stream', () => {
     expect(emulator.requests).toHaveLength(3);
   });
 
-  test.each([{}, { stream_options: { include_usage: true } }])(
-    'trap 1: a chunk with neither choices nor usage reaches no loop, given %j',
-    async (asked) => {
-      const empty = { ...usageChunk, usage: null, prompt_filter_results: [{ prompt_index: 0 }] };
-      const answer = eventStream(empty, chunk({ content: 'ok' }, 'stop'), empty, '[DONE]');
-      const { client } = scripted([answer]);
-      const params = { model, messages, ...asked };
-
-      const stream = await client.chat.completions.create({ ...params, stream: true });
-      const helper = client.chat.completions.stream(params);
-      const seen: number[] = [];
-      helper.on('chunk', ({ choices }) => seen.push(choices.length));
-
-      expect((await collect(stream)).map(({ choices }) => choices.length)).toEqual([1]);
-      expect((await collect(helper)).map(({ choices }) => choices.length)).toEqual([1]);
-      expect(seen).toEqual([1]);
-      const { prompt_filter_results: kept } = empty;
-      expect(stream.partial).toMatchObject({ prompt_filter_results: kept });
-      expect(await helper.finalChatCompletion()).toMatchObject({ prompt_filter_results: kept });
-    },
-  );
-
   test.each(['data:  [DONE]  ', 'data:\t[DONE]', 'data:[DONE] '])(
     'a terminator may have spaces around it: %j',
     async (line) => {
