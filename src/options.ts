@@ -263,8 +263,8 @@ export interface Budget {
   readonly onMissingPrice?: 'refuse' | 'allow' | undefined;
   /**
    * The most that one call of a model costs, in US dollars, by the name of the model: one image, one video,
-   * or one call of any other operation. It is reserved in place of a price, and counts if the answer tells
-   * no other cost.
+   * or one call of any other operation. It is reserved in place of a price, and counts unless the answer
+   * shows another cost.
    */
   readonly perCall?: Readonly<Record<string, number>> | undefined;
   /** The group that the key belongs to, where prices differ by it. */

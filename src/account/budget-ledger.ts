@@ -1,6 +1,6 @@
 import type { Budget } from '../options.ts';
 
-/** What answers have told about the cost of a model's calls. */
+/** The cost of a model's calls as answers have reported it. */
 export interface Learned {
   /** Keys of the parameters for which a call was answered. */
   readonly answered: Set<string>;
@@ -24,14 +24,14 @@ export interface Reservation {
   estimate(): number;
 }
 
-/** What was spent of a budget, by all clients that have it. Only data and closures: copies share it. */
+/** The state of a budget, shared by all clients that have it. */
 export class BudgetLedger {
   /** In US dollars. */
   spent = 0;
   /** In US dollars. */
   reserved = 0;
   hasWarned = false;
-  /** The models of which the log has said that they are not counted. */
+  /** The models for which the log has a warning that they are not counted. */
   readonly uncounted = new Set<string | undefined>();
   readonly open = new Set<Reservation>();
   readonly models = new Map<string | undefined, Learned>();

@@ -37,27 +37,27 @@ const shown = (dollars: number): string => `${Number(dollars.toPrecision(4))} US
 
 const states = new WeakMap<Budget, BudgetState>();
 
-/** What is to be done when a call ends for which something is reserved. */
+/** Callbacks that end the reservation of a call. */
 const ends = new WeakMap<CallRecord, () => void>();
 
-/** What a call may cost before it is sent, in US dollars. */
+/** The cost of a call that is expected before it is sent, in US dollars. */
 interface Expected {
-  /** What can be concluded from its parameters alone. */
+  /** The part that its parameters decide. */
   readonly base: number;
-  /** What to add for each unit as long as no call of the model has told its cost. */
+  /** Added for each unit until the cost of a call of the model is known. */
   readonly assumed: number;
   /** How many units may each be dearer than expected. */
   readonly count: number;
   /**
-   * What has to be left of the limit, if that is less than what is reserved: the answer to a text may be
-   * short, so what is expected of it refuses no call.
+   * The amount that has to be left of the limit, if that is less than the reservation: an answer may be
+   * short, so its expected cost doesn't refuse a call.
    */
   readonly certain?: number;
-  /** Whether the answer may tell a cost that can't be known before. */
+  /** Whether only the answer shows the cost. */
   readonly isGuess: boolean;
 }
 
-/** What a call may cost, or why that is unknown. */
+/** The expected cost of a call, or why it is unknown. */
 type Expectation = Expected | { readonly why: string };
 
 /** One call, as far as its cost depends on it. */
@@ -171,8 +171,8 @@ export class BudgetState {
   }
 
   /**
-   * Whether the cost of a call can't be known before the first one like it has been answered, so that
-   * this one has to go alone.
+   * Whether a call has to go alone, because only the first answer with its model and parameters shows what
+   * it costs.
    */
   #isFirst({ learned, key, expect }: Plan): boolean {
     const expected = expect();
@@ -325,10 +325,10 @@ export class BudgetState {
         if (seconds !== requested) learned.shortest = Math.max(learned.shortest ?? 0, seconds);
       }
     }
-    // Those of videos count by themselves, and a lost answer tells nothing else.
+    // Ratios of videos are kept apart, and a lost answer reports nothing else.
     const isByRatios = ratios !== undefined && this.#ownPrice(model) === undefined;
-    const isTold = ratios !== undefined || record.end?.outcome === undefined;
-    if (isTold && !isByRatios) {
+    const isReported = ratios !== undefined || record.end?.outcome === undefined;
+    if (isReported && !isByRatios) {
       learned.excess = Math.max(learned.excess ?? 0, (cost - base) / count);
     }
     this.#ledger.raise(model);
@@ -360,7 +360,7 @@ export class BudgetState {
   }
 }
 
-/** Returns the multiplier to expect for a video: no less than answers have told for its model. */
+/** Returns the expected multiplier of a video: no less than answers have reported for its model. */
 function videoUnits(
   { others, longest, shortest = 0 }: Learned,
   model: string | undefined,

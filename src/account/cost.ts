@@ -95,7 +95,7 @@ export function imageCount({ operation, n }: CallRecord): number {
   return Math.max(1, Math.ceil(numberFrom(n) ?? 1));
 }
 
-/** The family charges twice for `hd` or a long size of DALL-E, and three times for both. No list says so. */
+/** Gateways charge twice for `hd` or a long size of DALL-E, and three times for both; no price list has it. */
 function imageRatio({ model, size, quality }: CallRecord): number {
   if (typeof model !== 'string' || !/dall-e/i.test(model)) return 1;
   const isLong = typeof size === 'string' && /1792/.test(size);
@@ -103,10 +103,10 @@ function imageRatio({ model, size, quality }: CallRecord): number {
   return isLong && isFine ? 3 : isLong || isFine ? 2 : 1;
 }
 
-/** The length of a video, in seconds, if neither its request nor an earlier answer tells one. */
+/** The assumed length of a video, in seconds, if neither its request nor an earlier answer has one. */
 const usualSeconds = 8;
 
-/** Vendors that charge for a video and not for its seconds, unless the gateway's answer says otherwise. */
+/** Vendors that charge by the video and not by the second, unless the gateway's answer has another ratio. */
 const paidByVideo = /^(kling|vidu|minimax|hailuo|jimeng|doubao|seedance)/i;
 
 /** Returns the multiplier to assume for a video before its submission is answered. */
@@ -115,9 +115,9 @@ export function assumedVideoUnits(model: string | undefined, seconds: number | u
 }
 
 /**
- * Returns the multiplier of a call's price: the number of its images, and what its answer's ratios say.
+ * Returns the multiplier of a call's price: the number of its images, and the ratios of its answer.
  *
- * @returns `undefined` if only an answer's ratios tell it and there are none that can be read
+ * @returns `undefined` if the ratios of the answer are needed and cannot be read
  */
 export function unitsOf(call: CallRecord): number | undefined {
   const { operation, answer } = call;

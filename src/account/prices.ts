@@ -20,7 +20,7 @@ const isPrice = (value: unknown): value is number => isNumber(value) && value >=
 const dollars = (value: number | undefined): Amount | undefined =>
   value === undefined ? undefined : { value, unit: 'USD' };
 
-/** Whether the prices of an entry are replaced by an expression. */
+/** Returns whether an expression replaces the prices of an entry. */
 export function isTiered({ billing_mode: mode, billing_expr: expression }: JsonObject): boolean {
   const isExpression = typeof mode === 'string' && /expr|tier/i.test(mode);
   return isExpression || (typeof expression === 'string' && expression !== '');

@@ -94,7 +94,7 @@ function longestAnswer(params: JsonObject): number {
 
 /** The usage that a request can be expected to cause. */
 export interface ExpectedUsage {
-  /** What the request itself holds. */
+  /** The tokens of the request itself. */
   readonly input: UsageSum;
   /** The same, with an answer. */
   readonly total: UsageSum;
@@ -105,7 +105,7 @@ export interface ExpectedUsage {
 /**
  * Estimates the usage of a request that is paid by token.
  *
- * @returns `undefined` if the request doesn't tell: the length of a recording isn't in it
+ * @returns `undefined` for recordings, whose length isn't in the request
  */
 export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage | undefined {
   if (kind === 'speech') {
@@ -123,7 +123,8 @@ export function expectUsage(kind: PriceKind, params: JsonObject): ExpectedUsage 
   const parts = kind === 'embedding' ? [text] : [text, ...Object.values(rest)];
   const input = { prompt_tokens: Math.max(1, Math.ceil(estimateTokens(parts))) };
   if (kind === 'embedding') return { input, total: input, answers: 1 };
-  const answers = Math.max(1, Math.ceil(numberFrom(params['n']) ?? 1));
+  const count = numberFrom(params['n'] ?? flatten(params)['candidateCount']) ?? 1;
+  const answers = Math.max(1, Math.ceil(count));
   const answer = Math.max(1, Math.min(assumedTokens, longestAnswer(params)));
   return { input, total: { ...input, completion_tokens: answer * answers }, answers };
 }

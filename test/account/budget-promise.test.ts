@@ -12,7 +12,7 @@ const perDollar = 500_000;
 
 function budgeted(budget: Budget, setup: EmulatorOptions = {}, options: GatewayOptions = {}) {
   const { client, emulator } = emulated({ budget, ...options }, setup);
-  /** What the emulator has charged, in US dollars. */
+  /** The charges of the emulator, in US dollars. */
   const charged = () => emulator.charges.reduce((sum, { amount }) => sum + amount, 0) / perDollar;
   const counted = async () => (await client.account.spent()).budget;
   return { client, emulator, charged, counted };
@@ -29,7 +29,7 @@ async function failures(calls: readonly PromiseLike<unknown>[]): Promise<unknown
 
 type Fields = Record<string, string>;
 
-/** A gateway with a price list that charges what a function says, and answers with headers from it. */
+/** A gateway with a price list; a function decides its charges and answers. */
 function gateway(
   entries: readonly object[],
   work: (fields: Fields) => { cost: number; ratios?: string; body?: object },
@@ -74,29 +74,29 @@ function gateway(
 const video = { model: 'wan', prompt: 'A boat' };
 const perVideo = { model_name: 'wan', quota_type: 1, model_price: 0.01 };
 
-/** Tells the seconds in their order. */
-const telling = (seconds: readonly number[], budget: Budget) => {
+/** A gateway that bills the lengths of a list in turn. */
+const billing = (seconds: readonly number[], budget: Budget) => {
   let at = 0;
   return gateway(
     [perVideo],
     () => {
-      const told = seconds[Math.min(at++, seconds.length - 1)] ?? 1;
-      return { cost: 0.01 * told, ratios: JSON.stringify({ seconds: told }) };
+      const billed = seconds[Math.min(at++, seconds.length - 1)] ?? 1;
+      return { cost: 0.01 * billed, ratios: JSON.stringify({ seconds: billed }) };
     },
     budget,
   );
 };
 
-/** What one call costs at the emulator. */
+/** Returns what the emulator charges for one call. */
 async function costOfOne(call: (client: Gateway) => Promise<unknown>): Promise<number> {
   const { client, charged } = budgeted({ limit: 1 });
   await call(client);
   return charged();
 }
 
-describe('what answers have told of videos', () => {
-  test('is the least that is reserved when the gateway charges for more seconds than requested', async () => {
-    const { client } = telling([10], { limit: 0.15 });
+describe('videos, by the ratios of earlier answers', () => {
+  test('reserve at least the seconds that the gateway charged for in place of the requested ones', async () => {
+    const { client } = billing([10], { limit: 0.15 });
 
     await client.videos.create({ ...video, seconds: 4 });
 
@@ -106,8 +106,8 @@ describe('what answers have told of videos', () => {
     }
   });
 
-  test('counts by the longest without seconds, not by the latest', async () => {
-    const { client } = telling([9, 3], { limit: 0.2 });
+  test('without seconds reserve the longest so far, not the latest', async () => {
+    const { client } = billing([9, 3], { limit: 0.2 });
 
     await client.videos.create(video);
     await client.videos.create(video);
@@ -116,8 +116,8 @@ describe('what answers have told of videos', () => {
     expect(error).toMatchObject({ reason: 'limit', cost: 0.09 });
   });
 
-  test('leaves the seconds of the caller alone when the gateway honours them', async () => {
-    const { client } = telling([20, 4], { limit: 0.25 });
+  test('reserve their own seconds when the gateway honours them', async () => {
+    const { client } = billing([20, 4], { limit: 0.25 });
 
     await client.videos.create({ ...video, seconds: 20 });
     await client.videos.create({ ...video, seconds: 4 });
@@ -184,7 +184,7 @@ describe('what answers have told of videos', () => {
   test.each([
     ['negative', '{"seconds":-5}'],
     ['zero', '{"seconds":5,"size":0}'],
-    ['no JSON', 'seconds=5'],
+    ['not JSON', 'seconds=5'],
     ['a list', '[5]'],
     ['text', '{"seconds":"five"}'],
     ['empty', ''],
@@ -201,7 +201,7 @@ describe('what answers have told of videos', () => {
     expect(cost.why).toMatch(/ratios that cannot be read/);
   });
 
-  test('never more than one call beyond the limit is charged, whatever the gateway makes of parameters', async () => {
+  test('never more than one call beyond the limit is charged, whatever the gateway charges for parameters', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -221,10 +221,10 @@ describe('what answers have told of videos', () => {
             ({ seconds, size = '' }) => {
               const at = ['undefined', '2', '4', '8', '12'].indexOf(seconds ?? 'undefined');
               const factor = factors[['480p', '720p', '1080p'].indexOf(size)] ?? 1;
-              const told = lengths[at] ?? 1;
-              const cost = 0.01 * told * factor;
+              const billed = lengths[at] ?? 1;
+              const cost = 0.01 * billed * factor;
               dearest = Math.max(dearest, cost);
-              return { cost, ratios: JSON.stringify({ seconds: told, size: factor }) };
+              return { cost, ratios: JSON.stringify({ seconds: billed, size: factor }) };
             },
             { limit: limit / 100 },
           );
@@ -372,7 +372,7 @@ describe('prices that cannot be', () => {
 describe('sound', () => {
   const speech = { model: 'm-speech', voice: 'alloy', input: 'x'.repeat(100) };
   const file = new File([new Uint8Array(2_000)], 'a.mp3');
-  const heard = { model: 'm-translation', file };
+  const recording = { model: 'm-translation', file };
 
   test('speech counts by its characters', async () => {
     // A hundred characters cost 0.0002.
@@ -410,8 +410,8 @@ describe('sound', () => {
       const without = budgeted({ limit: 1 });
       const withIt = budgeted({ limit: 0.1, perCall: { 'm-translation': 0.02 } });
 
-      const error = await failureOf(without.client.audio[name].create(heard));
-      const errors = await failures(times(20, () => withIt.client.audio[name].create(heard)));
+      const error = await failureOf(without.client.audio[name].create(recording));
+      const errors = await failures(times(20, () => withIt.client.audio[name].create(recording)));
 
       expect(error).toMatchObject({ reason: 'price', outcome: 'not_sent' });
       expect(without.emulator.charges).toHaveLength(0);
@@ -489,7 +489,7 @@ describe('text', () => {
     expect((await counted())?.reserved).toBe(0);
   });
 
-  test('lost answers count, also when no call has told a cost', async () => {
+  test('lost answers count, even when the cost of no call is known', async () => {
     const { client, emulator, charged, counted } = budgeted({ limit: 0.01 }, {}, { maxRetries: 0 });
     const operation = 'chat.completions.create';
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' }, operation, times: 100 });
