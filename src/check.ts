@@ -1,4 +1,4 @@
-import { InvalidInputError } from './errors/gateway-error.ts';
+import { GatewayError, InvalidInputError } from './errors/gateway-error.ts';
 import type { RequestOptions } from './options.ts';
 
 /** Timers of every runtime hold 31 bits; longer ones fire at once. */
@@ -115,15 +115,63 @@ export function checkList(field: string, value: unknown, advice: string): void {
   check(isFilled, field, `must be a list with at least one entry; give ${advice}.`);
 }
 
-/** Refuses parameters that are no object, as plain JavaScript can pass them. */
+/** Returns the message of a thrown value, without the full stop at its end. */
+export function errorText(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.replace(/\.$/, '');
+}
+
+const unreadable = (field: string, cause: unknown): InvalidInputError =>
+  new InvalidInputError(field, `cannot be read: ${errorText(cause)}.`, { cause });
+
+/**
+ * Reads every field once.
+ *
+ * @param outer - The path of the object, with a dot at its end.
+ * @throws `InvalidInputError` naming the field whose getter throws
+ */
+function checkReadable(value: object, outer = ''): void {
+  for (const name of Object.keys(value)) {
+    try {
+      Reflect.get(value, name);
+    } catch (cause) {
+      throw unreadable(outer + name, cause);
+    }
+  }
+}
+
+/**
+ * Returns the error for input that could not be read.
+ *
+ * @param cause - The thrown value. Errors of this package are returned as they are.
+ * @param input - The input, to name the field in it.
+ */
+export function toInputError(cause: unknown, input?: unknown): unknown {
+  if (GatewayError.isInstance(cause)) return cause;
+  try {
+    if (typeof input === 'object' && input !== null) checkReadable(input);
+  } catch (named) {
+    return named;
+  }
+  return unreadable('params', cause);
+}
+
+/** Refuses parameters that are not an object, as plain JavaScript can pass them, or cannot be read. */
 export function checkParams(method: string, params: unknown): void {
   const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
   check(isObject, 'params', `must be an object; see the parameters of ${method}().`);
+  checkReadable(params);
+}
+
+/** Refuses options that are not an object or cannot be read. */
+export function checkOptions(options: unknown): void {
+  checkObject('options', options);
+  if (typeof options === 'object' && options !== null) checkReadable(options);
 }
 
 /** Checks the options that only a call has. */
 export function checkRequestOptions(options: RequestOptions | null | undefined): void {
-  checkObject('options', options);
+  checkOptions(options);
   if (options === undefined || options === null) return;
   const { signal, callId = '-', onUploadProgress } = options;
   checkSignal(signal);
@@ -133,4 +181,5 @@ export function checkRequestOptions(options: RequestOptions | null | undefined):
   for (const field of ['query', 'extraBody', 'fetchOptions'] as const) {
     checkObject(field, options[field]);
   }
+  if (options.extraBody) checkReadable(options.extraBody, 'extraBody.');
 }

@@ -15,7 +15,7 @@ import { APIError } from './errors/by-status.ts';
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
-import { Transport } from './http/transport.ts';
+import { startCall, Transport } from './http/transport.ts';
 import { loadRare } from './load-rare.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
@@ -356,9 +356,11 @@ export class Gateway {
     path = '',
     options?: RawRequestOptions,
   ): GatewayPromise<unknown> {
-    const whole: RouteRequest =
-      typeof request === 'object' ? request : { ...options, method: request, path };
-    return this.transport().late(loadRare, (rare) => rare.callRoute, whole, whole);
+    return startCall(options, () => {
+      const whole: RouteRequest =
+        typeof request === 'object' ? request : { ...options, method: request, path };
+      return this.transport().late(loadRare, (rare) => rare.callRoute, whole, whole);
+    });
   }
 
   /** What `console.log` shows in Node, Bun and Deno. */

@@ -1,4 +1,4 @@
-import { check } from './check.ts';
+import { check, toInputError } from './check.ts';
 import { asGiven } from './given.ts';
 
 /** The parameters of one of many calls. */
@@ -9,14 +9,17 @@ export interface Copied<Params> {
   readonly copy: Params;
 }
 
-/** Runs `work` at once. The returned function returns its result or throws its error. */
-export function runNow<T>(work: () => T): () => T {
+/**
+ * Reads input at once. The returned function returns it, or throws what is wrong with it: a call rejects
+ * with that, and does not throw.
+ */
+export function readNow<T>(input: unknown, read: () => T): () => T {
   try {
-    const result = work();
-    return () => result;
-  } catch (error) {
+    const value = read();
+    return () => value;
+  } catch (cause) {
     return () => {
-      throw error;
+      throw toInputError(cause, input);
     };
   }
 }
@@ -30,7 +33,7 @@ function isIterable(value: unknown): value is Iterable<unknown> {
  * yet to be sent. The returned function throws what is wrong with the list.
  */
 export function copyEach<Params>(params: Iterable<Params>): () => readonly Copied<Params>[] {
-  return runNow(() => {
+  return readNow(params, () => {
     const problem = 'must be a list, with the parameters of one call in each place.';
     check(isIterable(params), 'params', problem);
     return Array.from(params, (original) => ({ original, copy: asGiven(original) }));
@@ -40,7 +43,7 @@ export function copyEach<Params>(params: Iterable<Params>): () => readonly Copie
 /** Copies a list, but not its items. The returned function throws the error of its iterator. */
 export function copyList<Item>(items: Iterable<Item>): () => Iterable<Item> {
   // Anything else is refused by the call.
-  return runNow(() => (isIterable(items) ? [...items] : items));
+  return readNow(items, () => (isIterable(items) ? [...items] : items));
 }
 
 /**
@@ -49,6 +52,23 @@ export function copyList<Item>(items: Iterable<Item>): () => Iterable<Item> {
  */
 export function copyRunParams<Params extends { toolContext?: unknown }>(params: Params): Params {
   if (typeof params !== 'object' || params === null) return params;
-  const { toolContext } = params;
-  return { ...asGiven({ ...params, toolContext: undefined }), toolContext };
+  try {
+    const { toolContext } = params;
+    return { ...asGiven({ ...params, toolContext: undefined }), toolContext };
+  } catch {
+    // The run refuses what it cannot read.
+    return params;
+  }
+}
+
+/** Reads a parameter before the call does, which refuses what cannot be read. */
+export function peek<Params extends object, Name extends keyof Params>(
+  params: Params | undefined,
+  name: Name,
+): Params[Name] | undefined {
+  try {
+    return params?.[name];
+  } catch {
+    return undefined;
+  }
 }

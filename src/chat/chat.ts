@@ -1,3 +1,4 @@
+import { checkParams } from '../check.ts';
 import { asGiven } from '../given.ts';
 import { later } from '../load.ts';
 import { askStream, askWhole, loadEngine } from './calls.ts';
@@ -39,9 +40,9 @@ import type {
 } from './params.ts';
 import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
+import { rejectCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { copyRunParams } from '../snapshot.ts';
+import { copyRunParams, peek, readNow } from '../snapshot.ts';
 import { ChatRun, type FollowCaller } from './run.ts';
 import {
   ChatCompletionRunner,
@@ -130,9 +131,14 @@ export class Completions {
     params: ChatCompletionCreateParams | ChatCompletionCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ChatCompletion> | GatewayPromise<Stream<ChatCompletionChunk>> {
-    const transport = this.transport();
-    if (params?.stream !== true) return askWhole(transport, params, options);
-    return askStream(transport, params, options);
+    // Without `startCall`, whose frames would push the caller's out of short stack traces.
+    try {
+      const transport = this.transport();
+      if (params?.stream !== true) return askWhole(transport, params, options);
+      return askStream(transport, params, options);
+    } catch (cause) {
+      return rejectCall(cause, params);
+    }
   }
 
   /**
@@ -188,9 +194,12 @@ export class Completions {
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
     const [transport, given] = [this.transport().snapshot(performance.now()), asGiven(params)];
-    const run = new ChatRun<unknown>(params?.messages);
-    const own = { ...asGiven(options), signal: run.controller.signal };
+    const run = new ChatRun<unknown>(peek(params, 'messages'));
+    const { signal } = run.controller;
+    const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async () => {
+      const own = takeOptions();
+      checkParams('chat.completions.stream', given);
       // Without either there is nothing to parse.
       const isParsed = given?.response_format || given?.tools;
       const [{ ChatEngine }, parsing] = await Promise.all([
@@ -244,11 +253,14 @@ export class Completions {
     params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
-    const Runner = params?.stream === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
+    const Runner =
+      peek(params, 'stream') === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
     const [transport, given] = [this.transport().snapshot(), copyRunParams(params)];
-    const run = new ChatRun<unknown>(given?.messages);
-    const own = { ...asGiven(options), signal: run.controller.signal };
+    const run = new ChatRun<unknown>(peek(given, 'messages'));
+    const { signal } = run.controller;
+    const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async (runner: ChatCompletionRunner<unknown>) => {
+      const own = takeOptions();
       const { runTools } = await transport.load(loadParsing, own);
       return runTools(transport, given, own, run, runner);
     };

@@ -1,4 +1,4 @@
-import { check, checkInteger, checkModel, checkParams, shown } from '../check.ts';
+import { check, checkInteger, checkModel, checkOptions, checkParams, shown } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { explained } from '../errors/operation-errors.ts';
 import type { GatewayPromise } from '../http/promise.ts';
@@ -144,6 +144,7 @@ export async function createMany(
 ): Promise<ManyEmbeddings> {
   // All inputs are looked at before the first is paid for.
   const body = embeddingBody('embeddings.createMany', params);
+  checkOptions(options);
   const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
   const concurrency = checkMany(options);

@@ -20,7 +20,7 @@ import type {
   FunctionCall,
   UsageMetadata,
 } from './types.ts';
-import { check, checkModel, checkParams, checkInteger, checkList } from '../check.ts';
+import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
 import type { AutoParseableTool, ToolRun } from '../structured/types.ts';
 import { addCounts } from '../answers/objects.ts';
 import { toGoogleSchema } from '../structured/dialects.ts';
@@ -194,6 +194,7 @@ export async function runTools(
   options: GenerateToolRunOptions | undefined,
 ): Promise<GenerateToolRun> {
   checkParams('generate.runTools', params);
+  checkOptions(options);
   const { functions, toolContext, tools, ...rest } = params;
   const { maxCalls = 10, onContent, ...request } = options ?? {};
   checkList('functions', functions, 'what tool() makes');

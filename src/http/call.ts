@@ -1,6 +1,7 @@
 import { isJSON, readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
+import { toInputError } from '../check.ts';
 import { asGiven } from '../given.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
@@ -81,6 +82,15 @@ function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObjec
   return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
 }
 
+/** Makes a call. A getter of the caller's that throws is bad input. */
+function prepare(makeCall: () => LogicalCall): LogicalCall {
+  try {
+    return makeCall();
+  } catch (cause) {
+    throw toInputError(cause);
+  }
+}
+
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
 
 /**
@@ -123,6 +133,7 @@ export class LogicalCall {
     // What the caller gave may be used again as soon as anything is waited for.
     const options = asGiven(spec.options);
     this.spec = options ? { ...spec, options } : spec;
+    this.settings = settingsOfCall(client, options);
     this.params = paramsOf(this.spec);
     const { model, n, size, quality, duration, seconds = duration } = this.params;
     const { attempts } = this;
@@ -131,7 +142,6 @@ export class LogicalCall {
     this.#id = options?.callId;
     this.client = client;
     this.#caller = caller;
-    this.settings = settingsOfCall(client, options);
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
     this.url = buildURL(baseOf(client).root, path, query);
@@ -164,7 +174,7 @@ export class LogicalCall {
     format: AnswerFormat<T>,
     isWatched = false,
   ): Promise<OpenAnswer<T> & Answer> {
-    const call = makeCall();
+    const call = prepare(makeCall);
     const { client, scope, spec } = call;
     let hasBegun = false;
     try {
@@ -216,9 +226,9 @@ export class LogicalCall {
   }
 
   #prepareBody(): PreparedBody | Promise<PreparedBody> {
-    const { method, json, form, options } = this.spec;
+    const { method, json, jsonField = '', form, options } = this.spec;
     const extra = options?.extraBody ?? undefined;
-    if (form === undefined) return jsonBody(method, json, extra);
+    if (form === undefined) return jsonBody(method, json, extra, jsonField);
     return form.encode(extra, this.scope.controller.signal, options?.onUploadProgress);
   }
 

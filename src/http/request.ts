@@ -14,6 +14,7 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { Fetch, FetchOptions, HeaderValues, QueryValues, RequestOptions } from '../options.ts';
 import type { CallScope } from './abort.ts';
 import type { FailedAttempt } from './retry.ts';
+import { writeJSON } from './json.ts';
 import { fillPath } from './url.ts';
 
 export interface PreparedBody {
@@ -64,35 +65,22 @@ function withExtra(
   throw new InvalidInputError('extraBody', 'can only be added to a body that is an object.');
 }
 
-/** The body of a request that has none, or one of JSON. */
+/**
+ * The body of a request that has none, or one of JSON.
+ *
+ * @param field - See `writeJSON`.
+ */
 export function jsonBody(
   method: string,
   json: unknown,
   extra: Readonly<Record<string, unknown>> | undefined,
+  field: string,
 ): PreparedBody {
   if (json === undefined && extra === undefined) {
     return { body: undefined, headers: {}, replayable: true };
   }
   const value = extra === undefined ? json : withExtra(method, json, extra);
-  return { body: writeJSON('body', value), headers: jsonHeaders, replayable: true };
-}
-
-/** @throws `InvalidInputError` naming the field when a value has no JSON text. */
-export function writeJSON(
-  field: string,
-  value: unknown,
-  replacer?: (key: string, value: unknown) => unknown,
-): string {
-  let text: string | undefined;
-  let cause: unknown;
-  try {
-    text = JSON.stringify(value, replacer);
-  } catch (error) {
-    cause = error;
-  }
-  if (text !== undefined) return text;
-  const problem = 'cannot be written as JSON; it may hold a cycle or a BigInt.';
-  throw new InvalidInputError(field, problem, { cause });
+  return { body: writeJSON(field, value), headers: jsonHeaders, replayable: true };
 }
 
 interface BodyFields {
@@ -171,6 +159,8 @@ export interface CallSpec extends OwnRules {
   readonly task: TaskRole;
   readonly accept: string;
   readonly json?: unknown;
+  /** The name of the JSON body in errors; left out when its fields are the parameters of the call. */
+  readonly jsonField?: string | undefined;
   readonly form?: BodyEncoding | undefined;
   /** What stands in the path. */
   readonly params?: Readonly<Record<string, string>> | undefined;

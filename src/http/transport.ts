@@ -1,5 +1,5 @@
 import { ownCause } from '../answers/objects.ts';
-import { checkSignal } from '../check.ts';
+import { checkSignal, toInputError } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import { APIConnectionTimeoutError, APIUserAbortError } from '../errors/api-errors.ts';
 import { asGiven } from '../given.ts';
@@ -18,6 +18,24 @@ type Stoppable = Pick<RequestOptions, 'signal' | 'totalTimeout'> | null | undefi
 
 /** What a part is asked with: by whom, and what the caller gave. */
 type Asked<Given, Options> = [transport: Transport, given: Given, options: Options];
+
+/**
+ * Starts a call, and rejects in place of throwing: one `catch` serves for all.
+ *
+ * @param input - The caller's, whose getters may throw.
+ */
+export function startCall<T>(input: unknown, start: () => GatewayPromise<T>): GatewayPromise<T> {
+  try {
+    return start();
+  } catch (cause) {
+    return rejectCall(cause, input);
+  }
+}
+
+/** Returns a call that rejects because its input could not be read. */
+export function rejectCall(cause: unknown, input: unknown): GatewayPromise<never> {
+  return new GatewayPromise(Promise.reject(toInputError(cause, input)));
+}
 
 /**
  * Waits for a part, but no longer than until the caller's signal is aborted or the time of the call is over.
@@ -169,13 +187,11 @@ export class Transport implements Caller {
     const { part } = load;
     if (part === undefined) {
       const ready = this.whenThere(load, given, options, performance.now());
-      return GatewayPromise.when(ready, ([there, ...asked]) => work(there)(...asked));
+      return GatewayPromise.when(ready, ([there, ...asked]) =>
+        startCall(given, () => work(there)(...asked)),
+      );
     }
-    try {
-      return work(part)(this, given, options);
-    } catch (error) {
-      return new GatewayPromise(Promise.reject(error));
-    }
+    return startCall(given, () => work(part)(this, given, options));
   }
 
   /**

@@ -3,7 +3,7 @@ import {
   checkInteger,
   checkModel,
   checkNumber,
-  checkObject,
+  checkOptions,
   checkParams,
   checkText,
 } from '../check.ts';
@@ -117,7 +117,7 @@ export async function* generateManyImages(
   takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  checkObject('options', options);
+  checkOptions(options);
   // Plain JavaScript may give none as `null`.
   const { concurrency: _, onProgress, ...request } = options ?? {};
   const concurrency = checkMany(options ?? {});

@@ -14,8 +14,8 @@ import {
   type RawRequestOptions,
   type RouteRequest,
   taskRoleOf,
-  writeJSON,
 } from '../http/request.ts';
+import { writeJSON } from '../http/json.ts';
 import { handOut, peek } from '../http/response-body.ts';
 import { kindOfText, typeOf, valueAnswer } from '../http/response.ts';
 import { baseOf } from '../http/settings.ts';
@@ -124,6 +124,7 @@ function routeSpec(
     explain: task === 'creates' ? explainSubmission : undefined,
     accept: options?.stream === true ? 'text/event-stream' : 'application/json',
     json: form ? undefined : options?.body,
+    jsonField: 'body',
     form,
     options,
   };

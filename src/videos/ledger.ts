@@ -4,7 +4,7 @@ import { APIUserAbortError } from '../errors/api-errors.ts';
 import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
-import { writeJSON } from '../http/request.ts';
+import { writeJSON } from '../http/json.ts';
 import type { SubmittedRequest } from '../http/transport.ts';
 import { callbackError, LedgerError, stoppedError, VideoWaitAbortedError } from './errors.ts';
 import { parseVideoTaskRef } from './ref.ts';

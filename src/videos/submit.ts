@@ -16,6 +16,7 @@ import {
   unknownAdvice,
   VideoSubmitUnknownError,
 } from '../errors/operation-errors.ts';
+import { writeJSON } from '../http/json.ts';
 import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
@@ -123,6 +124,13 @@ function refuseFiles(path: string, fields: JsonObject, fix: string): void {
   }
 }
 
+/** Refuses values that JSON cannot hold, before a ledger claims the submission. */
+function checkWritable(fields: JsonObject): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'object' && value !== null && !holdsFile(value)) writeJSON(name, value);
+  }
+}
+
 /** The fields with files last, so that a gateway knows the model before it reads them. */
 function filesLast(fields: JsonObject) {
   return Object.entries(fields)
@@ -137,6 +145,7 @@ function bodyOf(
 ): OperationRequest<'videos.create'> {
   const { metadata, image, images } = fields;
   if (isObject(metadata)) refuseFiles('metadata.', metadata, 'give its URL or data URL as text');
+  checkWritable(fields);
   if (bodyFormat === 'json') {
     refuseFiles('', fields, 'give its URL or data URL as text, or leave bodyFormat: "json" out');
     return { json: fields };

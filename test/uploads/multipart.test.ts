@@ -124,17 +124,14 @@ describe('formBody() with text', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   test.each([
-    ['n', NaN],
-    ['n', Infinity],
-    ['metadata', cycle],
-    ['metadata', { n: 1n }],
-    ['callback', () => {}],
-    ['mark', Symbol('x')],
-  ])('refuses %s when it cannot be written', async (name, value) => {
-    expect(await rejection([[name, value]])).toMatchObject({
-      name: 'InvalidInputError',
-      field: name,
-    });
+    ['n', NaN, 'n'],
+    ['n', Infinity, 'n'],
+    ['metadata', cycle, 'metadata.self'],
+    ['metadata', { n: 1n }, 'metadata.n'],
+    ['callback', () => {}, 'callback'],
+    ['mark', Symbol('x'), 'mark'],
+  ])('refuses %s when it cannot be written', async (name, value, field) => {
+    expect(await rejection([[name, value]])).toMatchObject({ name: 'InvalidInputError', field });
   });
 
   test('refuses what is not a file in a field for files', async () => {

@@ -195,7 +195,7 @@ test('parameters that cannot be written as JSON are refused before they are clai
   );
 
   expect(InvalidInputError.isInstance(error)).toBe(true);
-  expect(error).toMatchObject({ field: 'body' });
+  expect(error).toMatchObject({ field: 'metadata.size' });
   expect(await own.claim('a', '')).toMatchObject({ status: 'claimed' });
   expect(emulator.requests).toHaveLength(0);
 });

@@ -1,0 +1,217 @@
+// Input that cannot be read, or that JSON would write as something else, is refused by name, unsent.
+import { describe, expect, test } from 'vitest';
+import type { Gateway } from '../../src/index.ts';
+import { collect, emulated, failureOf } from '../helpers/clients.ts';
+import { untyped } from '../helpers/untyped.ts';
+
+const gone = new Error('the database is gone');
+
+/** Adds a field whose getter throws. */
+function withThrowing<Value extends object>(value: Value, name: string): Value {
+  return Object.defineProperty(value, name, {
+    enumerable: true,
+    configurable: true,
+    get() {
+      throw gone;
+    },
+  });
+}
+
+const ask = () => ({ model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] });
+const order = () => ({ model: 'm', prompt: 'A boat' });
+const gemini = () => ({ model: 'm', contents: 'Hi' });
+const file = () => new File(['ID3'], 'a.mp3');
+const first = (loop: AsyncGenerator): Promise<unknown> => loop.next();
+
+/** Calls with a parameter that is broken, and the field that the error names. */
+type Call = (client: Gateway, spoil: <Params extends object>(params: Params) => Params) => unknown;
+
+const calls: Record<string, Call> = {
+  'chat.completions.create': ({ chat }, spoil) => chat.completions.create(spoil(ask())),
+  'chat.completions.parse': ({ chat }, spoil) => chat.completions.parse(spoil(ask())),
+  'chat.completions.stream': ({ chat }, spoil) => chat.completions.stream(spoil(ask())).done(),
+  'chat.completions.runTools': ({ chat }, spoil) =>
+    chat.completions.runTools(spoil({ ...ask(), tools: [] })).done(),
+  'generate.content': ({ generate }, spoil) => generate.content(spoil(gemini())),
+  'generate.contentStream': ({ generate }, spoil) => generate.contentStream(spoil(gemini())),
+  'generate.runTools': ({ generate }, spoil) =>
+    generate.runTools(spoil({ ...gemini(), functions: [] })),
+  'embeddings.create': ({ embeddings }, spoil) =>
+    embeddings.create(spoil({ model: 'm', input: 'Hi' })),
+  'embeddings.createForEngine': ({ embeddings }, spoil) =>
+    embeddings.createForEngine(spoil({ model: 'm', input: 'Hi' })),
+  'embeddings.createMany': ({ embeddings }, spoil) =>
+    embeddings.createMany(spoil({ model: 'm', input: ['Hi'] })),
+  'images.generate': ({ images }, spoil) => images.generate(spoil(order())),
+  'images.edit': ({ images }, spoil) => images.edit(spoil({ ...order(), image: file() })),
+  'audio.speech.create': ({ audio }, spoil) =>
+    audio.speech.create(spoil({ model: 'm', input: 'Hi', voice: 'alloy' })),
+  'audio.transcriptions.create': ({ audio }, spoil) =>
+    audio.transcriptions.create(spoil({ model: 'm', file: file() })),
+  'videos.create': ({ videos }, spoil) => videos.create(spoil(order())),
+  'videos.createAndWait': ({ videos }, spoil) => videos.createAndWait(spoil(order())),
+  'videos.remix': ({ videos }, spoil) => videos.remix('task', spoil(order())),
+  'videos.remixAndWait': ({ videos }, spoil) => videos.remixAndWait('task', spoil(order())),
+};
+
+const many: Record<string, Call> = {
+  'images.generateMany': ({ images }, spoil) => first(images.generateMany([spoil(order())])),
+  'videos.createAndWaitAll': ({ videos }, spoil) =>
+    first(videos.createAndWaitAll([spoil(order())])),
+};
+
+const fails = async (work: () => unknown): Promise<unknown> =>
+  failureOf(Promise.resolve().then(async () => work()));
+
+describe.each(Object.entries(calls))('%s', (_name, call) => {
+  // Both what it reads itself and what it only passes on.
+  test.each(['model', 'stream', 'n', 'messages', 'user', 'toolContext'])(
+    'names the parameter "%s" whose getter throws',
+    async (name) => {
+      const { client, emulator } = emulated();
+      let made: unknown;
+
+      // It rejects, and does not throw.
+      expect(() => (made = call(client, (params) => withThrowing(params, name)))).not.toThrow();
+      const error = await failureOf(Promise.resolve(made));
+
+      expect(error).toMatchObject({
+        name: 'InvalidInputError',
+        field: name,
+        message: `${name}: cannot be read: the database is gone.`,
+        cause: gone,
+        outcome: 'not_sent',
+      });
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+});
+
+test.each(Object.entries(many))('%s names the place, too', async (_name, call) => {
+  const { client } = emulated();
+
+  const error = await fails(() => call(client, (params) => withThrowing(params, 'size')));
+
+  expect(error).toMatchObject({ name: 'InvalidInputError', field: 'params[0].size' });
+});
+
+test('a list that cannot be read to its end rejects the loop', async () => {
+  const { client, emulator } = emulated();
+  const list = (function* () {
+    yield order();
+    throw gone;
+  })();
+
+  const loop = client.images.generateMany(list);
+
+  expect(await failureOf(collect(loop))).toMatchObject({
+    name: 'InvalidInputError',
+    message: expect.stringContaining('the database is gone'),
+    cause: gone,
+  });
+  expect(emulator.requests).toEqual([]);
+});
+
+test('options whose getter throws are named', async () => {
+  const { client } = emulated();
+  const options = () => withThrowing({}, 'timeout');
+  const failing = [
+    () => client.chat.completions.create(ask(), options()),
+    () => client.chat.completions.stream(ask(), options()).done(),
+    () => client.chat.completions.runTools({ ...ask(), tools: [] }, options()).done(),
+    () => client.generate.runTools({ ...gemini(), functions: [] }, options()),
+    () => client.embeddings.createMany({ model: 'm', input: ['Hi'] }, options()),
+    () => client.images.generate(order(), options()),
+    () => client.post('/v1/x', options()),
+    () => client.videos.createAndWait(order(), options()),
+    () => first(client.images.generateMany([order()], options())),
+  ];
+
+  for (const work of failing) {
+    expect(await fails(work)).toMatchObject({ name: 'InvalidInputError', field: 'timeout' });
+  }
+  const extraBody = withThrowing({}, 'user');
+  const error = await fails(() => client.chat.completions.create(ask(), { extraBody }));
+  expect(error).toMatchObject({ name: 'InvalidInputError', field: 'extraBody.user' });
+});
+
+const circular: { self?: unknown } = {};
+circular.self = circular;
+
+describe('inside of a body', () => {
+  const advice = {
+    bytes: /holds bytes, which JSON cannot; give base64 text, or a list made by Array\.from\(\)\.$/,
+    promise: /is a promise; put "await" before it\.$/,
+  };
+
+  test.each<readonly [string, unknown, RegExp]>([
+    ['a typed array', new Uint8Array([1, 2]), advice.bytes],
+    ['floats', new Float32Array([0.5]), advice.bytes],
+    ['an empty typed array', new Uint8Array(), advice.bytes],
+    ['a Buffer', Buffer.from('hello'), advice.bytes],
+    ['an ArrayBuffer', new ArrayBuffer(2), advice.bytes],
+    ['a Blob', new Blob(['x']), advice.bytes],
+    ['a File', file(), advice.bytes],
+    ['a promise', Promise.resolve('text'), advice.promise],
+    ['a request', emulated().client.models.list(), advice.promise],
+    ['a Map', new Map([['a', 1]]), /is a Map, which JSON cannot hold; give an object or a list\.$/],
+    ['a Set', new Set(['a']), /is a Set, which JSON cannot hold/],
+    ['a BigInt', 1n, /is a BigInt, which JSON cannot hold; give a number or text\.$/],
+    ['an object in itself', circular, /contains itself\.$/],
+    ['a getter that throws', withThrowing({}, 'x'), /\.x: cannot be read: the database is gone\.$/],
+    [
+      'a toJSON() that throws',
+      {
+        toJSON() {
+          throw gone;
+        },
+      },
+      /cannot be read: the database is gone\.$/,
+    ],
+  ])('%s is refused by name', async (_what, value, message) => {
+    const { client, emulator } = emulated();
+    const metadata = untyped<Record<string, string>>({ deep: [{ 'two words': value }] });
+    const place = 'metadata.deep[0]["two words"]';
+    const failing: readonly (readonly [string, () => unknown])[] = [
+      [place, () => client.chat.completions.create({ ...ask(), metadata })],
+      [`body.${place}`, () => client.post('/v1/responses', { body: { metadata } })],
+      [place, () => client.images.generate(order(), { extraBody: { metadata } })],
+      [place, () => client.videos.create({ ...order(), metadata })],
+    ];
+
+    for (const [field, work] of failing) {
+      const error = await fails(work);
+      expect(error).toMatchObject({ name: 'InvalidInputError', outcome: 'not_sent' });
+      expect(Reflect.get(Object(error), 'message')).toMatch(message);
+      expect(Reflect.get(Object(error), 'field')).toContain(field);
+    }
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('the whole body may be what is wrong', async () => {
+    const { client } = emulated();
+
+    const error = await fails(() => client.post('/v1/x', { body: new Map() }));
+
+    expect(error).toMatchObject({ name: 'InvalidInputError', field: 'body' });
+  });
+
+  test('what JSON can hold is sent', async () => {
+    const { client, emulator } = emulated();
+    const metadata = {
+      empty: {},
+      list: [],
+      numbered: { 0: 'a', 1: 'b' },
+      buffer: { type: 'Buffer', data: [1] },
+      text: '{} {"0":1}',
+      when: new Date(0),
+      url: new URL('https://example.com/'),
+      own: Object.assign(new Uint8Array(1), { toJSON: undefined }).length,
+    };
+
+    await client.post('/v1/chat/completions', { body: { ...ask(), metadata } });
+
+    const sent = emulator.requests[0]?.body;
+    expect(sent).toMatchObject({ value: { metadata: JSON.parse(JSON.stringify(metadata)) } });
+  });
+});
