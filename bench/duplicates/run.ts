@@ -4,14 +4,22 @@
  *   npm run duplicates              measures this client and its peers and writes bench/results
  *   npm run duplicates -- --check   measures this client only and fails when it breaks a promise
  */
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { environmentOf, saveJSON, saveResult } from '../lib/results.ts';
 import { problemsOf } from './check.ts';
 import { faults } from './faults.ts';
 import { Measurement, type Cell } from './measure.ts';
+import { playAll, scenarioProblems } from './scenarios/index.ts';
+import { scenarioText, withScenarios } from './scenarios/table.ts';
 import { pictureOf, resultOf, tables, textTable } from './report.ts';
 import { settleAll, settleProblems, settleTable } from './settle.ts';
 import type { Subject } from './subject.ts';
+
+/** The page with the table of the scenarios. */
+const guide = path.join(import.meta.dirname, '../../docs/guides/retries-and-charges.md');
 
 /** How long one call may go on, in milliseconds. */
 const callLimit = 20_000;
@@ -63,7 +71,10 @@ console.log(
   `\nWhat the books tell of one image or video call that goes wrong\n\n${settleTable(settled)}`,
 );
 
-const problems = [...problemsOf(cells), ...settleProblems(settled)];
+const scenarios = await playAll(!values.check);
+console.log(`\nOther ways to pay twice, or too much\n\n${scenarioText(scenarios)}`);
+
+const problems = [...problemsOf(cells), ...settleProblems(settled), ...scenarioProblems(scenarios)];
 if (!values.check) {
   const broken = cells.filter(
     ({ fault, subject, ended }) =>
@@ -73,9 +84,12 @@ if (!values.check) {
     problems.push(`${subject.package} ${subject.call}: fails without a fault`);
   }
   const environment = await environmentOf(packages);
-  console.log(
-    `\nWritten: ${await saveJSON('duplicates.json', resultOf(faults, cells, settled, environment))}`,
-  );
+  const result = { ...resultOf(faults, cells, settled, environment), scenarios };
+  console.log(`\nWritten: ${await saveJSON('duplicates.json', result)}`);
+  await writeFile(guide, withScenarios(await readFile(guide, 'utf8'), scenarios));
+  const root = path.join(import.meta.dirname, '../..');
+  execFileSync('npx', ['--no-install', 'oxfmt', guide], { cwd: root, stdio: 'inherit' });
+  console.log(`Written: ${path.relative(process.cwd(), guide)}`);
   for (const table of tables) {
     const picture = pictureOf(faults, cells, settled, table, environment);
     console.log(`Written: ${await saveResult(table.file, picture)}`);

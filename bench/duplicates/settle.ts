@@ -50,7 +50,7 @@ async function settleOne(
   }
 }
 
-/** Settles every fault of every charged call, by a client that is alone on its key. */
+/** Settles every fault of every charged call. */
 export async function settleAll(faults: readonly Fault[]): Promise<SettledCall[]> {
   const failing = faults.filter(({ verdict }) => verdict !== 'answered');
   const settled = failing.flatMap((fault) =>
@@ -59,33 +59,27 @@ export async function settleAll(faults: readonly Fault[]): Promise<SettledCall[]
   return (await Promise.all(settled)).flat();
 }
 
-/** The share of the calls with a line in the books of which it was told that they were charged. */
-export function shareOf(calls: readonly SettledCall[], isNamed: boolean): number {
-  const withLine = calls.filter((call) => call.charges > 0 && call.isNamed === isNamed);
-  return withLine.filter(({ verdict }) => verdict !== 'unknowable').length / withLine.length;
+/** The share of the charged calls with a request id whose charge was found. */
+function foundShare(calls: readonly SettledCall[]): number {
+  const named = calls.filter(({ charges, isNamed }) => charges > 0 && isNamed);
+  return named.filter(({ verdict }) => verdict !== 'unknowable').length / named.length;
 }
 
-function isWrong({ verdict, charges }: SettledCall): boolean {
-  // This service gives nothing back.
+/** Whether a verdict is untrue, or was given without a request id that proves it. */
+function isWrong({ verdict, charges, isNamed }: SettledCall): boolean {
+  // This service refunds nothing.
   if (verdict === 'refunded') return true;
+  if (verdict !== 'unknowable' && !isNamed) return true;
   return verdict === 'charged' ? charges === 0 : verdict === 'not_charged' && charges > 0;
 }
 
-/** What breaks the promise of `settle`: a wrong verdict, or too few. */
+/** Returns the broken promises of `settle`: wrong verdicts, or too few. */
 export function settleProblems(calls: readonly SettledCall[]): string[] {
   const wrong = calls
     .filter(isWrong)
     .map(({ call, fault, verdict }) => `settle() says ${verdict} of ${call}, ${fault.label}`);
-  const few = (
-    [
-      [true, 0.9],
-      [false, 0.6],
-    ] as const
-  ).flatMap(([isNamed, least]) => {
-    const share = shareOf(calls, isNamed);
-    const how = isNamed ? 'with the request id' : 'without it';
-    return share >= least ? [] : [`settle() tells ${share} of what was charged, ${how}`];
-  });
+  const share = foundShare(calls);
+  const few = share >= 0.9 ? [] : [`settle() finds ${share} of the charges with a request id`];
   return [...wrong, ...few];
 }
 
@@ -119,7 +113,7 @@ export function settleTable(calls: readonly SettledCall[]): string {
       found(fault, false),
     ]),
   );
-  const percent = (isNamed: boolean): string => `${Math.round(shareOf(calls, isNamed) * 100)} %`;
   const wrong = calls.filter(isWrong).length;
-  return `${table}\n\nWrong verdicts: ${wrong}. Told of what is in the books: ${percent(true)} with the request id, ${percent(false)} without it, by a client that is alone on its key.`;
+  const share = Math.round(foundShare(calls) * 100);
+  return `${table}\n\nWrong verdicts: ${wrong}. Charges found with a request id: ${share} %; without one every verdict is unknowable.`;
 }

@@ -1,0 +1,51 @@
+import { settleWithin } from '../../lib/limits.ts';
+import { answerScenarios } from './answers.ts';
+import { budgetScenarios } from './budget.ts';
+import { commandScenarios } from './command.ts';
+import type { Counts, Scenario } from './scenario.ts';
+import { settleScenarios } from './settle.ts';
+import type { ScenarioResult } from './table.ts';
+import { tenantScenarios } from './tenants.ts';
+
+const scenarios: readonly Scenario[] = [
+  ...budgetScenarios,
+  ...settleScenarios,
+  ...tenantScenarios,
+  ...answerScenarios,
+  ...commandScenarios,
+];
+
+/** How long one scenario may take, in milliseconds. */
+const limit = 30_000;
+
+async function countsOf(run: () => Promise<Counts>): Promise<Counts | undefined> {
+  const ending = await settleWithin(run(), limit);
+  if (ending.how === 'threw') throw ending.error;
+  return ending.how === 'returned' ? ending.value : undefined;
+}
+
+/** Plays every scenario, for this client alone or for its peers too. */
+export async function playAll(withPeers: boolean): Promise<ScenarioResult[]> {
+  const results: ScenarioResult[] = [];
+  for (const { id, label, promise, isKept, ours, peers = {} } of scenarios) {
+    const own = await countsOf(ours);
+    const others = await Promise.all(
+      Object.entries(withPeers ? peers : {}).map(async ([name, run]) => {
+        const counts = await countsOf(run);
+        return { package: name, ...(counts && { counts }) };
+      }),
+    );
+    const packages = [{ package: 'model-gateway', ...(own && { counts: own }) }, ...others];
+    results.push({ id, label, promise, isKept: own !== undefined && isKept(own), packages });
+  }
+  return results;
+}
+
+/** The broken promises of this client. */
+export function scenarioProblems(results: readonly ScenarioResult[]): string[] {
+  const broken = results.filter(({ isKept }) => !isKept);
+  return broken.map(({ label, promise, packages: [own] }) => {
+    const { requests, charges, notes } = own?.counts ?? {};
+    return `${label}: promised ${promise}; ${JSON.stringify({ requests, charges, ...notes })}`;
+  });
+}
