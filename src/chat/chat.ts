@@ -43,7 +43,7 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { rejectCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { copyRunParams, peek, readNow } from '../snapshot.ts';
-import { ChatRun, type FollowCaller } from './run.ts';
+import { ChatRun, type FollowCaller, type Warn } from './run.ts';
 import {
   ChatCompletionRunner,
   ChatCompletionStream,
@@ -194,7 +194,7 @@ export class Completions {
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
     const [transport, given] = [this.transport().snapshot(performance.now()), asGiven(params)];
-    const run = new ChatRun<unknown>(peek(params, 'messages'));
+    const run = new ChatRun<unknown>(peek(params, 'messages'), warnBy(transport));
     const { signal } = run.controller;
     const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async () => {
@@ -256,7 +256,7 @@ export class Completions {
     const Runner =
       peek(params, 'stream') === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
     const [transport, given] = [this.transport().snapshot(), copyRunParams(params)];
-    const run = new ChatRun<unknown>(peek(given, 'messages'));
+    const run = new ChatRun<unknown>(peek(given, 'messages'), warnBy(transport));
     const { signal } = run.controller;
     const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async (runner: ChatCompletionRunner<unknown>) => {
@@ -290,6 +290,11 @@ export declare namespace Completions {
     ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction, ParsedFunctionToolCall,
   };
 }
+
+const warnBy =
+  ({ client }: Transport): Warn =>
+  (message, details) =>
+    client.log.write('warn', message, details);
 
 /** Not what helpers do for themselves: who only reads streams would load what checks a signal. */
 const followCaller =

@@ -6,6 +6,7 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionChunkChoice,
+  ChatCompletionSnapshot,
   ParsedChatCompletion,
   ParsedChatCompletionMessage,
 } from './types.ts';
@@ -33,9 +34,11 @@ export interface CompletionParser<Parsed> {
   /**
    * What the beginning of a text, or of the arguments of a tool, says so far; `null` when it is not parsed.
    *
-   * @param open - Whose text it is: the same object for each beginning of one text.
+   * @param key - The same object for each beginning of one text.
    */
-  beginning(open: object, text: string, tool?: string): unknown;
+  beginning(key: object, text: string, tool?: string): unknown;
+  /** Whether an answer that ends for this reason is an error instead of being parsed. */
+  rejects(reason: string): boolean;
   /**
    * Adds to a completion what its texts and tool calls are parsed as.
    *
@@ -133,6 +136,7 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
     const stream = await opening;
     run.stream = stream;
     run.accumulator = undefined;
+    run.parseSnapshot = this.#parser && (() => this.#parseSnapshot());
     run.emit('connect');
     let hasResults = false;
     for await (const chunk of stream) {
@@ -159,6 +163,8 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       const open = this.#run.accumulator?.choices.get(index);
       if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
     }
+    this.#run.parseSnapshot = undefined;
+    dropParsed(snapshot);
     if (this.#parser) return this.add(await this.#parser.apply(snapshot));
     leaveUnparsed(snapshot);
     return this.add(snapshot);
@@ -174,6 +180,22 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
       this.#emitText(piece, open);
       if (piece.delta.tool_calls) await this.#emitToolCalls(piece, open);
       if (piece.finish_reason) await this.#emitEnd(open, open.toolCalls.ended);
+    }
+  }
+
+  /** Adds what texts and arguments are parsed as so far. Called only when a snapshot is read. */
+  #parseSnapshot(): void {
+    const parser = this.#parser;
+    for (const open of this.#run.accumulator?.choices.values() ?? []) {
+      const { message } = open.choice;
+      if (parser?.of() && message.content !== null) {
+        Object.assign(message, { parsed: parser.beginning(open, message.content) });
+      }
+      for (const call of open.toolCalls.calls) {
+        if (call.type !== 'function' || !parser?.of(call.function.name)) continue;
+        const { name, arguments: text } = call.function;
+        Object.assign(call.function, { parsed_arguments: parser.beginning(call, text, name) });
+      }
     }
   }
 
@@ -217,13 +239,14 @@ export class ChatEngine<Parsed> implements RunResult<Parsed> {
         name,
         index,
         arguments: text,
-        parsed_arguments: this.#parser?.beginning(next, text, name) ?? null,
+        parsed_arguments: this.#parser?.beginning(next.call, text, name) ?? null,
         arguments_delta: piece?.arguments ?? '',
       });
     }
   }
 
   async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+    if (this.#parser?.rejects(open.choice.finish_reason)) return;
     await this.#emitTextDone(open);
     for (const call of calls.toSorted((one, other) => one.index - other.index)) {
       await this.#emitToolCallDone(call);
@@ -265,6 +288,16 @@ function functionCalls({ choices }: ParsedChatCompletion<unknown>): ChatCompleti
 
 function newCallId(): string {
   return `call_${Math.random().toString(36).slice(2)}`;
+}
+
+/** Removes what a snapshot was parsed as so far: the error of an answer that does not fit carries it. */
+function dropParsed({ choices }: ChatCompletionSnapshot): void {
+  for (const { message } of choices) {
+    delete message.parsed;
+    for (const call of message.tool_calls ?? []) {
+      if (call.type === 'function') delete call.function.parsed_arguments;
+    }
+  }
 }
 
 /** Makes a completion one of which nothing is parsed. */

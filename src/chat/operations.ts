@@ -5,6 +5,7 @@ import type { RequestOptions } from '../options.ts';
 import { askStream, askWhole, chatBody, wholeAnswer } from './calls.ts';
 import type {
   ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
   ChatCompletionTool,
 } from './params.ts';
@@ -83,7 +84,7 @@ export async function runTools(
   async function askOnce(): Promise<ParsedChatCompletion<unknown> | undefined> {
     // Providers refuse an empty list.
     const list = sent.length > 0 ? { tools: sent } : {};
-    const asked = { ...body, messages: [...run.messages], ...list };
+    const asked = { ...body, messages: historyOf(run, params.model), ...list };
     if (body.stream === true) return engine.read(askStream(transport, asked, options));
     const completion = await askWhole(transport, asked, options);
     run.emit('connect');
@@ -119,6 +120,20 @@ export async function runTools(
     afterEach: (completion) => afterCompletion?.(completion, runner),
   });
   return engine;
+}
+
+/** Models that need their reasoning back while they call tools: without it they fail or lose the thread. */
+const needsReasoning = /deepseek|kimi|moonshot|mimo|glm|minimax/i;
+
+/** Returns the conversation. Other models refuse or bill the `reasoning_content` of earlier answers. */
+function historyOf(run: ChatRun<unknown>, model: string): ChatCompletionMessageParam[] {
+  const answers = run.completions.filter(
+    (answer) => !needsReasoning.test(`${model} ${answer.model}`),
+  );
+  const without = new Set<unknown>(answers.map(({ choices }) => choices[0]?.message));
+  return run.messages.map((message) =>
+    without.has(message) ? { ...message, reasoning_content: undefined } : message,
+  );
 }
 
 /** How a tool is sent, and how it is called. */
@@ -199,11 +214,16 @@ export class OutputParser implements CompletionParser<unknown> {
     return this.#parsers.get(tool);
   }
 
-  beginning(open: object, text: string, tool?: string): unknown {
+  beginning(key: object, text: string, tool?: string): unknown {
     if (!this.#parsers.has(tool)) return null;
-    const json = this.#growing.get(open) ?? new GrowingJSON();
-    this.#growing.set(open, json);
+    const json = this.#growing.get(key) ?? new GrowingJSON();
+    this.#growing.set(key, json);
     return json.read(text);
+  }
+
+  rejects(reason: string): boolean {
+    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
+    return isNeeded && (reason === 'length' || reason === 'content_filter');
   }
 
   async apply(
@@ -211,11 +231,9 @@ export class OutputParser implements CompletionParser<unknown> {
     call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
   ): Promise<ParsedChatCompletion<unknown>> {
     const found = { completion, ...call };
-    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
-    for (const { finish_reason: reason } of isNeeded ? completion.choices : []) {
-      if (reason === 'length') throw new LengthFinishReasonError(found);
-      if (reason === 'content_filter') throw new ContentFilterFinishReasonError(found);
-    }
+    const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
+    if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(found);
+    if (rejected !== undefined) throw new ContentFilterFinishReasonError(found);
     const choices = completion.choices.map(async (choice) =>
       Object.assign(choice, { message: await this.#applyTo(choice.message, found) }),
     );

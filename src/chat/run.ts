@@ -9,6 +9,7 @@ import { ChatAccumulator } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
 import type {
   ChatCompletionChunk,
+  ChatCompletionSnapshot,
   ChatCompletionStreamEvents,
   CompletionUsage,
   ParsedChatCompletion,
@@ -97,6 +98,35 @@ export type Chunks = AsyncIterable<ChatCompletionChunk> &
 /** Aborts the run when its caller says so, until the function that it returns is called. */
 export type FollowCaller = (controller: AbortController) => () => void;
 
+/** Logs a warning. */
+export type Warn = (message: string, details: { readonly error: string }) => void;
+
+/** A promise that reports when it is awaited. */
+class AwaitedPromise<Value> extends Promise<Value> {
+  readonly #inner: Promise<Value>;
+  readonly #onAwait: () => void;
+
+  constructor(inner: Promise<Value>, onAwait: () => void) {
+    // `then` is overridden, so the promise itself never settles.
+    super(() => {});
+    this.#inner = inner;
+    this.#onAwait = onAwait;
+  }
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- awaiting calls it
+  override then<Fulfilled = Value, Rejected = never>(
+    onFulfilled?: ((value: Value) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    this.#onAwait();
+    return this.#inner.then(onFulfilled, onRejected);
+  }
+}
+
 /** How long work that does not listen to the signal is waited for after an abort. */
 const abortGraceMs = 500;
 
@@ -118,9 +148,18 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   done = new Promise<RunResult<Parsed>>(() => {});
   /** How the run ended; `undefined` until then. */
   end: { readonly failure?: Error } | undefined;
+  /** Whether a loop or an awaited promise receives the error of a failure. */
+  isObserved = false;
+  /** Adds to the snapshot what its texts are parsed as so far, if anything is parsed. */
+  parseSnapshot: (() => void) | undefined;
+  readonly #warn: Warn;
 
-  constructor(messages: readonly ChatCompletionMessageParam[] | undefined) {
+  constructor(
+    messages: readonly ChatCompletionMessageParam[] | undefined,
+    warn: Warn = (message, details) => console.warn(`[model-gateway] ${message}`, details),
+  ) {
     super();
+    this.#warn = warn;
     // Bad input is refused when it is sent.
     this.messages = Array.isArray(messages) ? [...messages] : [];
   }
@@ -136,8 +175,21 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     const accumulator = (this.accumulator ??= new ChatAccumulator(1));
     accumulator.add(chunk);
     for (const queue of this.readers.keys()) queue.push(chunk);
-    if (accumulator.partial) this.emit('chunk', chunk, accumulator.partial);
+    if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);
     return accumulator;
+  }
+
+  /** What the chunks of the current completion add up to. */
+  get snapshot(): ChatCompletionSnapshot | undefined {
+    this.parseSnapshot?.();
+    return this.accumulator?.partial;
+  }
+
+  /** Returns a promise for the caller. It never causes an unhandled rejection. */
+  promise<Value>(inner: Promise<Value>): Promise<Value> {
+    return new AwaitedPromise(ignoreRejection(inner), () => {
+      this.isObserved = true;
+    });
   }
 
   /** Fails with an error that the engine has no class for; see there. */
@@ -162,6 +214,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
 
   /** The chunks that come from now on. Leaving them aborts the run. */
   follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
+    this.isObserved = true;
     const queue = this.queue<ChatCompletionChunk>(() => this.controller.abort());
     this.readers.set(queue, takesMessages);
     return queue;
@@ -175,6 +228,14 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
    */
   start(work: () => Promise<RunResult<Parsed>>, follow?: FollowCaller): void {
     this.done = ignoreRejection(this.#run(work, follow));
+  }
+
+  /** The caller would not learn of the failure: `openai` ends the process here. */
+  #warnOf(failure: Error): void {
+    // What a listener throws may hold anything.
+    const error = GatewayError.isInstance(failure) ? failure.message : failure.name;
+    const unheard = 'failed, and no listener or awaited promise received its error';
+    this.#warn(`A stream or run of tools ${unheard}; listen to "error" or await done()`, { error });
   }
 
   async #run(
@@ -195,7 +256,11 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       const failure = cause instanceof Error ? cause : new Error(String(cause));
       this.end = { failure };
       if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
-      else this.emitLast('error', failure);
+      else {
+        const isReceived = this.isObserved || this.has('error');
+        this.emitLast('error', failure);
+        if (!isReceived) this.#warnOf(failure);
+      }
       throw failure;
     } finally {
       release?.();

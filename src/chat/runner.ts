@@ -1,13 +1,13 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import type { StreamVerdict } from '../streams/errors.ts';
-import { ignoreRejection } from '../streams/stream-reader.ts';
+import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
 import { chatLines } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
 import { ChatRun, type FollowCaller, type RunResult } from './run.ts';
 import type {
-  ChatCompletion,
   ChatCompletionChunk,
+  ChatCompletionSnapshot,
   ChatCompletionStreamEvents,
   CompletionUsage,
   ParsedChatCompletion,
@@ -30,9 +30,9 @@ type Listener<Parsed, Event extends keyof ChatCompletionStreamEvents<Parsed>> = 
  * in. `chat.completions.runTools()` gives one; with `stream: true`, and from
  * `chat.completions.stream()`, it is a `ChatCompletionStream`.
  *
- * The work begins at once, whether or not anybody listens. A failure is given to the listeners of
- * `error` (`abort` when the caller aborted) and to every promise of a method, now or later; when nobody
- * asks it is dropped, and never an unhandled rejection.
+ * The work begins at once, with or without listeners. A failure goes to the listeners of `error`
+ * (`abort` if the caller aborted) and rejects every promise of a method, now or later. It is never an
+ * unhandled rejection; if no listener, loop or awaited promise receives it, a warning is logged.
  *
  * @example
  * const runner = client.chat.completions.runTools({ model, messages, tools });
@@ -115,13 +115,14 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     event: Event,
   ): Promise<EmittedValue<ChatCompletionStreamEvents<Parsed>[Event]>>;
   emitted(event: keyof ChatCompletionStreamEvents<Parsed>): Promise<unknown> {
-    const events = this.events(event);
+    const events = this.#queue(event);
     const emitted = events.next().then(({ value }) => {
       void events.return?.();
       if (!value) return this.#run.fail(`The stream ended without an event "${event}".`);
       return value.length > 1 ? value : value[0];
     });
-    return ignoreRejection(emitted);
+    if (event === 'error') this.#run.isObserved = true;
+    return this.#run.promise<unknown>(emitted);
   }
 
   /**
@@ -131,6 +132,13 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   events<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
     event: Event,
   ): AsyncIterableIterator<ChatCompletionStreamEvents<Parsed>[Event], undefined> {
+    this.#run.isObserved = true;
+    return this.#queue(event);
+  }
+
+  #queue<Event extends keyof ChatCompletionStreamEvents<Parsed>>(
+    event: Event,
+  ): ChunkQueue<ChatCompletionStreamEvents<Parsed>[Event]> {
     const listener = (...values: ChatCompletionStreamEvents<Parsed>[Event]): void =>
       queue.push(values);
     const queue = this.#run.queue<ChatCompletionStreamEvents<Parsed>[Event]>(() =>
@@ -206,17 +214,17 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   }
 
   #final<Value>(read: (result: RunResult<Parsed>) => Value): Promise<Value> {
-    return ignoreRejection(this.#run.done.then(read));
+    return this.#run.promise(this.#run.done.then(read));
   }
 }
 
 /**
  * A streamed chat completion with events, a growing snapshot and promises for what it ends in.
  *
- * The request is sent at once, and the stream read as fast as it comes, whether or not anybody
- * listens. A failure is given to the listeners of `error` (`abort` when the caller aborted), to the
- * loop over the chunks, and to every promise of a method, now or later; when nobody asks it is
- * dropped, and never an unhandled rejection.
+ * The request is sent at once, and the stream is read as fast as it comes, with or without listeners. A
+ * failure goes to the listeners of `error` (`abort` if the caller aborted) and to the loop over the
+ * chunks, and rejects every promise of a method, now or later. It is never an unhandled rejection; if no
+ * listener, loop or awaited promise receives it, a warning is logged.
  *
  * @example
  * ```ts
@@ -249,9 +257,12 @@ export class ChatCompletionStream<Parsed = null>
     return streamFrom(readable);
   }
 
-  /** What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing. */
-  get currentChatCompletionSnapshot(): ChatCompletion | undefined {
-    return this.#run.accumulator?.partial;
+  /**
+   * What the chunks of the completion so far add up to; `undefined` before the first. It goes on growing,
+   * as do `parsed` and `parsed_arguments` in it, which are not checked before the end.
+   */
+  get currentChatCompletionSnapshot(): ChatCompletionSnapshot | undefined {
+    return this.#run.snapshot;
   }
 
   /** How the stream ended; `undefined` until then. */

@@ -392,6 +392,27 @@ export interface ParsedChatCompletion<Parsed> extends ChatCompletion {
   choices: ParsedChoice<Parsed>[];
 }
 
+/** A message that is still growing. */
+interface ChatCompletionSnapshotMessage extends ChatCompletionMessage {
+  /** The text parsed as far as it goes, not checked; missing if nothing is parsed. */
+  parsed?: unknown;
+  tool_calls?: ParsedChatCompletionMessageToolCall[] | null | undefined;
+}
+
+interface ChatCompletionSnapshotChoice extends ChatCompletionChoice {
+  message: ChatCompletionSnapshotMessage;
+}
+
+/** What the chunks of a completion add up to so far. */
+export interface ChatCompletionSnapshot extends ChatCompletion {
+  choices: ChatCompletionSnapshotChoice[];
+}
+
+// The parts under the names that code for `openai` uses.
+export declare namespace ChatCompletionSnapshot {
+  export { ChatCompletionSnapshotChoice as Choice };
+}
+
 /** The next piece of the text. */
 export interface ContentDeltaEvent {
   delta: string;
@@ -478,7 +499,7 @@ export interface ChatCompletionStreamEvents<Parsed = null> {
   /** The gateway has begun to answer. */
   connect: [];
   /** A chunk has come. The snapshot is what all chunks so far add up to; it goes on growing. */
-  chunk: [chunk: ChatCompletionChunk, snapshot: ChatCompletion];
+  chunk: [chunk: ChatCompletionChunk, snapshot: ChatCompletionSnapshot];
   /** Text has come; the snapshot is all text of this completion so far. */
   content: [delta: string, snapshot: string];
   'content.delta': [event: ContentDeltaEvent];

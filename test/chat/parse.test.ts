@@ -414,6 +414,60 @@ describe('chat.completions.stream() with a format', () => {
     expect(message.parsed).toEqual({ city: 'Rome', days: 7 });
   });
 
+  test('grows the parsed text in its snapshots', async () => {
+    const { client } = scripted([streamed('{"city":"Rome","days":7}')]);
+    const seen: unknown[] = [];
+    const now: unknown[] = [];
+
+    const stream = client.chat.completions.stream({ ...ask, response_format });
+    stream.on('chunk', (_, { choices }) => seen.push(choices[0]?.message.parsed));
+    stream.on('content', () => {
+      now.push(stream.currentChatCompletionSnapshot?.choices[0]?.message.parsed);
+    });
+    await stream.done();
+
+    expect(seen).toContainEqual({ city: 'Rom' });
+    expect(seen).toContainEqual({ city: 'Rome', days: 7 });
+    expect(seen).toEqual(expect.arrayContaining(now));
+  });
+
+  test('grows the parsed arguments in its snapshots, and drops them if they do not fit', async () => {
+    const pieces = ['{"city"', ':"Rom', 'e","days":"x"}'];
+    const find = tool({ name: 'find', schema: Place });
+    const chunks = pieces.map((text, at) => ({
+      choices: [
+        {
+          index: 0,
+          delta: {
+            tool_calls: [
+              {
+                index: 0,
+                id: 'c1',
+                function: { name: at === 0 ? 'find' : undefined, arguments: text },
+              },
+            ],
+          },
+          finish_reason: null,
+        },
+      ],
+    }));
+    const stop = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+    const { client } = scripted([eventStream(...chunks, stop, '[DONE]')]);
+    const seen: unknown[] = [];
+
+    const stream = client.chat.completions
+      .stream({ ...ask, tools: [find] })
+      .on('chunk', (_, { choices }) => {
+        const [call] = choices[0]?.message.tool_calls ?? [];
+        if (call?.type === 'function') seen.push(structuredClone(call.function.parsed_arguments));
+      });
+    const error = await failureOf(stream.done());
+
+    expect(seen.slice(0, 3)).toEqual([{}, { city: 'Rom' }, { city: 'Rome', days: 'x' }]);
+    if (!(error instanceof InvalidOutputError)) expect.unreachable();
+    expect(JSON.stringify(error.completion)).not.toContain('parsed_arguments');
+  });
+
   test('asks an asynchronous validator once, before the end is told', async () => {
     const pause = new Promise<void>((resolve) => {
       setImmediate(resolve);
@@ -449,7 +503,7 @@ describe('chat.completions.stream() with a format', () => {
 
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject({ completion: { usage: usageChunk.usage } });
-    expect(done).toEqual(text === '' ? [] : [null]);
+    expect(done).toEqual(finish === 'stop' ? [null] : []);
     expect(stream.verdict).toBe('complete');
   });
 

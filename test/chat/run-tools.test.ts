@@ -37,8 +37,8 @@ interface Call {
 }
 
 /** An answer, in the form that the request asks for. */
-function answer(message: object, finish = 'stop') {
-  const head = { id: 'chatcmpl-1', created: 1, model: 'm' };
+function answer(message: object, finish = 'stop', model = 'm') {
+  const head = { id: 'chatcmpl-1', created: 1, model };
   return async (request: Request): Promise<Response> => {
     const body: unknown = await request.json();
     const isStreamed = Object(body).stream === true;
@@ -452,6 +452,35 @@ describe.each(modes)('chat.completions.runTools(), $mode answers', ({ run }) => 
     await expect(bodyOf(requests[1])).resolves.toMatchObject({
       messages: [{}, { tool_calls: ids.map((id) => ({ id })) }, {}, {}],
     });
+  });
+
+  test.each([
+    ['gpt-5', 'gpt-5-2026', {}],
+    ['deepseek-v4', 'm', { reasoning_content: 'Hm.' }],
+    ['my-model', 'moonshot/kimi-k3', { reasoning_content: 'Hm.' }],
+  ])('sends the reasoning back to models that need it: %s, %s', async (model, answered, kept) => {
+    const extra_content = { google: { thought_signature: 'abc' } };
+    const call = { index: 0, id: 'call_1', type: 'function', extra_content };
+    const tool_calls = [{ ...call, function: { name: 'find', arguments: '{"city":"Rome"}' } }];
+    const earlier = { role: 'assistant' as const, content: 'Yes?', reasoning_content: 'Earlier.' };
+    const { client, requests } = scripted([
+      answer(
+        { role: 'assistant', content: null, reasoning_content: 'Hm.', tool_calls },
+        'tool_calls',
+        answered,
+      ),
+      says('Done.'),
+    ]);
+
+    const runner = run(client, { model, messages: [...messages, earlier] });
+    await runner.done();
+
+    const body = await bodyOf(requests[1]);
+    const [, first, second]: unknown[] = Object(body).messages;
+    expect(first).toEqual(earlier);
+    expect(second).toMatchObject({ role: 'assistant', ...kept, tool_calls: [{ extra_content }] });
+    expect('reasoning_content' in Object(second)).toBe('reasoning_content' in kept);
+    expect(runner.messages[2]).toMatchObject({ reasoning_content: 'Hm.' });
   });
 
   test('sends nothing back that only this package knows', async () => {

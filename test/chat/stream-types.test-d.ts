@@ -76,7 +76,8 @@ function listen(stream: ChatCompletionStream) {
   });
   stream.on('chunk', (chunk, snapshot) => {
     expectTypeOf(chunk).toEqualTypeOf<ChatCompletionChunk>();
-    expectTypeOf(snapshot).toEqualTypeOf<ChatCompletion>();
+    expectTypeOf(snapshot).toExtend<ChatCompletion>();
+    expectTypeOf(snapshot.choices[0]?.message.parsed).toBeUnknown();
   });
   // @ts-expect-error -- there is no such event
   stream.on('contents', () => undefined);
