@@ -1,4 +1,4 @@
-// Asks the gateway's books whether a call was charged whose answer was lost.
+// Looks up in the gateway's usage log whether a call was charged whose response was lost.
 import { APIError, Gateway, GatewayError, UnsupportedByGatewayError } from 'model-gateway';
 
 // The answer breaks off on its way: the worst moment, as the picture is paid for.
