@@ -1,4 +1,5 @@
 import { GatewayError, InvalidInputError } from './errors/gateway-error.ts';
+import { checkNames } from './option-names.ts';
 import type { RequestOptions } from './options.ts';
 
 /** Timers of every runtime hold 31 bits; longer ones fire at once. */
@@ -163,16 +164,33 @@ export function checkParams(method: string, params: unknown): void {
   checkReadable(params);
 }
 
-/** Refuses options that are not an object or cannot be read. */
-export function checkOptions(options: unknown): void {
+const noNames: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Refuses options that are not an object, cannot be read, or are misspelt.
+ *
+ * @returns See `checkNames`.
+ */
+export function checkOptions(
+  options: unknown,
+  kind: 'client' | 'call' = 'call',
+): ReadonlyMap<string, string> {
   checkObject('options', options);
-  if (typeof options === 'object' && options !== null) checkReadable(options);
+  if (typeof options !== 'object' || options === null) return noNames;
+  checkReadable(options);
+  return checkNames(options, kind);
 }
 
-/** Checks the options that only a call has. */
-export function checkRequestOptions(options: RequestOptions | null | undefined): void {
-  checkOptions(options);
-  if (options === undefined || options === null) return;
+/**
+ * Checks the options that only a call has.
+ *
+ * @returns See `checkNames`.
+ */
+export function checkRequestOptions(
+  options: RequestOptions | null | undefined,
+): ReadonlyMap<string, string> {
+  const ignored = checkOptions(options);
+  if (options === undefined || options === null) return ignored;
   const { signal, callId = '-', onUploadProgress } = options;
   checkSignal(signal);
   checkFunction('onUploadProgress', onUploadProgress);
@@ -182,4 +200,5 @@ export function checkRequestOptions(options: RequestOptions | null | undefined):
     checkObject(field, options[field]);
   }
   if (options.extraBody) checkReadable(options.extraBody, 'extraBody.');
+  return ignored;
 }

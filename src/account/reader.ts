@@ -1,4 +1,12 @@
-import { check, checkDuration, checkModel, checkObject, checkSignal, checkText } from '../check.ts';
+import {
+  check,
+  checkDuration,
+  checkModel,
+  checkObject,
+  checkOptions,
+  checkSignal,
+  checkText,
+} from '../check.ts';
 import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import { readBalance } from './balance.ts';
@@ -109,7 +117,7 @@ export function readOptions(
   options: AccountOptions | null,
   freshest: number,
 ): { readonly notBefore: number; readonly signal: AbortSignal | null | undefined } {
-  checkObject('options', options);
+  checkOptions(options);
   const { maxAge, signal } = options ?? {};
   checkSignal(signal);
   const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);

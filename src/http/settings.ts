@@ -8,6 +8,7 @@ import {
   checkLimit,
   checkNumber,
   checkObject,
+  checkOptions,
   checkRequestOptions,
   checkWord,
 } from '../check.ts';
@@ -34,6 +35,9 @@ function parseLogLevel(value: unknown, field: string): LogLevel {
 /** What a log line may carry: no key and no prompt, and of what a gateway says only what errors show. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** What was warned of already: a program may make a client for each of its requests. */
+const warned = new WeakMap<Logger, Set<string>>();
+
 class Log {
   readonly #logger: Logger;
   level: LogLevel;
@@ -54,6 +58,18 @@ class Log {
       this.#logger[level](`[model-gateway] ${message}`, details);
     } catch {
       // A logger that fails must not fail a call that is already paid for.
+    }
+  }
+
+  /** Warns of each message once for each logger. */
+  warnOnce(messages: Iterable<string>): void {
+    if (!this.enabled('warn')) return;
+    const before = warned.get(this.#logger) ?? new Set();
+    warned.set(this.#logger, before);
+    for (const message of messages) {
+      if (before.has(message)) continue;
+      before.add(message);
+      this.write('warn', message, {});
     }
   }
 }
@@ -132,10 +148,10 @@ export function mergeCallSettings(
  * @throws `InvalidInputError` naming the option that cannot work
  */
 export function settingsOfCall(
-  { call }: Pick<ClientSettings, 'call'>,
+  { call, log }: Pick<ClientSettings, 'call' | 'log'>,
   options: RequestOptions | null | undefined,
 ): CallSettings {
-  checkRequestOptions(options);
+  log.warnOnce(checkRequestOptions(options).values());
   const settings = mergeCallSettings(call, options);
   if (options) checkIdempotencyKey(options, settings.idempotency);
   return settings;
@@ -267,9 +283,11 @@ function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
 export function resolveSettings(options: GatewayOptions) {
   const isObject = typeof options === 'object' && options !== null;
   check(isObject, 'options', 'must be an object such as { apiKey, baseURL }.');
+  const ignored = checkOptions(options, 'client');
   const given = { ...options };
   const { bodyFormat = 'form' } = options;
   const log = resolveLog(options);
+  log.warnOnce(ignored.values());
   for (const name of ['fetch', 'onDrift', 'onRequest', 'onResponse'] as const) {
     checkFunction(name, options[name]);
   }

@@ -1,5 +1,5 @@
 import { ownCause } from '../answers/objects.ts';
-import { checkSignal, toInputError } from '../check.ts';
+import { checkOptions, checkSignal, toInputError } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import { APIConnectionTimeoutError, APIUserAbortError } from '../errors/api-errors.ts';
 import { asGiven } from '../given.ts';
@@ -130,6 +130,11 @@ export class Transport implements Caller {
   /** The root of the gateway, for work that needs it. */
   get baseURL(): string {
     return baseOf(this.client).root;
+  }
+
+  /** Refuses options that are misspelt, and warns of those that have no effect. */
+  checkNames(options: unknown): void {
+    this.client.log.warnOnce(checkOptions(options).values());
   }
 
   /**

@@ -1,12 +1,4 @@
-import {
-  check,
-  checkInteger,
-  checkModel,
-  checkNumber,
-  checkOptions,
-  checkParams,
-  checkText,
-} from '../check.ts';
+import { check, checkInteger, checkModel, checkNumber, checkParams, checkText } from '../check.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
@@ -117,7 +109,7 @@ export async function* generateManyImages(
   takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
   options: ImagesGenerateManyOptions,
 ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  checkOptions(options);
+  transport.checkNames(options);
   // Plain JavaScript may give none as `null`.
   const { concurrency: _, onProgress, ...request } = options ?? {};
   const concurrency = checkMany(options ?? {});

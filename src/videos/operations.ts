@@ -1,4 +1,3 @@
-import { checkOptions } from '../check.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
@@ -211,7 +210,7 @@ export async function* createAndWaitAll(
   given: VideoCreateAndWaitAllOptions,
   left: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-  checkOptions(given);
+  transport.checkNames(given);
   // Plain JavaScript may give none as `null`.
   const options = given ?? {};
   const { onProgress, onSubmitted } = options;

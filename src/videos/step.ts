@@ -1,5 +1,5 @@
 import { isObject } from '../answers/objects.ts';
-import { checkNumber, checkOptions } from '../check.ts';
+import { checkNumber } from '../check.ts';
 import { APIConnectionError, APIError, UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { followSignal, untilAborted } from '../http/abort.ts';
@@ -63,7 +63,7 @@ export class WaitScope {
 
   /** @param left - Aborted when nobody waits any more. */
   constructor(transport: Transport, options: VideoWaitOptions, left?: AbortSignal) {
-    checkOptions(options);
+    transport.checkNames(options);
     // Plain JavaScript may give none as `null`.
     this.settings = resolveWait(options ?? {});
     const { signal, request } = this.settings;
