@@ -6,9 +6,9 @@ type GivenFor<Client> = Client extends { readonly baseURL: string } ? Gateway : 
 /**
  * The same client, for code that asks for one of `openai`.
  *
- * The class there has private members, so the compiler lets no other class stand in for it, whatever it
- * can do. This changes nothing but the type: what the client does not serve, such as `responses`, is not
- * there, and whoever needs it fails on it.
+ * The class there has private members, so the compiler accepts no other class in its place. This changes
+ * nothing but the type: methods that the client does not serve, such as `responses.create()`, throw an
+ * error that says what to use instead.
  *
  * @example
  * const model = new OpenAIChatCompletionsModel(asOpenAI(client), 'gpt-4o-mini');

@@ -36,7 +36,7 @@ import { Images } from './images/images.ts';
 import type { ModelsPage, Model } from './models/answers.ts';
 import { Models, type Page, type PageResponse } from './models/models.ts';
 import { Videos } from './videos/videos.ts';
-import { Unserved } from './unserved.ts';
+import { createUnservedPrototype, Unserved } from './unserved.ts';
 import type { AudioResponseFormat } from './audio/types.ts';
 import type {
   ChatCompletionAllowedToolChoice,
@@ -185,6 +185,12 @@ export class Gateway {
   static readonly RateLimitError = RateLimitError;
   static readonly InternalServerError = InternalServerError;
   static readonly toFile = toFile;
+
+  static {
+    // Instrumentations of `openai` patch the prototypes of these. As types they are in the namespace below.
+    Object.assign(this, { Chat, Completions: Unserved, Embeddings, Images });
+    Object.setPrototypeOf(this.prototype, createUnservedPrototype());
+  }
 
   /** Chat in OpenAI's format, whole or streamed. */
   readonly chat: Chat;

@@ -27,3 +27,68 @@ export class Unserved {
     return this.fail();
   }
 }
+
+const anyRoute = 'request({ method, path, body }) where your gateway serves the route';
+const files = "post('/v1/files', { body: form }) with a FormData; calls that need a file take it";
+
+/** The resources of `openai` that this client does not have, and what to use instead. */
+const replacements: Readonly<Record<string, string>> = {
+  responses:
+    "post('/v1/responses', { body }), with stream: true for its events, or chat.completions",
+  files,
+  uploads: files,
+  batches: 'images.generateMany(), embeddings.createMany() or videos.createAndWaitAll()',
+  beta: 'chat.completions.parse(), stream() or runTools()',
+  admin: anyRoute,
+  containers: anyRoute,
+  contentProvenanceChecks: anyRoute,
+  conversations: anyRoute,
+  decisions: anyRoute,
+  evals: anyRoute,
+  fineTuning: anyRoute,
+  graders: anyRoute,
+  live: anyRoute,
+  realtime: anyRoute,
+  safety: anyRoute,
+  skills: anyRoute,
+  vectorStores: anyRoute,
+  webhooks: anyRoute,
+};
+
+/** Returns `target` with members for all other names: each throws when it is called, and has members too. */
+function withMembers(target: object, path: string, instead: string): object {
+  return new Proxy(target, {
+    get(_, name, receiver) {
+      const isOther = typeof name === 'symbol' || name === 'then' || name === 'toJSON';
+      if (isOther || name in target) return Reflect.get(target, name, receiver);
+      const member = `${path}.${name}`;
+      const call = (): never => {
+        const problem = `${member}() is not served here, and nothing was sent.`;
+        throw new GatewayError(problem, { outcome: 'not_sent', advice: `Use ${instead}.` });
+      };
+      return withMembers(call, member, instead);
+    },
+  });
+}
+
+/**
+ * Returns the prototype of the client's prototype. `client.responses` and the like can be read there, so
+ * that the first call of a method throws an error that says what to use instead. They are not `in` the
+ * client: frameworks take that for the feature.
+ */
+export function createUnservedPrototype(): object {
+  const resources = new Map<string, object>();
+  return new Proxy(
+    {},
+    {
+      get(target, name, receiver) {
+        const isUnserved = typeof name === 'string' && Object.hasOwn(replacements, name);
+        if (!isUnserved) return Reflect.get(target, name, receiver);
+        const known = resources.get(name);
+        const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
+        resources.set(name, resource);
+        return resource;
+      },
+    },
+  );
+}

@@ -104,6 +104,23 @@ export class GatewayPromise<T> extends Promise<T> {
     return { data, response, request_id: requestId ?? null };
   }
 
+  /**
+   * Returns the same call with its answer transformed. Instrumentations of `openai` call this method.
+   *
+   * @internal
+   */
+  _thenUnwrap<Result>(transform: (data: T) => Result): GatewayPromise<Result> {
+    const transformed = this.state().answer.then((open) => ({
+      get response() {
+        return open.response;
+      },
+      requestId: open.requestId,
+      parse: async () => transform(await this),
+      raw: () => open.raw(),
+    }));
+    return new GatewayPromise(transformed);
+  }
+
   /** @internal */
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise: awaiting is what reads the body
   override then<Fulfilled = T, Rejected = never>(

@@ -1,0 +1,67 @@
+// How instrumentations of `openai` take hold of a client: they patch methods of prototypes, which they
+// find on its class, and transform what the methods return.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Gateway } from '../src/index.ts';
+import { emulated } from './helpers/clients.ts';
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+/** Replaces a method of a class that is found by its path on `Gateway`, until the test has finished. */
+function patch(path: string, method: string, wrap: (original: Function) => Function): void {
+  const found = path
+    .split('.')
+    .reduce<unknown>((owner, name) => Reflect.get(Object(owner), name), Gateway);
+  if (typeof found !== 'function') throw new Error(`There is no class ${path}.`);
+  const { prototype }: { prototype: object } = found;
+  const original: unknown = Reflect.get(prototype, method);
+  if (typeof original !== 'function') throw new Error(`There is no method ${method}.`);
+  Reflect.set(prototype, method, wrap(original));
+  onTestFinished(() => void Reflect.set(prototype, method, original));
+}
+
+describe('a method that is patched on its prototype', () => {
+  test.each<[path: string, method: string, call: (client: Gateway) => PromiseLike<unknown>]>([
+    ['Chat.Completions', 'create', ({ chat }) => chat.completions.create({ model: 'm', messages })],
+    ['Embeddings', 'create', ({ embeddings }) => embeddings.create({ model: 'm', input: 'Hi' })],
+    ['Images', 'generate', ({ images }) => images.generate({ model: 'm', prompt: 'A cat' })],
+  ])('%s.%s is called, and keeps its answer', async (path, method, call) => {
+    const { client, emulator } = emulated();
+    const plain = await call(client);
+    const seen: unknown[] = [];
+    patch(
+      path,
+      method,
+      (original) =>
+        function patched(this: unknown, ...args: unknown[]): unknown {
+          seen.push(args[0]);
+          return Reflect.apply(original, this, args);
+        },
+    );
+
+    const answer = await call(client);
+
+    expect(seen).toHaveLength(1);
+    expect(Object.keys(Object(answer))).toEqual(Object.keys(Object(plain)));
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  test('Completions.create is there, and rejects as before', async () => {
+    patch('Completions', 'create', (original) => original);
+
+    await expect(emulated().client.completions.create({})).rejects.toThrow('not served');
+  });
+});
+
+test('the promise of a call can be transformed, and keeps its response', async () => {
+  const { client, emulator } = emulated();
+  const call = client.chat.completions.create({ model: 'm', messages });
+
+  const transformed = call._thenUnwrap(({ choices }) => choices.length);
+
+  expect(await transformed).toBe(1);
+  const { data, response } = await transformed.withResponse();
+  expect([data, response.status]).toEqual([1, 200]);
+  expect((await transformed.asResponse()).headers.get('content-type')).toContain('json');
+  expect((await call).choices).toHaveLength(1);
+  expect(emulator.requests).toHaveLength(1);
+});
