@@ -194,7 +194,11 @@ export class Completions {
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
     const [transport, given] = [this.transport().snapshot(performance.now()), asGiven(params)];
-    const run = new ChatRun<unknown>(peek(params, 'messages'), warnBy(transport));
+    const run = new ChatRun<unknown>(
+      peek(params, 'messages'),
+      warnBy(transport),
+      peek(options, 'signal'),
+    );
     const { signal } = run.controller;
     const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async () => {
@@ -256,7 +260,11 @@ export class Completions {
     const Runner =
       peek(params, 'stream') === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
     const [transport, given] = [this.transport().snapshot(), copyRunParams(params)];
-    const run = new ChatRun<unknown>(peek(given, 'messages'), warnBy(transport));
+    const run = new ChatRun<unknown>(
+      peek(given, 'messages'),
+      warnBy(transport),
+      peek(options, 'signal'),
+    );
     const { signal } = run.controller;
     const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async (runner: ChatCompletionRunner<unknown>) => {

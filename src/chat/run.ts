@@ -3,7 +3,7 @@ import { APIUserAbortError } from '../errors/api-errors.ts';
 import { withAbortGrace } from '../http/abort.ts';
 import { runAborted, truncated } from '../streams/errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
-import { ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
+import { type Aborted, ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import type { Stream } from '../streams/stream.ts';
 import { ChatAccumulator } from './accumulator.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
@@ -153,13 +153,17 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   /** Adds to the snapshot what its texts are parsed as so far, if anything is parsed. */
   parseSnapshot: (() => void) | undefined;
   readonly #warn: Warn;
+  readonly #signal: AbortSignal | null | undefined;
 
+  /** @param signal - The caller's. An abort stops loops over the chunks also after the end of the run. */
   constructor(
     messages: readonly ChatCompletionMessageParam[] | undefined,
     warn: Warn = (message, details) => console.warn(`[model-gateway] ${message}`, details),
+    signal?: AbortSignal | null,
   ) {
     super();
     this.#warn = warn;
+    this.#signal = signal;
     // Bad input is refused when it is sent.
     this.messages = Array.isArray(messages) ? [...messages] : [];
   }
@@ -203,8 +207,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   }
 
   /** A loop over what is pushed, which ends with the run. */
-  queue<Item>(onLeave: () => void): ChunkQueue<Item> {
-    const queue = new ChunkQueue<Item>(onLeave);
+  queue<Item>(onLeave: () => void, readAborted?: () => Aborted | undefined): ChunkQueue<Item> {
+    const queue = new ChunkQueue<Item>(onLeave, readAborted);
     this.done.then(
       () => queue.end(undefined),
       (error: unknown) => queue.end(error),
@@ -212,10 +216,16 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return queue;
   }
 
-  /** The chunks that come from now on. Leaving them aborts the run. */
+  /** The chunks that come from now on, until an abort. Leaving them aborts the run. */
   follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
     this.isObserved = true;
-    const queue = this.queue<ChatCompletionChunk>(() => this.controller.abort());
+    const queue = this.queue<ChatCompletionChunk>(
+      () => this.controller.abort(),
+      () => {
+        const aborted = [this.controller.signal, this.#signal].find((signal) => signal?.aborted);
+        return aborted ? { failure: runAborted(aborted) } : undefined;
+      },
+    );
     this.readers.set(queue, takesMessages);
     return queue;
   }

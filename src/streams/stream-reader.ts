@@ -21,11 +21,19 @@ export interface ItemSource<Item> {
    */
   next(): Promise<IteratorResult<Item, undefined>>;
   /**
-   * Leaves the stream: what was not read is dropped and the connection closed. Never throws.
+   * Leaves the stream: drops the unread items and closes the connection. Never throws.
    *
    * @param isDropped - Whether nobody can read it any more, of which the logger is told.
    */
   close(isDropped?: boolean): void;
+  /** The abort by the caller, after which no item is handed out; `undefined` until then. */
+  readonly aborted: Aborted | undefined;
+}
+
+/** An abort by the caller. */
+export interface Aborted {
+  /** The error that a loop throws which has not got every item; `undefined` when it ends quietly. */
+  readonly failure: unknown;
 }
 
 /** A stream that is being read. */
@@ -47,58 +55,87 @@ export function ignoreRejection<Value>(promise: Promise<Value>): Promise<Value> 
   return promise;
 }
 
-/** A result, or a promise that fails. */
-type Given<Item> = IteratorResult<Item, undefined> | Promise<never>;
-
 /** Hands items that are pushed to a loop that pulls. */
 export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> {
-  /** What nobody has asked for yet. */
-  #results: Given<Item>[] = [];
-  readonly #waiting: ((given: Given<Item>) => void)[] = [];
+  /** Items that were pushed and not read yet. */
+  #unread: IteratorResult<Item, undefined>[] = [];
+  /** The failure that the loop ends with after the unread items. */
+  #failure: unknown;
+  /** The failure of a loop that ends without one, although an abort has dropped items. */
+  #abortFailure: unknown;
+  readonly #waiting: ((result: IteratorResult<Item, undefined> | Promise<never>) => void)[] = [];
   #longestWaiting: Promise<unknown> | undefined;
   readonly #onLeave: (() => void) | undefined;
+  readonly #readAborted: (() => Aborted | undefined) | undefined;
   #isEnded = false;
 
-  /** @param onLeave - Called when the loop is left before the end. */
-  constructor(onLeave?: () => void) {
+  /**
+   * @param onLeave - Called when the loop is left before the end.
+   * @param readAborted - Returns the abort by the caller, which drops unread items also after the end.
+   */
+  constructor(onLeave?: () => void, readAborted?: () => Aborted | undefined) {
     this.#onLeave = onLeave;
+    this.#readAborted = readAborted;
   }
 
-  /** Whether somebody has asked for an item that has not come yet. */
+  /** Whether a read waits for an item. */
   get isAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
-  push(value: Item): void {
-    if (!this.#isEnded) this.#give({ done: false, value });
+  /** Whether there are items that were pushed and not read yet. */
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
   }
 
-  /** Ends the loop when it has taken what is there, with `failure` when there is one. */
-  end(failure: unknown): void {
+  push(value: Item): void {
+    if (this.#isEnded) return;
+    const answer = this.#waiting.shift();
+    if (answer === undefined) this.#unread.push({ done: false, value });
+    else answer({ done: false, value });
+  }
+
+  /** Ends the loop once it has read the items that are there, with `failure` when there is one. */
+  end(reason: unknown): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    // An iterator fails once and is done from then on.
-    if (failure !== undefined) {
+    const failure = reason ?? this.#abortFailure;
+    const answer = failure === undefined ? undefined : this.#waiting.shift();
+    if (answer === undefined) this.#failure = failure;
+    else {
       if (this.#longestWaiting !== undefined) void ignoreRejection(this.#longestWaiting);
-      this.#give(ignoreRejection(Promise.reject(failure)));
+      answer(ignoreRejection(Promise.reject(failure)));
     }
-    for (const answer of this.#waiting.splice(0)) answer(finished);
+    for (const rest of this.#waiting.splice(0)) rest(finished);
   }
 
-  /** Drops what nobody has asked for yet. */
-  clear(): void {
-    this.#results = [];
+  /** Ends the loop without the unread items. */
+  drop(failure?: unknown): void {
+    this.#unread = [];
+    this.#failure = undefined;
+    this.end(failure);
   }
 
-  #give(result: Given<Item>): void {
-    const answer = this.#waiting.shift();
-    if (answer === undefined) this.#results.push(result);
-    else answer(result);
+  /** Drops the unread items after an abort. A loop that has not ended yet waits for its end. */
+  #dropAborted(): void {
+    const aborted = this.hasUnread ? this.#readAborted?.() : undefined;
+    if (aborted === undefined) return;
+    const { failure } = aborted;
+    this.#unread = [];
+    if (!this.#isEnded) this.#abortFailure = failure;
+    else this.#failure = failure === undefined ? undefined : (this.#failure ?? failure);
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    const result = this.#results.shift();
+    this.#dropAborted();
+    const result = this.#unread.shift();
     if (result !== undefined) return Promise.resolve(result);
+    const failure = this.#failure;
+    if (failure !== undefined) {
+      // An iterator fails once and is done from then on.
+      this.#failure = undefined;
+      return ignoreRejection(Promise.reject(failure));
+    }
     if (this.#isEnded) return Promise.resolve(finished);
     const promise = new Promise<IteratorResult<Item, undefined>>((resolve) =>
       this.#waiting.push(resolve),
@@ -112,8 +149,7 @@ export class ChunkQueue<Item> implements AsyncIterableIterator<Item, undefined> 
 
   return(): Promise<IteratorResult<Item, undefined>> {
     const isLeft = !this.#isEnded;
-    this.clear();
-    this.end(undefined);
+    this.drop();
     if (isLeft) this.#onLeave?.();
     return Promise.resolve(finished);
   }
@@ -146,8 +182,12 @@ export function readStream<Item>(
   { format, limits }: StreamForm,
 ): StreamReading<Item> {
   const { controller, signal, error: base, maxBytes = Infinity, onTruncated } = context;
-  const items = new ChunkQueue<Item>();
+  const items = new ChunkQueue<Item>(undefined, readAborted);
   let hasNewItems = false;
+  let isGivenUp = false;
+  /** Whether the stream was ended by the caller's abort, and whether the end has aborted the request. */
+  let wasAborted = false;
+  let isAbortedByEnd = false;
   let isReading = false;
   let bytesRead = 0;
   let outcome: StreamOutcome | undefined;
@@ -204,7 +244,7 @@ export function readStream<Item>(
   }
 
   /** Nothing more of the answer will come: the body has ended or is broken, or is given up. */
-  function finish(broken?: { readonly cause: unknown }, isGivenUp = false): void {
+  function finish(broken?: { readonly cause: unknown }, givesUp = false): void {
     events.end();
     answer.takeEnd();
     const verdict = answer.verdict(broken !== undefined);
@@ -214,7 +254,7 @@ export function readStream<Item>(
     } else if (verdict !== 'complete' && onTruncated !== 'allow') {
       error = truncated(base, progress, verdict, broken?.cause);
     }
-    settle({ verdict, error }, isGivenUp);
+    settle({ verdict, error }, givesUp);
   }
 
   /** Ends the stream before its body has ended. */
@@ -222,12 +262,26 @@ export function readStream<Item>(
     settle({ verdict: answer.verdict(true), error });
   }
 
+  function readAborted(): Aborted | undefined {
+    if (signal?.aborted === true) return { failure: userAborted(base, progress, signal.reason) };
+    if (!wasAborted && (isAbortedByEnd || !controller.signal.aborted)) return undefined;
+    const { reason }: { reason: unknown } = controller.signal;
+    return { failure: reason instanceof GatewayError ? reason : undefined };
+  }
+
   function onAbort(): void {
     if (outcome !== undefined) return;
-    items.clear();
-    const { reason }: { reason: unknown } = controller.signal;
-    if (signal?.aborted === true) leave(userAborted(base, progress, signal.reason));
-    else leave(reason instanceof GatewayError ? reason : undefined);
+    wasAborted = true;
+    const failure = readAborted()?.failure;
+    items.drop(failure);
+    leave(failure);
+  }
+
+  /** Aborts the request that was given up. Until its items are read, an abort can come from the caller. */
+  function abortRequest(): void {
+    if (!isGivenUp || items.hasUnread || controller.signal.aborted) return;
+    isAbortedByEnd = true;
+    controller.abort();
   }
 
   function onPassed(limit: StreamLimit, timeout: number): void {
@@ -243,17 +297,17 @@ export function readStream<Item>(
    * Ends the stream. The rest of the body is given up with its connection, or, after a whole answer,
    * read to its end, so that the connection can be used again.
    */
-  function settle(end: StreamOutcome, isGivenUp = true): void {
+  function settle(end: StreamOutcome, givesUp = true): void {
     outcome = end;
+    isGivenUp = givesUp;
     timeouts?.stop();
     controller.signal.removeEventListener('abort', onAbort);
     signal?.removeEventListener('abort', onAbort);
-    if (isGivenUp) {
-      controller.abort();
-      cancel();
-    } else void drain();
     answer.flush();
     items.end(end.error);
+    if (isGivenUp) cancel();
+    else void drain();
+    abortRequest();
     context.release?.(end, progress);
   }
 
@@ -294,17 +348,22 @@ export function readStream<Item>(
     get usage() {
       return progress.usage;
     },
+    get aborted() {
+      return readAborted();
+    },
     next() {
       timeouts?.noteReader();
       const result = items.next();
       if (items.isAwaited) void read();
+      abortRequest();
       return result;
     },
     close(isDropped) {
+      items.drop();
+      abortRequest();
       if (outcome !== undefined) return;
       if (isDropped === true)
         context.warn?.('A stream was dropped before its end; it is closed now');
-      items.clear();
       leave();
     },
   };

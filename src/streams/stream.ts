@@ -5,7 +5,14 @@ import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from './errors.ts';
 import { jsonLines } from './events.ts';
 import type { StreamContext, StreamProtocol, UsageOf, WholeOf } from './protocol.ts';
-import { finished, type ItemSource, readStream, type StreamReading } from './stream-reader.ts';
+import {
+  type Aborted,
+  finished,
+  ignoreRejection,
+  type ItemSource,
+  readStream,
+  type StreamReading,
+} from './stream-reader.ts';
 
 /** Some runtimes do not have the symbols; compilers of `using` fall back to these. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
@@ -27,7 +34,7 @@ const dropped =
  * caller's `signal` was aborted. All of them carry what had arrived in `partial` and `usage`.
  *
  * `break`, `close()` and `controller.abort()` end the loop without an error and close the
- * connection: the caller asked for it. A stream that is never read is closed after `idleTimeout`, or
+ * connection. After an abort no item is handed out, even if all of them have arrived. A stream that is never read is closed after `idleTimeout`, or
  * when it is garbage collected, with a warning; better read it, close it, or declare it with
  * `using`.
  *
@@ -168,21 +175,38 @@ export function streamOf<Item>(
   return new Stream(reading, items);
 }
 
-/** Splits items in two. What one branch has read and the other has not is kept in memory. */
+/** Splits items in two. Items that one branch has read and the other has not are kept in memory. */
 function split<Item>(items: ItemSource<Item>): [ItemSource<Item>, ItemSource<Item>] {
-  /** For each branch that is not closed, the results that only the other one has asked for. */
-  const open = new Set<Promise<IteratorResult<Item, undefined>>[]>();
+  type Result = Promise<IteratorResult<Item, undefined>>;
+  /** For each branch that is not closed, the results that only the other one has read. */
+  const open = new Set<Result[]>();
+  const pull = (results: Result[]): Result => {
+    if (results.length === 0) {
+      const result = items.next();
+      for (const others of open) others.push(result);
+    }
+    return results.shift() ?? Promise.resolve(finished);
+  };
+  /** Drops the unread items of a branch, and ends it as the abort ends a loop. */
+  const dropUnread = async (results: Result[], { failure }: Aborted): Result => {
+    const unread = await Promise.all(results.splice(0));
+    const end = unread.at(-1)?.done === true ? finished : await pull(results);
+    if (unread[0]?.done !== true && failure !== undefined) throw failure;
+    return end;
+  };
   const branch = (): ItemSource<Item> => {
-    const results: Promise<IteratorResult<Item, undefined>>[] = [];
+    const results: Result[] = [];
     open.add(results);
     return {
+      get aborted() {
+        return items.aborted;
+      },
       next() {
         if (!open.has(results)) return Promise.resolve(finished);
-        if (results.length === 0) {
-          const result = items.next();
-          for (const others of open) others.push(result);
-        }
-        return results.shift() ?? Promise.resolve(finished);
+        const aborted = results.length > 0 ? items.aborted : undefined;
+        return aborted === undefined
+          ? pull(results)
+          : ignoreRejection(dropUnread(results, aborted));
       },
       close(isDropped) {
         open.delete(results);
