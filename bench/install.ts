@@ -70,7 +70,7 @@ async function sizeOf(directory: string): Promise<number> {
 
 /** What builds on the client: the command line, the playground and its server, adapters for other packages, guides. */
 const onTop =
-  /^dist\/(single\/)?(cli|program|playground|start|ai-sdk|otel|postgres|redis|bullmq|resources|llms)\b/;
+  /^dist\/(cli|program|playground|start|ai-sdk|otel|postgres|redis|bullmq|resources|llms)\b/;
 
 /** The bytes of the files that this package publishes: of all, and of the client alone. */
 async function ownSize(): Promise<{ readonly all: number; readonly client: number }> {

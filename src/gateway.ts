@@ -1,4 +1,5 @@
 import {
+  APIError,
   AuthenticationError,
   BadRequestError,
   ConflictError,
@@ -11,12 +12,10 @@ import {
   APIConnectionTimeoutError,
   APIUserAbortError,
 } from './errors/api-errors.ts';
-import { APIError } from './errors/by-status.ts';
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
 import { startCall, Transport } from './http/transport.ts';
-import { loadRare } from './load-rare.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
   HTTPMethod,
@@ -27,7 +26,7 @@ import type {
 import type { Stream } from './streams/stream.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
 import { Account } from './account/account.ts';
-import { loadCosts } from './account/load.ts';
+import { accountPart } from './account/costs.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -36,6 +35,7 @@ import { Images } from './images/images.ts';
 import type { ModelsPage, Model } from './models/answers.ts';
 import { Models, type Page, type PageResponse } from './models/models.ts';
 import { Videos } from './videos/videos.ts';
+import { callRoute } from './routes/routes.ts';
 import { createUnservedPrototype, Unserved } from './unserved.ts';
 import type { AudioResponseFormat } from './audio/types.ts';
 import type {
@@ -253,7 +253,7 @@ export class Gateway {
   readonly transport: () => Transport;
 
   constructor(options: GatewayOptions = {}) {
-    const transport = new Transport(resolveSettings(options), loadCosts);
+    const transport = new Transport(resolveSettings(options), accountPart);
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
@@ -365,7 +365,7 @@ export class Gateway {
     return startCall(options, () => {
       const whole: RouteRequest =
         typeof request === 'object' ? request : { ...options, method: request, path };
-      return this.transport().late(loadRare, (rare) => rare.callRoute, whole, whole);
+      return callRoute(this.transport(), whole);
     });
   }
 

@@ -1,7 +1,7 @@
 export { Gateway, Gateway as OpenAI, Gateway as default } from './gateway.ts';
 export { asOpenAI } from './as-openai.ts';
-export { APIError } from './errors/by-status.ts';
 export {
+  APIError,
   AuthenticationError,
   BadRequestError,
   ConflictError,

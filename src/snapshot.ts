@@ -1,5 +1,4 @@
 import { check, toInputError } from './check.ts';
-import { asGiven } from './given.ts';
 
 /** The parameters of one of many calls. */
 export interface Copied<Params> {
@@ -9,17 +8,44 @@ export interface Copied<Params> {
   readonly copy: Params;
 }
 
-/**
- * Reads input at once. The returned function returns it, or throws what is wrong with it: a call rejects
- * with that, and does not throw.
- */
-export function readNow<T>(input: unknown, read: () => T): () => T {
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function copyFields<Value>(value: Value, copyField: (item: unknown) => unknown): Value {
+  if (!isPlainObject(value)) return value;
+  try {
+    const copy = { ...value };
+    for (const [name, item] of Object.entries(copy)) Reflect.set(copy, name, copyField(item));
+    return copy;
+  } catch {
+    // The call that reads it refuses what cannot be read.
+    return value;
+  }
+}
+
+const copyList = (value: unknown): unknown => (Array.isArray(value) ? [...value] : value);
+
+/** Copies parameters and the lists in them, but not their items. Returns any other value as it is. */
+export const copyParams = <Value>(params: Value): Value => copyFields(params, copyList);
+
+/** Copies options and the lists, headers and plain objects in them. Returns any other value as it is. */
+export const copyOptions = <Value>(options: Value): Value =>
+  copyFields(options, (item) => {
+    if (item instanceof Headers) return new Headers(item);
+    return isPlainObject(item) ? { ...item } : copyList(item);
+  });
+
+/** Runs `read` at once. The returned function returns its result or throws its error. */
+function readNow<T>(read: () => T): () => T {
   try {
     const value = read();
     return () => value;
-  } catch (cause) {
+  } catch (error) {
     return () => {
-      throw toInputError(cause, input);
+      throw error;
     };
   }
 }
@@ -33,32 +59,21 @@ function isIterable(value: unknown): value is Iterable<unknown> {
  * yet to be sent. The returned function throws what is wrong with the list.
  */
 export function copyEach<Params>(params: Iterable<Params>): () => readonly Copied<Params>[] {
-  return readNow(params, () => {
+  return readNow(() => {
     const problem = 'must be a list, with the parameters of one call in each place.';
     check(isIterable(params), 'params', problem);
-    return Array.from(params, (original) => ({ original, copy: asGiven(original) }));
+    try {
+      return Array.from(params, (original) => ({ original, copy: copyParams(original) }));
+    } catch (cause) {
+      throw toInputError(cause, params);
+    }
   });
 }
 
 /** Copies a list, but not its items. The returned function throws the error of its iterator. */
-export function copyList<Item>(items: Iterable<Item>): () => Iterable<Item> {
+export function copyItems<Item>(items: Iterable<Item>): () => Iterable<Item> {
   // Anything else is refused by the call.
-  return readNow(items, () => (isIterable(items) ? [...items] : items));
-}
-
-/**
- * Copies the parameters of a run of tools, so that later changes do not reach requests that are yet to be
- * sent. Tools receive `toolContext` itself.
- */
-export function copyRunParams<Params extends { toolContext?: unknown }>(params: Params): Params {
-  if (typeof params !== 'object' || params === null) return params;
-  try {
-    const { toolContext } = params;
-    return { ...asGiven({ ...params, toolContext: undefined }), toolContext };
-  } catch {
-    // The run refuses what it cannot read.
-    return params;
-  }
+  return readNow(() => (isIterable(items) ? [...items] : items));
 }
 
 /** Reads a parameter before the call does, which refuses what cannot be read. */

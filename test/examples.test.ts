@@ -30,6 +30,7 @@ const expected: Readonly<Record<string, RegExp>> = {
   'run-tools':
     /calls get_weather\(.*\)\n.*celsius.*\n2 completions, \d+ tokens\n.*celsius.*\n4 turns/,
   speech: /Saved .*fox\.mp3, \d{4,} bytes/,
+  'speech-ffmpeg': /brown fox[\s\S]*(Played it|Could not play it)/,
   'stream-to-browser': /Why are dogs better than cats\?[\s\S]*\nstop, complete/,
   testing: /Charged once, and not sent again\./,
   tracing: /sky blue\?[\s\S]*\nattempt 1 429\nattempt 2 200\nchat gpt-4o-mini completed \d+/,

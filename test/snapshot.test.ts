@@ -42,14 +42,19 @@ function setUp() {
   return { client, emulator, sent };
 }
 
-/** Replaces every text in a value by tenant B's, and adds an entry to every list. */
+/** Replaces every field of an object by tenant B's, and adds an entry to every list. */
 function overwrite(value: unknown): void {
-  if (typeof value !== 'object' || value === null || typeof value === 'function') return;
-  for (const [name, item] of Object.entries(value)) {
-    if (typeof item === 'string') Reflect.set(value, name, 'tenant-b');
-    else if (name !== 'tools' && name !== 'functions') overwrite(item);
+  if (Array.isArray(value)) {
+    for (const item of value) overwrite(item);
+    value.push('tenant-b');
+    return;
   }
-  if (Array.isArray(value)) value.push('tenant-b');
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    if (Array.isArray(item)) item.push('tenant-b');
+    else if (typeof item === 'string') Reflect.set(value, name, 'tenant-b');
+    else if (name !== 'toolContext') Reflect.set(value, name, { 'x-tenant': 'tenant-b' });
+  }
 }
 
 const weather = tool({

@@ -1,6 +1,6 @@
 import type { Transport } from '../http/transport.ts';
-import { later } from '../load.ts';
-import { loadCosts } from './load.ts';
+import * as costs from './costs.ts';
+import * as reader from './reader.ts';
 import type {
   AccountOptions,
   Balance,
@@ -13,9 +13,6 @@ import type {
   Settlement,
   Spent,
 } from './types.ts';
-
-/** All that asks and reads: a page that never asks its account does not load it. */
-const loadReader = later('the account', () => import('./reader.ts'));
 
 /**
  * The gateway's books: what was charged, what is left, what things cost. Everything here only reads and
@@ -47,8 +44,7 @@ export class Account {
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
    */
   async charges(query: ChargesQuery = {}, options: AccountOptions = {}): Promise<Charges> {
-    const [reader, ...asked] = await this.transport().whenThere(loadReader, query, options);
-    return reader.charges(...asked);
+    return reader.charges(this.transport().snapshot(), query, options);
   }
 
   /**
@@ -58,8 +54,7 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway tells neither
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
-    const [reader, ...asked] = await this.transport().whenThere(loadReader, undefined, options);
-    return reader.balance(...asked);
+    return reader.balance(this.transport().snapshot(), undefined, options);
   }
 
   /**
@@ -68,8 +63,7 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway publishes none
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
-    const [costs, ...asked] = await this.transport().whenThere(loadCosts, undefined, options);
-    return costs.prices(...asked);
+    return costs.prices(this.transport().snapshot(), undefined, options);
   }
 
   /**
@@ -86,8 +80,7 @@ export class Account {
    * const { amount, why } = await gateway.account.estimate({ model, usage });
    */
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
-    const [costs, ...asked] = await this.transport().whenThere(loadCosts, query, options);
-    return costs.estimate(...asked);
+    return costs.estimate(this.transport().snapshot(), query, options);
   }
 
   /**
@@ -105,7 +98,6 @@ export class Account {
    * console.log(`about ${estimate.value.toFixed(2)} ${estimate.unit}`);
    */
   async spent(options?: { readonly group?: string | undefined }): Promise<Spent> {
-    const costs = await loadCosts();
     return costs.spent(this.transport(), options?.group);
   }
 
@@ -133,7 +125,6 @@ export class Account {
    * }
    */
   async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
-    const [reader, ...asked] = await this.transport().whenThere(loadReader, question, options);
-    return reader.settle(...asked);
+    return reader.settle(this.transport().snapshot(), question, options);
   }
 }

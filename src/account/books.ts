@@ -49,7 +49,7 @@ function readLine(raw: JsonObject): BookLine {
   };
   const taskId = textOf(other['task_id']);
   return hideRaw({
-    type: isNumber(type) ? (types[type] ?? `${type}`) : String(type ?? 'unknown'),
+    type: isNumber(type) ? (types[type] ?? `${type}`) : (textOf(type) ?? 'unknown'),
     amount: { value: quota, unit: 'quota' } as const,
     model: textOf(raw['model_name']),
     at: seconds * 1_000,

@@ -7,8 +7,6 @@ import { AccountReader, readOptions } from './reader.ts';
 import { fold, spentOf, sumsOf } from './spent.ts';
 import type { AccountOptions, CostEstimate, CostQuery, Prices, Spent } from './types.ts';
 
-export { fold };
-
 /** How old a price list may be that is used again, in milliseconds. */
 const pricesFreshFor = 600_000;
 
@@ -37,11 +35,12 @@ export async function estimate(
   check(isHeaders, 'headers', 'must be the headers of an answer, from withResponse().');
   const header = headers?.get('x-new-api-other-ratios') ?? null;
   const product = header === null ? 1 : parseRatios(header)?.product;
+  const counts = addUsage(usage ?? {});
   const list = await prices(caller, undefined, options);
   if (product === undefined) {
     return { why: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
   }
-  return costOf(list, { model, units: images * product, usage: addUsage(usage ?? {}) }, group);
+  return costOf(list, { model, units: images * product, usage: counts }, group);
 }
 
 /** What the calls of a client have come to, by the prices that were read last. */
@@ -51,7 +50,7 @@ export function spent(caller: Transport, group?: string): Spent {
 }
 
 /** Keeps a call within the budget of its client. */
-export const keepWithin: AccountPart['keepWithin'] = async (call, caller) => {
+const keepWithin: AccountPart['keepWithin'] = async (call, caller) => {
   const { client, scope, settings } = call;
   const { budget } = client.given();
   if (!budget) return;
@@ -73,6 +72,9 @@ export const keepWithin: AccountPart['keepWithin'] = async (call, caller) => {
   });
 };
 
-/** Settles a submission that a ledger knows. */
-export const settleCall: AccountPart['settleCall'] = (caller, ...asked) =>
-  AccountReader.of(caller).settleCall(...asked);
+/** The account's part in every call of a client. */
+export const accountPart: AccountPart = {
+  keepWithin,
+  fold,
+  settleCall: (caller, ...question) => AccountReader.of(caller).settleCall(...question),
+};

@@ -1,15 +1,40 @@
 import { isObject, textOf } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
+import { type AttemptEvidence, GatewayError } from '../errors/gateway-error.ts';
 import type { CallRecord, Calls } from '../observing/calls.ts';
-import { answeredIdsOf, answeredIn, isGatewayId } from './requests.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
   'must be an error of this package, a video task or its handle, or a request id; charges({ model, from, to }) lists what may fit a call without one.';
 
 const isText = (value: unknown): value is string => textOf(value) !== undefined;
+
+/** Returns whether the usage log uses an id: those begin with the time. Proxies in front add ids of their own. */
+function isGatewayId(id: string | undefined): boolean {
+  return /^20\d{12}/.test(id ?? '');
+}
+
+/** Returns the ids of a call's requests that got a response. */
+export function requestIdsOf({ attempts, answer }: CallRecord): readonly string[] {
+  return [...attempts, ...(answer ? [answer] : [])].flatMap(({ requestId }) => requestId ?? []);
+}
+
+/** The requests of calls whose error response was read to its end. */
+export function answeredIdsOf(calls: readonly CallRecord[]): readonly string[] {
+  return answeredIn(calls.flatMap(({ attempts }) => attempts));
+}
+
+/** The attempts whose error response was read to its end, by the ids of their requests. */
+function answeredIn(attempts: readonly AttemptEvidence[]): readonly string[] {
+  return attempts.flatMap(({ isAnswered, requestId }) => (isAnswered && requestId) || []);
+}
+
+/** Returns whether a request of a call may be in the usage log under an id that the client does not know. */
+export function hasUnnamedRequest({ attempts, answer, end }: CallRecord): boolean {
+  if (answer ? !isGatewayId(answer.requestId) : !end) return true;
+  return attempts.some(({ phase, requestId }) => phase !== 'connect' && !isGatewayId(requestId));
+}
 
 /** The requests that an error names. */
 function readError(error: GatewayError, { records }: Calls): Question {

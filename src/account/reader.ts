@@ -11,9 +11,14 @@ import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import { readBalance } from './balance.ts';
 import { BookReader, type Books } from './books.ts';
-import { lastEndOf, readQuestion } from './questions.ts';
+import {
+  answeredIdsOf,
+  hasUnnamedRequest,
+  lastEndOf,
+  readQuestion,
+  requestIdsOf,
+} from './questions.ts';
 import { type Reading, Routes, Shared } from './readings.ts';
-import { answeredIdsOf, hasUnnamedRequest, requestIdsOf } from './requests.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 

@@ -121,3 +121,18 @@ function write(text: string, bytes: Uint8Array<ArrayBuffer>): number {
     return -1;
   }
 }
+
+/** Returns whether a value is bytes in memory, also of another realm such as a test runner's. */
+export function isBinary(value: unknown): value is ArrayBuffer | ArrayBufferView {
+  return (
+    ArrayBuffer.isView(value) || Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+  );
+}
+
+/** Returns the same memory as bytes, or a copy of shared memory, which blobs and requests refuse. */
+export function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(data) ? data : new Uint8Array(data);
+  return buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(buffer, byteOffset, byteLength).slice();
+}

@@ -1,9 +1,9 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
-import { loadRare } from '../load-rare.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { AudioModel, SpeechModel } from '../types.ts';
+import { speak, transcribe, translate } from './operations.ts';
 import type {
   Transcription,
   TranscriptionCreateParams,
@@ -84,7 +84,7 @@ export class Speech {
     params: SpeechCreateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-    return this.transport().late(loadRare, (rare) => rare.speak, params, options);
+    return startCall(params, () => speak(this.transport(), params, options));
   }
 }
 
@@ -163,7 +163,7 @@ export class Transcriptions {
     params: TranscriptionCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranscription | Stream<TranscriptionStreamEvent>> {
-    return this.transport().late(loadRare, (rare) => rare.transcribe, params, options);
+    return startCall(params, () => transcribe(this.transport(), params, options));
   }
 }
 
@@ -232,7 +232,7 @@ export class Translations {
     params: TranslationCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyTranslation> {
-    return this.transport().late(loadRare, (rare) => rare.translate, params, options);
+    return startCall(params, () => translate(this.transport(), params, options));
   }
 }
 

@@ -4,7 +4,6 @@ import { textsOf } from './normalize.ts';
 import { chatChunkSchema, chatCompletionSchema, endsInError, isCompletion } from './schema.ts';
 import type { ChatCompletionCreateParamsBase } from './params.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { later } from '../load.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
@@ -55,9 +54,6 @@ export function chatBody(params: ChatCompletionCreateParamsBase): object {
   if (params.stream_options?.include_usage !== false) return body;
   return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
 }
-
-/** What helpers do: a page that only calls `create()` does not load it. */
-export const loadEngine = later('streams with events', () => import('./engine.ts'));
 
 export function askWhole(
   transport: Transport,

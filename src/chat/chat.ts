@@ -1,7 +1,7 @@
-import { checkParams } from '../check.ts';
-import { asGiven } from '../given.ts';
-import { later } from '../load.ts';
-import { askStream, askWhole, loadEngine } from './calls.ts';
+import { checkOptions, checkParams } from '../check.ts';
+import { askStream, askWhole } from './calls.ts';
+import { ChatEngine } from './engine.ts';
+import { askParsed, OutputParser, runTools } from './operations.ts';
 import type {
   ChatCompletionAllowedToolChoice,
   ChatCompletionAllowedTools,
@@ -40,9 +40,9 @@ import type {
 } from './params.ts';
 import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { rejectCall, type Transport } from '../http/transport.ts';
+import { rejectCall, startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { copyRunParams, peek, readNow } from '../snapshot.ts';
+import { copyOptions, copyParams, peek } from '../snapshot.ts';
 import { ChatRun, type FollowCaller, type Warn } from './run.ts';
 import {
   ChatCompletionRunner,
@@ -73,9 +73,6 @@ import type {
   ChatCompletionToolRunnerParams,
   RunnerOptions,
 } from './run-tools.ts';
-
-/** What parses answers and calls tools: a page that does neither does not load it. */
-const loadParsing = later('structured output and tools', () => import('./operations.ts'));
 
 /** Parameters of `chat.completions.stream()`: those of `create()`; `stream` is always on. */
 export type ChatCompletionStreamParams = Omit<ChatCompletionCreateParamsBase, 'stream'> & {
@@ -169,7 +166,7 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    return this.transport().late(loadParsing, (parsing) => parsing.askParsed, params, options);
+    return startCall(params, () => askParsed(this.transport(), params, options));
   }
 
   /**
@@ -193,25 +190,19 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    const [transport, given] = [this.transport().snapshot(performance.now()), asGiven(params)];
+    const [transport, given] = [this.transport().snapshot(), copyParams(params)];
     const run = new ChatRun<unknown>(
-      peek(params, 'messages'),
+      peek(given, 'messages'),
       warnBy(transport),
       peek(options, 'signal'),
     );
-    const { signal } = run.controller;
-    const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
+    const own = copyOptions(options);
     const work = async () => {
-      const own = takeOptions();
       checkParams('chat.completions.stream', given);
-      // Without either there is nothing to parse.
+      checkOptions(own);
       const isParsed = given?.response_format || given?.tools;
-      const [{ ChatEngine }, parsing] = await Promise.all([
-        transport.load(loadEngine, own),
-        isParsed && transport.load(loadParsing, own),
-      ]);
-      const engine = new ChatEngine(run, parsing && new parsing.OutputParser(given, 'stream'));
-      await engine.read(askStream(transport, given, own));
+      const engine = new ChatEngine(run, isParsed ? new OutputParser(given, 'stream') : undefined);
+      await engine.read(askStream(transport, given, { ...own, signal: run.controller.signal }));
       return engine;
     };
     return new ChatCompletionStream(run, work, followCaller(options));
@@ -259,18 +250,17 @@ export class Completions {
   ): ChatCompletionRunner<unknown> {
     const Runner =
       peek(params, 'stream') === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
-    const [transport, given] = [this.transport().snapshot(), copyRunParams(params)];
+    const [transport, given] = [this.transport().snapshot(), copyParams(params)];
     const run = new ChatRun<unknown>(
       peek(given, 'messages'),
       warnBy(transport),
       peek(options, 'signal'),
     );
+    const own = copyOptions(options);
     const { signal } = run.controller;
-    const takeOptions = readNow(options, () => ({ ...asGiven(options), signal }));
     const work = async (runner: ChatCompletionRunner<unknown>) => {
-      const own = takeOptions();
-      const { runTools } = await transport.load(loadParsing, own);
-      return runTools(transport, given, own, run, runner);
+      checkOptions(own);
+      return runTools(transport, given, { ...own, signal }, run, runner);
     };
     return new Runner(run, work, followCaller(options));
   }

@@ -3,6 +3,7 @@ import type { StreamVerdict } from '../streams/errors.ts';
 import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
 import { chatLines } from './accumulator.ts';
+import { ChatEngine } from './engine.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
 import { ChatRun, type FollowCaller, type RunResult } from './run.ts';
 import type {
@@ -316,10 +317,6 @@ function replay(
     const { signal } = run.controller;
     const stream = streamOfLines(readable, new AbortController(), chatLines, signal);
     try {
-      // No `later()`: what it says of charges is not true of a call that another program has made.
-      const { ChatEngine } = await import('./engine.ts').catch((cause: unknown) =>
-        run.fail('A part of model-gateway could not be loaded.', cause),
-      );
       const engine = new ChatEngine(run);
       await engine.read(stream);
       return engine;

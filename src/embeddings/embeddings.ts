@@ -1,6 +1,5 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
-import { loadRare } from '../load-rare.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type {
   Base64EmbeddingResponse,
@@ -10,7 +9,13 @@ import type {
   EmbeddingsCreateManyParams,
   ManyEmbeddings,
 } from './types.ts';
-import type { EmbeddingsCreateManyOptions } from './operations.ts';
+import {
+  createForEngine,
+  createMany,
+  embed,
+  type EmbeddingsCreateManyOptions,
+} from './operations.ts';
+import { copyOptions } from '../snapshot.ts';
 import type { EmbeddingModel } from '../types.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
@@ -53,7 +58,7 @@ export class Embeddings {
     options?: RequestOptions,
   ): GatewayPromise<CreateEmbeddingResponse>;
   create(params: EmbeddingCreateParams, options?: RequestOptions): GatewayPromise<AnyResponse> {
-    return this.transport().late(loadRare, (rare) => rare.embed, params, options);
+    return startCall(params, () => embed(this.transport(), params, options));
   }
 
   /** The same, with each vector as base64 text. */
@@ -80,7 +85,7 @@ export class Embeddings {
     params: EmbeddingCreateParams,
     options?: RequestOptions,
   ): GatewayPromise<AnyResponse> {
-    return this.transport().late(loadRare, (rare) => rare.createForEngine, params, options);
+    return startCall(params, () => createForEngine(this.transport(), params, options));
   }
 
   /**
@@ -104,12 +109,11 @@ export class Embeddings {
    * const { vectors } = await client.embeddings.createMany({ model, input: chapters });
    * ```
    */
-  async createMany(
+  createMany(
     params: EmbeddingsCreateManyParams,
     options?: EmbeddingsCreateManyOptions,
   ): Promise<ManyEmbeddings> {
-    const [rare, ...asked] = await this.transport().whenThere(loadRare, params, options);
-    return rare.createMany(...asked);
+    return createMany(this.transport().snapshot(), params, copyOptions(options) ?? {});
   }
 }
 

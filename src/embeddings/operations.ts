@@ -140,15 +140,15 @@ export interface EmbeddingsProgress {
 export async function createMany(
   transport: Transport,
   params: EmbeddingsCreateManyParams,
-  options: EmbeddingsCreateManyOptions = {},
+  options: EmbeddingsCreateManyOptions,
 ): Promise<ManyEmbeddings> {
   // All inputs are looked at before the first is paid for.
-  const body = embeddingBody('embeddings.createMany', params);
+  const body = { ...embeddingBody('embeddings.createMany', params) };
   checkOptions(options);
   const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
   const concurrency = checkMany(options);
-  const inputs = manyInputs(body.input);
+  const inputs = [...manyInputs(body.input)];
 
   const vectors: (Float32Array | undefined)[] = inputs.map(() => undefined);
   const usage = { prompt_tokens: 0, total_tokens: 0 };

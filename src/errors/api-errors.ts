@@ -84,15 +84,19 @@ export class APIError extends GatewayError {
   static override readonly kind: string = 'APIError';
 
   /**
-   * The error for an answer, as the `openai` package makes it: of the class for its status, about the field
-   * `error` of the parsed body. What only reads streams, `model-gateway/stream`, does without.
+   * Creates the error for a response, as `openai` does: of the class for its status, with the field
+   * `error` of the parsed body.
    */
-  declare static generate: (
+  static generate(
     status: number | undefined,
     answer: object | undefined,
     message: string | undefined,
     headers: Headers | undefined,
-  ) => APIError;
+  ): APIError {
+    if (!status || !headers) return new APIConnectionError({ message, cause: answer });
+    const error: unknown = answer && Reflect.get(answer, 'error');
+    return new (errorClassForStatus(status))(status, error, message, headers);
+  }
 
   /** HTTP status, for example `429`; `undefined` when there was no response. */
   declare readonly status: number | undefined;
@@ -294,4 +298,21 @@ export class UnexpectedResponseError extends APIError {
     this.issues = init.issues ?? [];
     Object.defineProperty(this, 'data', { value: init.data });
   }
+}
+
+const classByStatus: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  402: PaymentRequiredError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  413: RequestTooLargeError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+};
+
+/** Returns the error class for an HTTP status. */
+export function errorClassForStatus(status: number): typeof APIError {
+  return classByStatus[status] ?? (status >= 500 ? InternalServerError : APIError);
 }

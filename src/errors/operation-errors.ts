@@ -1,6 +1,10 @@
 import { isObject } from '../answers/objects.ts';
-import { APIError, type APIErrorInit, APIUserAbortError } from './api-errors.ts';
-import { errorClassForStatus } from './by-status.ts';
+import {
+  APIError,
+  type APIErrorInit,
+  APIUserAbortError,
+  errorClassForStatus,
+} from './api-errors.ts';
 
 /** What errors are made from, to make another one of the same failure. */
 function partsOf(error: APIError): [message: string, init: APIErrorInit] {

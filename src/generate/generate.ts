@@ -1,19 +1,18 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import type { Transport } from '../http/transport.ts';
-import { later } from '../load.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { copyRunParams } from '../snapshot.ts';
+import { copyOptions, copyParams } from '../snapshot.ts';
 import type { Stream } from '../streams/stream.ts';
 import type { GenerateContentParams } from './params.ts';
-import type {
-  GenerateToolRun,
-  GenerateToolRunOptions,
-  GenerateToolRunParams,
+import {
+  generateContent,
+  type GenerateToolRun,
+  type GenerateToolRunOptions,
+  type GenerateToolRunParams,
+  runTools,
+  streamContent,
 } from './operations.ts';
 import type { GenerateContentResponse } from './types.ts';
-
-/** All but the methods: a page that generates nothing does not load it. */
-const loadGenerate = later('content generation', () => import('./operations.ts'));
 
 /** Content generation in Gemini's format: `POST /v1beta/models/{model}:generateContent`. */
 export class Generate {
@@ -43,12 +42,7 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<GenerateContentResponse> {
-    return this.transport().late(
-      loadGenerate,
-      (generate) => generate.generateContent,
-      params,
-      options,
-    );
+    return startCall(params, () => generateContent(this.transport(), params, options));
   }
 
   /**
@@ -70,12 +64,7 @@ export class Generate {
     params: GenerateContentParams,
     options?: RequestOptions,
   ): GatewayPromise<Stream<GenerateContentResponse>> {
-    return this.transport().late(
-      loadGenerate,
-      (generate) => generate.streamContent,
-      params,
-      options,
-    );
+    return startCall(params, () => streamContent(this.transport(), params, options));
   }
 
   /**
@@ -100,17 +89,11 @@ export class Generate {
    * });
    * console.log(response.text);
    */
-  async runTools(
+  runTools(
     params: GenerateToolRunParams,
     options?: GenerateToolRunOptions,
   ): Promise<GenerateToolRun> {
-    const own = copyRunParams(params);
-    const transport = this.transport();
-    const [generate, snapshot, , more] = await transport.whenThere(
-      loadGenerate,
-      undefined,
-      options,
-    );
-    return generate.runTools(snapshot, own, more);
+    const transport = this.transport().snapshot();
+    return runTools(transport, copyParams(params), copyOptions(options));
   }
 }

@@ -63,7 +63,7 @@ function isList(value: unknown): value is readonly unknown[] {
 }
 
 /** A list of one, where there is no list. */
-export function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
+function toList<Item>(value: Item | readonly Item[]): readonly Item[] {
   return isList(value) ? value : [value];
 }
 
@@ -80,7 +80,7 @@ function isLeftOut(value: unknown): value is null | undefined {
 }
 
 /** Contents in the only form that the gateway takes. Texts and parts in a row are one turn of the user. */
-export function toContents(contents: ContentsInput): readonly Content[] {
+function toContents(contents: ContentsInput): readonly Content[] {
   const list = toList(contents);
   check(
     list.length > 0 && !list.some((content) => isLeftOut(content) || content === ''),
@@ -127,7 +127,7 @@ function checkSpelling(params: object): void {
  * The body of a generation. The gateway takes lists and camel case only, so single objects are
  * wrapped for the caller; the model goes into the path.
  */
-export function generateBody(params: GenerateContentParams, method: string): object {
+function generateBody(params: GenerateContentParams, method: string): object {
   checkParams(method, params);
   checkSpelling(params);
   const { model, contents, systemInstruction, safetySettings, tools, ...rest } = params;

@@ -2,7 +2,6 @@ import { isJSON, readErrorText } from '../answers/error-body.ts';
 import type { ReadCheck } from '../answers/reader.ts';
 import { isObject } from '../answers/objects.ts';
 import { toInputError } from '../check.ts';
-import { asGiven } from '../given.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
@@ -16,8 +15,7 @@ import {
 } from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
-import type { Watch } from '../observing/observe.ts';
-import { isObserved, observing } from '../observing/load.ts';
+import { isObserved, tracingChannel, type Watch, watchCall } from '../observing/observe.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import {
@@ -39,6 +37,7 @@ import {
 import { type FailedAttempt, decide, outcomeOf, pauseBefore } from './retry.ts';
 import { globalFetch, send, isRedirect, resolveRedirect } from './send.ts';
 import { type CallSettings, type ClientSettings, baseOf, settingsOfCall } from './settings.ts';
+import { copyOptions } from '../snapshot.ts';
 import type { JsonObject } from '../types.ts';
 import { buildQuery, buildURL } from './url.ts';
 
@@ -47,8 +46,6 @@ export interface Caller {
   readonly client: ClientSettings;
   /** What is remembered of its calls. */
   readonly calls: Calls;
-  /** When it was asked for, if that was before it could begin; on the clock of `performance.now()`. */
-  readonly askedAt: number | undefined;
   /**
    * Asks the budget of the client for a call that may cost something.
    *
@@ -56,7 +53,7 @@ export interface Caller {
    */
   keepWithin(call: LogicalCall): Promise<void>;
   /** Adds up what calls have come to, and forgets those that are of no more use. */
-  fold(): Promise<void>;
+  fold(): void;
 }
 
 /** How a success answer becomes what the caller gets. */
@@ -128,24 +125,24 @@ export class LogicalCall {
   readonly record: CallRecord;
 
   constructor(spec: CallSpec, caller: Caller) {
-    const { client, askedAt = performance.now() } = caller;
+    const { client } = caller;
     const { operation, download, path } = spec;
-    // What the caller gave may be used again as soon as anything is waited for.
-    const options = asGiven(spec.options);
+    // The caller may change its options as soon as the call awaits anything.
+    const options = copyOptions(spec.options);
     this.spec = options ? { ...spec, options } : spec;
     this.settings = settingsOfCall(client, options);
     this.params = paramsOf(this.spec);
     const { model, n, size, quality, duration, seconds = duration } = this.params;
     const { attempts } = this;
     this.record = { operation, model, n, size, quality, seconds, attempts };
-    this.startedAt = askedAt;
+    this.startedAt = performance.now();
     this.#id = options?.callId;
     this.client = client;
     this.#caller = caller;
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
     this.url = buildURL(baseOf(client).root, path, query);
-    this.scope = new CallScope(options?.signal, this.settings.totalTimeout, askedAt);
+    this.scope = new CallScope(options?.signal, this.settings.totalTimeout, this.startedAt);
   }
 
   /** Made when somebody asks: most calls succeed, and nobody does. */
@@ -179,12 +176,10 @@ export class LogicalCall {
     let hasBegun = false;
     try {
       if (!isWatched && isObserved(client)) {
-        // At once where it can be, so that the caller's trace is still the active one.
-        if (observing.part === undefined) await call.#untilObserved();
-        call.watch ??= observing.part?.watchCall(call, format.kind === 'events', observing.channel);
+        call.watch ??= watchCall(call, format.kind === 'events', tracingChannel);
         hasBegun = true;
         const work = () => LogicalCall.run(() => call, format, true);
-        return await (call.watch?.run(work) ?? work());
+        return await call.watch.run(work);
       }
       const body = (call.#body ??= await call.#prepareBody());
       if (client.given().budget && spec.charge !== 'free') {
@@ -217,12 +212,6 @@ export class LogicalCall {
       call.release({ error });
       throw error;
     }
-  }
-
-  /** Waits for the part that tells observers. What the caller gave is read before. */
-  async #untilObserved(): Promise<void> {
-    this.#body = await this.#prepareBody();
-    await this.scope.until(observing.load(this.client));
   }
 
   #prepareBody(): PreparedBody | Promise<PreparedBody> {

@@ -7,10 +7,10 @@ import {
   APIUserAbortError,
   UnexpectedRedirectError,
   UnexpectedResponseError,
+  errorClassForStatus,
   type APIError,
   type UnexpectedResponseErrorInit,
 } from '../errors/api-errors.ts';
-import { errorClassForStatus } from '../errors/by-status.ts';
 import {
   defaultAdvice,
   InvalidInputError,

@@ -50,18 +50,6 @@ export class GatewayPromise<T> extends Promise<T> {
   }
 
   /**
-   * Starts a call once `needed` has resolved.
-   *
-   * @internal
-   */
-  static when<Needed, T>(
-    needed: Promise<Needed>,
-    start: (needed: Needed) => GatewayPromise<T>,
-  ): GatewayPromise<T> {
-    return new GatewayPromise(needed.then((value) => start(value).state().answer));
-  }
-
-  /**
    * Returns the same call as a promise of a subclass.
    *
    * @internal

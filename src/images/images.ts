@@ -1,17 +1,21 @@
-import { asGiven } from '../given.ts';
 import type { GatewayPromise } from '../http/promise.ts';
-import { partFor, type Transport } from '../http/transport.ts';
-import { loadRare } from '../load-rare.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { type Copied, copyEach } from '../snapshot.ts';
+import { copyEach, copyOptions } from '../snapshot.ts';
 import type { Stream } from '../streams/stream.ts';
-import type {
-  ImageEditParamsBase,
-  ImageEditParamsNonStreaming,
-  ImageEditParamsStreaming,
-  ImageEditParams,
+import {
+  editImages,
+  type ImageEditParamsBase,
+  type ImageEditParamsNonStreaming,
+  type ImageEditParamsStreaming,
+  type ImageEditParams,
 } from './edit.ts';
-import type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './operations.ts';
+import {
+  generateImages,
+  generateManyImages,
+  type ImagesGenerateManyOptions,
+  type ImagesGenerateManyResult,
+} from './operations.ts';
 import type {
   Image,
   ImageEditCompletedEvent,
@@ -78,7 +82,7 @@ export class Images {
     params: ImageGenerateParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageGenStreamEvent>> {
-    return this.transport().late(loadRare, (rare) => rare.generateImages, params, options);
+    return startCall(params, () => generateImages(this.transport(), params, options));
   }
 
   /**
@@ -112,7 +116,7 @@ export class Images {
     params: Iterable<ImageGenerateParamsNonStreaming>,
     options: ImagesGenerateManyOptions = {},
   ): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-    return generateMany(this.transport().snapshot(), copyEach(params), asGiven(options));
+    return generateManyImages(this.transport().snapshot(), copyEach(params), copyOptions(options));
   }
 
   /**
@@ -151,17 +155,8 @@ export class Images {
     params: ImageEditParamsBase,
     options?: RequestOptions,
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
-    return this.transport().late(loadRare, (rare) => rare.editImages, params, options);
+    return startCall(params, () => editImages(this.transport(), params, options));
   }
-}
-
-async function* generateMany(
-  transport: Transport,
-  takeParams: () => readonly Copied<ImageGenerateParamsNonStreaming>[],
-  options: ImagesGenerateManyOptions,
-): AsyncGenerator<ImagesGenerateManyResult, void, undefined> {
-  const { generateManyImages } = await partFor(loadRare, options?.signal);
-  yield* generateManyImages(transport, takeParams, options);
 }
 
 // The types of `OpenAI.Images`.

@@ -179,7 +179,6 @@ const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId 
 
 export function listModels(
   transport: Transport,
-  _: undefined,
   options: RequestOptions | undefined,
 ): GatewayPromise<ModelsPage> {
   return transport.call('models.list', {}, modelsAnswer, options);

@@ -1,9 +1,8 @@
 import { GatewayPromise } from '../http/promise.ts';
 import type { Transport } from '../http/transport.ts';
-import { loadRare } from '../load-rare.ts';
 import type { RequestOptions } from '../options.ts';
 import type { WithRequestId } from '../types.ts';
-import type { ModelsPage, Model } from './answers.ts';
+import { listModels, type Model, type ModelsPage, retrieveModel } from './answers.ts';
 
 /** What `models.list()` returns: a promise for the page that can also be iterated itself. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
@@ -55,8 +54,7 @@ export class Models {
    * ```
    */
   list(options?: RequestOptions): ModelsPagePromise {
-    const list = this.transport().late(loadRare, (rare) => rare.listModels, undefined, options);
-    return ModelsPagePromise.of(list);
+    return ModelsPagePromise.of(listModels(this.transport(), options));
   }
 
   /**
@@ -69,7 +67,7 @@ export class Models {
    * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
    */
   retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
-    return this.transport().late(loadRare, (rare) => rare.retrieveModel, id, options);
+    return retrieveModel(this.transport(), id, options);
   }
 }
 

@@ -57,7 +57,7 @@ type Client = Pick<Gateway, 'baseURL' | 'videos'>;
  * Downloads the content of a completed task into a file. Free.
  *
  * It streams into a temporary file beside `to`, which takes its place only when everything has come and
- * length and digest, where the server gives one, are right. A download that breaks off is gone on with
+ * its length is right. A download that breaks off is gone on with
  * at its end where the server honours `Range`, and begins again elsewhere. Memory stays flat whatever
  * the size. The key is never sent on to another host. Limits of downloads, and content that is not there
  * yet, are waited for as `videos.downloadContent` does it.
@@ -208,11 +208,10 @@ class Download {
     const range = rangeOf(headers);
     if (part !== undefined) {
       const { start, total = part.total } = range ?? {};
-      const { digest } = part;
       if (start === file.size && isSameVersion(headers, part)) {
-        if (status === 416) return { ...openBytes(new Uint8Array()), total, digest };
+        if (status === 416) return { ...openBytes(new Uint8Array()), total };
         const isRest = total === (part.total ?? total) && !isEncoded(headers);
-        if (isRest) return openRest(response, { total, digest });
+        if (isRest) return openRest(response, total);
       }
       // Another part than the one that was asked for is of no use.
       await response.body?.cancel();
@@ -234,9 +233,9 @@ class Download {
   /** @param size - Of the file, where the answer tells it in another way than by its length. */
   async #openWhole(response: Response, size: number | undefined): Promise<OpenBody> {
     const body = await openResponse(response);
-    const { digest, isAsSent, total = size } = body;
+    const { isAsSent, total = size } = body;
     const validator = isAsSent ? validatorOf(response.headers) : undefined;
-    const known = { total: size ?? total, digest };
+    const known = { total: size ?? total };
     await this.#part.restart(validator === undefined ? undefined : { validator, ...known });
     return { ...body, ...known };
   }

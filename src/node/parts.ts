@@ -1,8 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { isObject, parseJSON } from '../answers/objects.ts';
 import { GrowingFile, isAlive, shortHash, thisProcess } from './durable.ts';
 
@@ -26,8 +24,6 @@ export interface Resumable {
   readonly validator: string;
   /** Its size in bytes, where it is known. */
   readonly total?: number | undefined;
-  /** Its digest, where it is known. */
-  readonly digest?: Digest | undefined;
 }
 
 /** Whether a body travels in another form than it is stored in. */
@@ -64,40 +60,6 @@ export function rangeOf(
   const start = Number.parseInt(begin ?? total, 10);
   if (Number.isNaN(start)) return undefined;
   return { start, total: total === '*' ? undefined : Number(total) };
-}
-
-/** A digest of a file, as its sender gave it. */
-export interface Digest {
-  readonly algorithm: 'sha512' | 'sha256';
-  /** In base64. */
-  readonly value: string;
-}
-
-/** How headers write digests (RFC 9530). */
-const digests = {
-  sha512: /\bsha-512=:([a-z\d+/]{86}==):/i,
-  sha256: /\bsha-256=:([a-z\d+/]{43}=):/i,
-} as const;
-
-/**
- * The strongest digest of the whole file that the headers of an answer tell, or `undefined`.
- *
- * @param isWhole - Whether the body of the answer is the whole file, as it is stored.
- */
-export function digestOf(headers: Headers, isWhole: boolean): Digest | undefined {
-  const text = `${headers.get('repr-digest')},${isWhole ? headers.get('content-digest') : ''}`;
-  for (const algorithm of ['sha512', 'sha256'] as const) {
-    const value = digests[algorithm].exec(text)?.[1];
-    if (value !== undefined) return { algorithm, value };
-  }
-  return undefined;
-}
-
-/** Whether a file has a digest. */
-export async function hasDigest(path: string, { algorithm, value }: Digest): Promise<boolean> {
-  const hash = createHash(algorithm);
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('base64') === value;
 }
 
 /** The files of a download that is under way: its bytes, and beside them what they are of. */
@@ -214,15 +176,9 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
 /** Reads notes; `undefined` when they are of no use. */
 function readResumable(text: string): Resumable | undefined {
   const noted = parseJSON(text);
-  const { validator, total, digest } = isObject(noted) ? noted : {};
+  const { validator, total } = isObject(noted) ? noted : {};
   if (typeof validator !== 'string') return undefined;
-  const { algorithm, value } = isObject(digest) ? digest : {};
-  const isKnown = algorithm === 'sha512' || algorithm === 'sha256';
-  return {
-    validator,
-    total: typeof total === 'number' ? total : undefined,
-    digest: isKnown && typeof value === 'string' ? { algorithm, value } : undefined,
-  };
+  return { validator, total: typeof total === 'number' ? total : undefined };
 }
 
 /** Makes a part one's own; `undefined` when somebody else was quicker. */

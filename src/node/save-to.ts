@@ -6,7 +6,7 @@ import { check, checkFunction, checkObject, checkSignal, checkText } from '../ch
 import { UnexpectedResponseError } from '../errors/api-errors.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { explainFileError, checkTarget, GrowingFile } from './durable.ts';
-import { digestOf, hasDigest, isEncoded, type Digest } from './parts.ts';
+import { isEncoded } from './parts.ts';
 
 /** An image as `images.generate()` gives it: its bytes as base64, or where it is. */
 export interface SavableImage {
@@ -25,8 +25,6 @@ export interface OpenBody {
   cancel(): void;
   /** Their number, where it is known. */
   readonly total: number | undefined;
-  /** Of the whole file, where it is known. */
-  readonly digest: Digest | undefined;
   /** Whether these are the bytes that were sent, and not decoded ones. */
   readonly isAsSent: boolean;
 }
@@ -62,8 +60,7 @@ export interface SavedFile {
  * Writes a result to disk.
  *
  * The bytes stream into a temporary file beside `path`, which takes its place only when everything
- * has come, so `path` never holds half a file. The length is checked, and a digest where the answer
- * has one. Memory stays flat whatever the size, except for base64 and data URLs.
+ * has come, so `path` never holds half a file. The length is checked. Memory stays flat whatever the size, except for base64 and data URLs.
  *
  * @param source - What `audio.speech.create()` or `videos.downloadContent()` returned, an image of
  * `images.generate()`, or bytes. The URL of an image is fetched without the key.
@@ -157,14 +154,11 @@ export async function receive(
 
 /** Checks a file that was received. */
 export async function checkWhole(
-  { total, digest }: Pick<OpenBody, 'total' | 'digest'>,
+  { total }: Pick<OpenBody, 'total'>,
   file: GrowingFile,
 ): Promise<void> {
   if (total !== undefined && file.size !== total) {
     throw notWhole(`${file.size} of ${total} bytes have come.`);
-  }
-  if (digest !== undefined && !(await hasDigest(file.path, digest))) {
-    throw notWhole(`its ${digest.algorithm} digest is not the one that was announced.`);
   }
 }
 
@@ -186,7 +180,7 @@ const dataPrefix = 'data:';
  */
 export async function openResponse(response: Response): Promise<OpenBody> {
   checkResponse(response);
-  const { body, headers, status } = response;
+  const { body, headers } = response;
   const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
   const first: Uint8Array[] = [];
   const head = (): string => Buffer.concat(first).toString('latin1', 0, dataPrefix.length);
@@ -210,18 +204,14 @@ export async function openResponse(response: Response): Promise<OpenBody> {
     read,
     cancel,
     total: /^\d+$/.test(length) && isAsSent ? Number(length) : undefined,
-    digest: isAsSent ? digestOf(headers, status === 200) : undefined,
     isAsSent,
   };
 }
 
-/** The body of an answer that holds the rest of a file of which so much is known. */
-export function openRest(
-  { body, headers }: Response,
-  { total, digest }: Pick<OpenBody, 'total' | 'digest'>,
-): OpenBody {
+/** Opens the body of a response that has the rest of a file of `total` bytes. */
+export function openRest({ body }: Response, total: number | undefined): OpenBody {
   const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
-  return { ...source, total, digest: digestOf(headers, false) ?? digest, isAsSent: true };
+  return { ...source, total, isAsSent: true };
 }
 
 export function openBytes(bytes: Uint8Array): OpenBody {
@@ -230,7 +220,6 @@ export function openBytes(bytes: Uint8Array): OpenBody {
     read: async () => left.shift(),
     cancel: () => {},
     total: bytes.byteLength,
-    digest: undefined,
     isAsSent: false,
   };
 }
@@ -264,7 +253,7 @@ async function openSavable(source: unknown, signal: AbortSignal | undefined): Pr
   if (source instanceof Uint8Array) return openBytes(source);
   if (source instanceof Blob) {
     const body = openStream(source.stream());
-    return { ...body, total: source.size, digest: undefined, isAsSent: true };
+    return { ...body, total: source.size, isAsSent: true };
   }
   if (isResponse(source)) return openResponse(source);
   const { b64_json: base64, url } = isObject(source) ? source : {};

@@ -13,10 +13,9 @@ import type { CallSpec, PreparedBody } from '../http/request.ts';
 import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
 import type { CallSettings, ClientSettings, LogDetails } from '../http/settings.ts';
+import { nodeProcess } from '../node-process.ts';
 import type { CallRecord, Ending } from './calls.ts';
 import { deepCopy, lazyCopy } from './view.ts';
-
-// It imports no code that others use: bundlers would put that into small files, which compress badly.
 
 /** What is told of a call. */
 interface WatchedCall {
@@ -38,6 +37,19 @@ export interface TracingChannel {
   readonly hasSubscribers: boolean;
   tracePromise(work: () => Promise<unknown>, message: object): Promise<unknown>;
 }
+
+const diagnostics = nodeProcess()?.getBuiltinModule?.('node:diagnostics_channel');
+
+/** The channel of Node's `diagnostics_channel` on which calls are traced; `undefined` elsewhere. */
+export const tracingChannel: TracingChannel | undefined =
+  diagnostics?.tracingChannel?.('model-gateway:call');
+
+/** Returns whether anything observes the calls of a client, be it only the log. */
+export const isObserved = ({ observers, onRequest, onResponse, log }: ClientSettings): boolean =>
+  log.enabled('info') ||
+  tracingChannel?.hasSubscribers === true ||
+  observers.length > 0 ||
+  (onRequest ?? onResponse) !== undefined;
 
 /** Tells all observers of one call. */
 export type Watch = ReturnType<typeof watchCall>;

@@ -1,7 +1,7 @@
-import { sniffLength, typeOfBytes } from '../answers/bytes.ts';
+import { bytesOf, isBinary, sniffLength, typeOfBytes } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
-import { bytesOf, isBinary } from '../given.ts';
+
 import { onAbort } from '../http/abort.ts';
 import { nodeProcess } from '../node-process.ts';
 import { baseName, nameOf, typeOfName } from './file-name.ts';

@@ -1,7 +1,6 @@
 import { sniffLength } from '../answers/bytes.ts';
 import { isObject } from '../answers/objects.ts';
 import { check, checkNumber } from '../check.ts';
-import { asGiven } from '../given.ts';
 import { writeJSON } from '../http/json.ts';
 import type { BodyEncoding } from '../http/request.ts';
 import { headOf, isUploadable, notFile, openFile, type OpenFile, reading } from './file-input.ts';
@@ -34,9 +33,7 @@ export function formFields(params: object, outer?: string): FormField[] {
 }
 
 /** The body of a request that is sent as a form. */
-export function formBody(given: FormFields): BodyEncoding {
-  // Files are read while they are sent.
-  const fields = asGiven(given);
+export function formBody(fields: FormFields): BodyEncoding {
   return {
     fields,
     encode(extra = {}, signal, onProgress) {

@@ -1,7 +1,5 @@
 import { check, checkInteger } from '../check.ts';
-import { asGiven } from '../given.ts';
-import { loadRare } from '../load-rare.ts';
-import type { FileOptions } from './file-input.ts';
+import { type FileOptions, readFile } from './file-input.ts';
 import {
   streamingFileMark,
   type ResponseLike,
@@ -44,9 +42,7 @@ export async function toFile(
   name?: string | null,
   options?: FileOptions,
 ): Promise<File> {
-  const given = asGiven(await value);
-  const { readFile } = await loadRare();
-  return readFile(given, name, options);
+  return readFile(await value, name, options);
 }
 
 /** What `toStreamingFile` may be told besides the name. */

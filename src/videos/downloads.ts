@@ -160,11 +160,9 @@ const lines = new WeakMap<object, DownloadLine>();
 
 export function download(
   transport: Transport,
-  [task, options, more]: readonly [
-    VideoTaskLike,
-    VideoDownloadOptions | null | undefined,
-    RequestOptions | undefined,
-  ],
+  task: VideoTaskLike,
+  options: VideoDownloadOptions | null | undefined,
+  more: RequestOptions | undefined,
 ): GatewayPromise<Response> {
   for (const given of [options, more]) {
     checkObject('options', given);

@@ -31,9 +31,6 @@ import type {
 } from './wait-options.ts';
 import { checkState } from './wait.ts';
 
-export { download } from './downloads.ts';
-export { creation, remixing } from './submit.ts';
-
 export function create(
   transport: Transport,
   params: VideoCreateParams,
@@ -44,7 +41,8 @@ export function create(
 
 export function remix(
   transport: Transport,
-  [task, params]: readonly [VideoTaskLike, VideoRemixParams],
+  task: VideoTaskLike,
+  params: VideoRemixParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
   return submit(transport, remixing(transport, task, params), options);

@@ -1,4 +1,3 @@
-import { asGiven } from '../given.ts';
 import { isObject } from '../answers/objects.ts';
 import {
   check,
@@ -24,6 +23,7 @@ import { jsonAnswer } from '../http/response.ts';
 import type { SubmittedRequest, Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
+import { copyOptions } from '../snapshot.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
@@ -92,11 +92,11 @@ export function creation(params: VideoCreateParams): Order {
     else for (const [index, image] of images.entries()) checkReference(`${name}[${index}]`, image);
   }
   const seconds = secondsText(params.seconds);
-  const fields = asGiven({
+  const fields = {
     ...params,
     seconds,
     input_reference: referenceOf(params.input_reference),
-  });
+  };
   return { operation: 'videos.create', fields, model: params.model };
 }
 
@@ -110,7 +110,7 @@ export function remixing(
   checkText('prompt', params.prompt, 'what to change');
   const { ref } = ownTask(transport, task);
   const { id: remixOf, model, trace: origin } = ref;
-  return { operation: 'videos.remix', fields: asGiven({ ...params }), remixOf, model, origin };
+  return { operation: 'videos.remix', fields: { ...params }, remixOf, model, origin };
 }
 
 function holdsFile(value: unknown): boolean {
@@ -337,8 +337,7 @@ async function settleCall(
   request: SubmittedRequest,
 ): Promise<Settled> {
   try {
-    const account = await transport.account();
-    const settled = await account.settleCall(transport, callId, request, signal);
+    const settled = await transport.account.settleCall(transport, callId, request, signal);
     const { requestId } = request;
     const { verdict, why, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
@@ -365,8 +364,8 @@ export function submit(
   order: Order,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  // A ledger is asked first, and the caller may use the options for the next call meanwhile.
-  const options = asGiven(given) ?? {};
+  // The ledger is read first; until then the caller may change its options.
+  const options = copyOptions(given) ?? {};
   if (ledgerCallOf(options) === undefined) return send(transport, order, options);
   const done = submitOnce(transport, order, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;

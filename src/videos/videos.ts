@@ -1,9 +1,10 @@
 import type { GatewayPromise } from '../http/promise.ts';
-import { partFor, type Transport } from '../http/transport.ts';
-import { later } from '../load.ts';
-import { asGiven } from '../given.ts';
+import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { copyEach, copyList } from '../snapshot.ts';
+import { download } from './downloads.ts';
+import * as operations from './operations.ts';
+import { creation, remixing } from './submit.ts';
+import { copyEach, copyItems, copyOptions } from '../snapshot.ts';
 import type {
   ImageInputReferenceParam,
   Video,
@@ -32,11 +33,6 @@ import type {
 } from './wait-options.ts';
 import type { VideoModel } from '../types.ts';
 
-/** Everything of videos but the methods: a page that makes no videos does not load it. */
-const loadVideos = later('videos', () => import('./operations.ts'));
-
-type Operations = Awaited<ReturnType<typeof loadVideos>>;
-
 /**
  * Video tasks: submit, wait, download, remix.
  *
@@ -49,7 +45,7 @@ export class Videos {
 
   /** @internal */
   constructor(transport: () => Transport) {
-    // A task lives at one gateway: its waits and its handle keep to the one that the client had.
+    // A task exists at one gateway, so a wait keeps the base URL and key that the client had at the call.
     this.transport = () => transport().snapshot();
   }
 
@@ -70,7 +66,7 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    return this.transport().late(loadVideos, (videos) => videos.create, params, options);
+    return startCall(params, () => operations.create(this.transport(), params, options));
   }
 
   /**
@@ -81,11 +77,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    // The handle itself, as it is noted of it that its task is completed.
-    const retrieve =
-      (videos: Operations) => (transport: Transport, _: unknown, own: typeof options) =>
-        videos.retrieve(transport, task, own);
-    return this.transport().late(loadVideos, retrieve, undefined, options);
+    return startCall(task, () => operations.retrieve(this.transport(), task, options));
   }
 
   /**
@@ -103,11 +95,8 @@ export class Videos {
     params: VideoVendorParams,
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
-    return this.transport().late(
-      loadVideos,
-      (videos) => videos.retrieveFromVendor,
-      params,
-      options,
+    return startCall(params, () =>
+      operations.retrieveFromVendor(this.transport(), params, options),
     );
   }
 
@@ -140,8 +129,7 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    const asked = [task, options, more] as const;
-    return this.transport().late(loadVideos, (videos) => videos.download, asked, more ?? options);
+    return startCall(options, () => download(this.transport(), task, options, more));
   }
 
   /**
@@ -160,8 +148,7 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    const asked = [task, params] as const;
-    return this.transport().late(loadVideos, (videos) => videos.remix, asked, options);
+    return startCall(params, () => operations.remix(this.transport(), task, params, options));
   }
 
   /**
@@ -181,7 +168,6 @@ export class Videos {
    * @throws `VideoFailedError` when the task failed
    * @throws `VideoWaitTimeoutError` when `timeout` passed; the task goes on
    * @throws `VideoWaitAbortedError` when `signal` was aborted; the task goes on
-   * @throws `APIUserAbortError` when that was at the first use of videos, before their part was loaded
    * @throws `VideoWaitError` when the status cannot be read; the task may go on
    * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
    *
@@ -190,12 +176,7 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    const [videos, transport, , own] = await this.transport().whenThere(
-      loadVideos,
-      undefined,
-      options,
-    );
-    return videos.waitFor(transport, task, own);
+    return operations.waitFor(this.transport(), task, copyOptions(options));
   }
 
   /**
@@ -216,8 +197,8 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const [transport, own] = [this.transport(), asGiven(options)];
-    return whenLoaded(own, (videos, left) => videos.watch(transport, task, own, left));
+    const [transport, own] = [this.transport(), copyOptions(options)];
+    return endOnReturn((left) => operations.watch(transport, task, own, left));
   }
 
   /**
@@ -240,8 +221,8 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const [transport, takeTasks, own] = [this.transport(), copyList(tasks), asGiven(options)];
-    return whenLoaded(own, (videos, left) => videos.waitAll(transport, takeTasks, own, left));
+    const [transport, takeTasks, own] = [this.transport(), copyItems(tasks), copyOptions(options)];
+    return endOnReturn((left) => operations.waitAll(transport, takeTasks, own, left));
   }
 
   /**
@@ -254,7 +235,7 @@ export class Videos {
    *
    * @param task - The id, the handle (`task.ref`) or the task.
    * @param state - What the last step gave; leave it out at the first.
-   * @throws `VideoWaitAbortedError` or `APIUserAbortError` when `signal` was aborted, see `wait`; the step
+   * @throws `VideoWaitAbortedError` when `signal` was aborted; the step
    * can be repeated
    * @throws `InvalidInputError` when an option cannot work, or the handle is of another gateway
    *
@@ -269,12 +250,7 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    const [videos, transport, before, own] = await this.transport().whenThere(
-      loadVideos,
-      state,
-      options,
-    );
-    return videos.stepTask(transport, task, before, own);
+    return operations.stepTask(this.transport(), task, state, copyOptions(options));
   }
 
   /**
@@ -294,12 +270,7 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [videos, transport, own, more] = await this.transport().whenThere(
-      loadVideos,
-      params,
-      options,
-    );
-    return videos.submitAndWait(transport, videos.creation(own), more);
+    return operations.submitAndWait(this.transport(), creation(params), copyOptions(options));
   }
 
   /**
@@ -331,10 +302,8 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const [transport, takeParams, own] = [this.transport(), copyEach(params), asGiven(options)];
-    return whenLoaded(own, (videos, left) =>
-      videos.createAndWaitAll(transport, takeParams, own, left),
-    );
+    const [transport, takeParams, own] = [this.transport(), copyEach(params), copyOptions(options)];
+    return endOnReturn((left) => operations.createAndWaitAll(transport, takeParams, own, left));
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -343,42 +312,39 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const [videos, transport, own, more] = await this.transport().whenThere(
-      loadVideos,
-      params,
-      options,
+    const transport = this.transport();
+    return operations.submitAndWait(
+      transport,
+      remixing(transport, task, params),
+      copyOptions(options),
     );
-    return videos.submitAndWait(transport, videos.remixing(transport, task, own), more);
   }
 }
 
 /**
- * A generator of what is loaded at its first event, which ends at once when its caller leaves it.
+ * Runs a generator so that its pending wait ends as soon as the caller leaves the loop: a generator by
+ * itself only sees `return()` at its next `yield`.
  *
- * @param start - Is given what is aborted then.
+ * @param start - Receives a signal that is aborted when the caller leaves.
  */
-function whenLoaded<Event>(
-  options: VideoWaitOptions,
-  start: (videos: Operations, left: AbortSignal) => AsyncGenerator<Event, void, undefined>,
+function endOnReturn<Event>(
+  start: (left: AbortSignal) => AsyncGenerator<Event, void, undefined>,
 ): AsyncGenerator<Event, void, undefined> {
   const leaving = new AbortController();
   const { signal: left } = leaving;
   const run = async function* (): AsyncGenerator<Event, void, undefined> {
     try {
-      const videos = await partFor(loadVideos, options?.signal);
-      if (left.aborted) return;
-      for await (const event of start(videos, left)) {
+      for await (const event of start(left)) {
         if (left.aborted) return;
         yield event;
       }
     } catch (error) {
-      // What leaving it has broken off is no failure.
+      // Leaving aborts the pending poll, which is not a failure.
       if (!left.aborted) throw error;
     }
   };
   const events = run();
   const end = events.return.bind(events);
-  // By itself, a generator that waits hears of its end only when it has an event.
   events.return = (value) => {
     leaving.abort();
     return end(value);

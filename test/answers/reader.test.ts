@@ -55,7 +55,7 @@ describe('reading a completion', () => {
     expect(result).toMatchObject({ ...completion, usage: { total_tokens: 43 } });
     expect(result.choices[0]?.message.refusal).toBeNull();
     expect(result.choices[0]?.logprobs).toBeNull();
-    expect(result.usage?.prompt_tokens_details).toBeUndefined();
+    expect(result.usage?.prompt_tokens_details).toBeNull();
   });
 
   test('rule 13: keeps unknown fields and unknown words', () => {
@@ -148,11 +148,11 @@ describe('reading a completion', () => {
 
     expect(issues).toEqual([]);
     expect(result.choices[0]?.message.annotations?.[0]?.file?.name).toBe('a.pdf');
-    expect(result.usage?.prompt_tokens_details).toEqual({ text_tokens: 1 });
-    expect(result.usage?.completion_tokens_details).toBeUndefined();
+    expect(result.usage?.prompt_tokens_details).toEqual({ cached_tokens: null, text_tokens: 1 });
+    expect(result.usage?.completion_tokens_details).toBeNull();
   });
 
-  test('takes null for a piece of a tool call as no piece', () => {
+  test('keeps null in the piece of a tool call', () => {
     const piece = { index: 0, id: null, type: null, function: { name: null, arguments: '{' } };
 
     const { result, issues } = read(
@@ -162,9 +162,7 @@ describe('reading a completion', () => {
     );
 
     expect(issues).toEqual([]);
-    expect(result.choices[0]?.delta.tool_calls).toEqual([
-      { index: 0, function: { arguments: '{' } },
-    ]);
+    expect(result.choices[0]?.delta.tool_calls).toEqual([piece]);
   });
 
   test('reports what differs by place and kind, never by value', () => {

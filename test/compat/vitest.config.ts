@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import shared from '../../vitest.config.ts';
+import shared from '../../vite.config.ts';
 
 /** `npm run test:compat`: tests with packages that expect a client of `openai`. */
 export default defineConfig({

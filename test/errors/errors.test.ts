@@ -7,7 +7,7 @@ import {
   APIConnectionError,
   APIConnectionTimeoutError,
 } from '../../src/errors/api-errors.ts';
-import { errorClassForStatus } from '../../src/errors/by-status.ts';
+import { errorClassForStatus } from '../../src/errors/api-errors.ts';
 import type * as connectionErrors from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { failureOf, json, scripted } from '../helpers/clients.ts';

@@ -99,11 +99,15 @@ function declarationOf(
   return declarationOf(source.name, source.path);
 }
 
-const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) =>
-  typeof target === 'string' || (entry !== '.' && target.types === packageJson.exports['.'].types)
-    ? []
-    : [[entry, join(root, target.types)] as const],
-);
+const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) => {
+  if (typeof target === 'string') return [];
+  const { types } = target.import;
+  if (entry !== '.' && types === packageJson.exports['.'].import.types) return [];
+  const names = entry.includes('*') ? ['standard-schema', 'zod'] : [''];
+  return names.map(
+    (name) => [entry.replace('*', name), join(root, types.replace('*', name))] as const,
+  );
+});
 
 /** Words in lines of about a hundred characters. */
 const wrapped = (words: readonly string[]): string =>

@@ -261,7 +261,7 @@ export function programOfNames(): string {
     const names = fileNames(path).filter(isServed);
     const list = names.map(({ name }) => `${name} as ${name}${at}`).join(', ');
     lines.push(`import type { ${list} } from 'model-gateway/${path}';`);
-    for (const suffix of ['mjs', 'js']) {
+    for (const suffix of path.includes('/') ? ['mjs', 'js'] : []) {
       lines.push(`import type {} from 'model-gateway/${path}.${suffix}';`);
     }
   }

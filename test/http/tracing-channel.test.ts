@@ -95,21 +95,4 @@ describe("Node's tracing channel model-gateway:call", () => {
 
     expect(within).toMatchObject({ operation: 'chat.completions.create' });
   });
-
-  test('is left alone while nobody listens', async () => {
-    vi.resetModules();
-    const load = vi.fn(() => ({ watchCall: () => undefined }));
-    vi.doMock('../../src/observing/observe.ts', load);
-    const { Gateway } = await import('../../src/gateway.ts');
-    const { emulator } = emulated();
-    const { apiKey, baseURL, fetch } = emulator;
-    const client = new Gateway({ apiKey, baseURL, fetch });
-
-    await client.chat.completions.create(ask);
-    expect(load).not.toHaveBeenCalled();
-
-    listen();
-    await client.chat.completions.create(ask);
-    expect(load).toHaveBeenCalledOnce();
-  });
 });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { link, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -119,21 +118,6 @@ describe('a part that is gone on with', () => {
     await again();
 
     expect((await readFile(to)).equals(changed)).toBe(true);
-  });
-
-  test('that is whole already is held against the digest that came with it', async () => {
-    const digest = createHash('sha256').update(someBytes(300_000, 5)).digest('base64');
-    const headers = { etag: '"v1"', 'repr-digest': `sha-256=:${digest}:` };
-    const { setup, folder, again } = await resumed({
-      cuts: [300_000],
-      headers: { ...headers, 'content-length': '300001' },
-    });
-    setup.headers = headers;
-
-    const error = await failureOf(again());
-
-    expect(String(error)).toMatch(/sha256 digest is not the one/);
-    expect(await readdir(folder)).toEqual([]);
   });
 
   test('takes the rest in as many pieces as the server likes', async () => {

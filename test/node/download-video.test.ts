@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import fsPromises, { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -13,9 +12,6 @@ import { createEmulator } from '../../src/testing/index.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { failureOf, order } from '../helpers/videos.ts';
-
-const digestOf = (algorithm: string, bytes: Buffer) =>
-  createHash(algorithm).update(bytes).digest('base64');
 
 /** The names in a folder, hidden ones too. */
 const namesIn = (folder: string) => readdir(folder);
@@ -218,72 +214,13 @@ describe('rule 44: downloadVideo()', () => {
     const packed = gzipSync(text);
     const { client } = await contentServer({
       content: packed,
-      headers: {
-        'content-encoding': 'gzip',
-        'content-digest': `sha-256=:${digestOf('sha256', packed)}:`,
-      },
+      headers: { 'content-encoding': 'gzip' },
     });
     const { to } = await fileNamed();
 
     await saveTo(await client.videos.downloadContent('task_1').asResponse(), to);
 
     expect((await readFile(to)).equals(text)).toBe(true);
-  });
-});
-
-describe('digests', () => {
-  const content = someBytes(5_000);
-  const sha256 = digestOf('sha256', content);
-  const headerSets: Record<string, string>[] = [
-    { 'repr-digest': `sha-256=:${sha256}:` },
-    { 'content-digest': `sha-512=:${digestOf('sha512', content)}:, sha-256=:${sha256}:` },
-    { 'content-digest': `sha-256=:${sha256}:` },
-  ];
-
-  test.each(headerSets)('a right one passes: %j', async (headers) => {
-    const { client } = await contentServer({ content, headers });
-    const { to } = await fileNamed();
-
-    await downloadVideo(client, 'task_1', { to });
-
-    expect((await readFile(to)).equals(content)).toBe(true);
-  });
-
-  test.each(headerSets)('a wrong one fails, and leaves nothing behind: %j', async (headers) => {
-    const { client } = await contentServer({ content: someBytes(5_000, 9), headers });
-    const { folder, to } = await fileNamed();
-
-    const error = await failureOf(downloadVideo(client, 'task_1', { to, resume: true }));
-
-    expect(UnexpectedResponseError.isInstance(error)).toBe(true);
-    expect(String(error)).toMatch(/digest is not the one/);
-    expect(await namesIn(folder)).toEqual([]);
-  });
-
-  test('what is no digest of the file is not looked at', async () => {
-    const headers = {
-      'x-amz-checksum-sha256': `${sha256}-3`,
-      'content-md5': digestOf('md5', someBytes(1)),
-      'content-digest': 'sha-256=:not base64 at all:',
-      digest: 'unixsum=30637, md5=abcd',
-    };
-    const { client } = await contentServer({ content, headers });
-    const { to } = await fileNamed();
-
-    expect((await downloadVideo(client, 'task_1', { to })).bytes).toBe(5_000);
-  });
-
-  test('the digest of a partial answer is not that of the file, but Repr-Digest is', async () => {
-    const wrong = digestOf('sha512', someBytes(1));
-    const { client, setup } = await contentServer({ content, cuts: [1_000] });
-    setup.headers = {
-      etag: '"v1"',
-      'content-digest': `sha-512=:${wrong}:`,
-      'repr-digest': `sha-256=:${sha256}:`,
-    };
-    const { to } = await fileNamed();
-
-    expect((await downloadVideo(client, 'task_1', { to })).bytes).toBe(5_000);
   });
 });
 

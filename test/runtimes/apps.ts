@@ -3,7 +3,7 @@
  * parts do not come; an extension.
  */
 import path from 'node:path';
-import { build, defaultClientConditions } from 'vite';
+import { build } from 'vite';
 import { Checks } from './playground/check.ts';
 import { launchChromium } from './runners/chromium.ts';
 import { stagePackage } from './runners/stage.ts';
@@ -30,8 +30,6 @@ async function buildPage(): Promise<void> {
   const input = path.join(import.meta.dirname, 'apps/service-worker.ts');
   await build({
     ...common,
-    // The package as one file, as `import()` is forbidden there.
-    resolve: { conditions: ['worker', ...defaultClientConditions] },
     build: { outDir, emptyOutDir: false, target: 'es2022', rolldownOptions: { input, output } },
   });
 }

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import shared from '../../vitest.config.ts';
+import shared from '../../vite.config.ts';
 
 /** `npm run test:servers`: tests on real servers, with packages that only they need. */
 export default defineConfig({

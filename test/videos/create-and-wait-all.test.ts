@@ -121,16 +121,6 @@ describe('videos.createAndWaitAll()', () => {
     }
   });
 
-  test('leaving it before its part has come submits nothing', async () => {
-    const { emulator, videos } = emulatedVideos();
-    const results = videos.createAndWaitAll(orders(2));
-
-    const [first, end] = await giving(Promise.all([results.next(), results.return()]));
-
-    expect([first.done, end.done]).toEqual([true, true]);
-    expect(emulator.charges).toHaveLength(0);
-  });
-
   test('leaving the loop stops all waits and submits no other', async () => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 20_000 });
     const leave = async (): Promise<void> => {

@@ -45,7 +45,7 @@ const cases: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['headers', { headers: 7 }, everyMethod],
   ['headers', { headers: { 'a b': 'c' } }, everyMethod],
   ['query', { query: 'a=b' }, everyMethod],
-  ['query', { query: { a: {} } }, everyMethod],
+  ['query', { query: { a: new Map() } }, everyMethod],
   ['fetchOptions', { fetchOptions: 'no-store' }, everyMethod],
   ['validation', { validation: 'loose' }, everyMethod],
   ['variant', { variant: 7 }, ['downloadContent']],

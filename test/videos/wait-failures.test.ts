@@ -162,7 +162,7 @@ describe('rule 42: a wait survives failing polls', () => {
     const provider = await failing(videos.wait(task));
     const own = await failing(videos.wait(task));
 
-    expect(String(provider)).toContain('Your key may be fine');
+    expect(String(provider)).toContain('If every model fails like this, check apiKey.');
     expect(String(own)).toContain('Check apiKey');
   });
 
