@@ -316,7 +316,8 @@ export interface GatewayOptions extends SharedOptions {
    */
   logger?: Logger | undefined;
   /**
-   * What is logged. Keys and prompts never are, nor bodies; at `debug`, what errors of the gateway say is.
+   * What is logged: at `info` a line for each attempt with its status, at `debug` also the error messages
+   * of the gateway. Keys, prompts and bodies are never logged.
    * @defaultValue the environment variable `GATEWAY_LOG`, or `"warn"`
    */
   logLevel?: LogLevel | undefined;

@@ -3,7 +3,10 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import TheirOpenAI from 'openai';
+import { zodResponseFormat as theirResponseFormat } from 'openai/helpers/zod';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { zodResponseFormat } from '../src/helpers/zod.ts';
 import OpenAI from '../src/index.ts';
 import { untyped } from './helpers/untyped.ts';
 
@@ -183,5 +186,23 @@ describe('answers', () => {
 
     expect(ours.result).toStrictEqual(theirs.result);
     expect(ours.result).toStrictEqual(sent);
+  });
+});
+
+describe('schemas of zod', () => {
+  test.each([
+    ['the length of a text', z.object({ name: z.string().min(1).max(5) })],
+    ['the length of a text in a list', z.object({ names: z.array(z.string().min(2)).min(1) })],
+    ['a pattern', z.object({ name: z.string().regex(/a+/) })],
+    ['a range', z.object({ count: z.int().min(1).max(9) })],
+    ['a format', z.object({ page: z.url() })],
+  ])('%s keeps the strict mode', (_, schema) => {
+    const { json_schema: ours } = zodResponseFormat(schema, 'answer');
+    const { json_schema: theirs } = theirResponseFormat(schema, 'answer');
+    const { $schema, ...sent } = theirs.schema ?? {};
+
+    expect($schema).toBeTypeOf('string');
+    expect(ours).toStrictEqual({ ...theirs, schema: sent });
+    expect(ours.strict).toBe(true);
   });
 });

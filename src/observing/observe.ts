@@ -235,7 +235,7 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
       ({ requestId } = answer);
       if ('response' in answer) {
         const { status } = answer.response;
-        log('debug', 'Answered', { status, requestId, durationMs: sinceStart() });
+        log('info', 'Answered', { status, requestId, durationMs: sinceStart() });
       }
       answered?.(answer);
       answeredAt = performance.now();
@@ -243,8 +243,10 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
     },
     /** An attempt has failed that may have left the caller, also after its answer had begun. */
     failed({ kind, code, status, requestId: id, body, problem }: FailedAttempt): void {
-      const said = { code: body?.code ?? code, message: body?.message ?? problem };
-      log('debug', 'Attempt failed', { kind, ...said, status, requestId: id });
+      // The gateway's own words are for `debug` only.
+      const said = client.log.enabled('debug') && { message: body?.message ?? problem };
+      const details = { kind, code: body?.code ?? code, ...said, status, requestId: id };
+      log('info', 'Attempt failed', details);
     },
     /** @param delayMs - `undefined` when it is not sent again because too many calls fail. */
     retrying({ kind, status }: FailedAttempt, delayMs: number | undefined): void {

@@ -1,9 +1,9 @@
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 
-/** What strict modes understand. */
+/** The keywords that are sent in strict mode, as by the helpers of `openai`. */
 const strictWords =
-  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(min|max)imum|(min|max)Items|properties|required|additionalProperties|items|anyOf|\$defs|definitions)$/i;
+  /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(min|max)imum|(min|max)(Items|Length)|properties|required|additionalProperties|items|anyOf|\$defs|definitions)$/i;
 
 /** What Google's subset of OpenAPI has. */
 const googleWords =

@@ -273,8 +273,8 @@ describe('log lines', () => {
     ['off', []],
     ['error', []],
     ['warn', []],
-    ['info', ['info']],
-    ['debug', ['debug', 'debug', 'info', 'debug', 'debug']],
+    ['info', ['info', 'info', 'info']],
+    ['debug', ['debug', 'info', 'info', 'debug', 'info']],
   ] as const)('at level %s are %j', async (logLevel, expected) => {
     vi.useFakeTimers();
     const { client, lines } = logged([error('x', 500), json(models)], { logLevel });
