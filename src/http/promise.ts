@@ -98,15 +98,7 @@ export class GatewayPromise<T> extends Promise<T> {
    * @internal
    */
   _thenUnwrap<Result>(transform: (data: T) => Result): GatewayPromise<Result> {
-    const transformed = this.state().answer.then((open) => ({
-      get response() {
-        return open.response;
-      },
-      requestId: open.requestId,
-      parse: async () => transform(await this),
-      raw: () => open.raw(),
-    }));
-    return new GatewayPromise(transformed);
+    return transformed(this.state(), transform);
   }
 
   /** @internal */
@@ -130,4 +122,20 @@ function parsed<T>(state: CallState<T>): Promise<T> {
     return answer.parse();
   });
   return state.parsed;
+}
+
+// Outside of the class: bundlers rename classes that name themselves.
+function transformed<T, Result>(
+  state: CallState<T>,
+  transform: (data: T) => Result,
+): GatewayPromise<Result> {
+  const answer = state.answer.then((open) => ({
+    get response() {
+      return open.response;
+    },
+    requestId: open.requestId,
+    parse: async () => transform(await parsed(state)),
+    raw: () => open.raw(),
+  }));
+  return new GatewayPromise(answer);
 }
