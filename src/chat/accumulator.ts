@@ -11,7 +11,6 @@ import type {
   CompletionUsage,
 } from './types.ts';
 import { addCalled, growTexts, type OpenCall, placeOf, ToolCallAssembler } from './tool-calls.ts';
-import { deliverWithChoices } from './delivery.ts';
 import type { StreamProgress, StreamProtocol } from '../streams/protocol.ts';
 import { normalizeValue, type ResponseSchema } from '../answers/reader.ts';
 
@@ -228,5 +227,4 @@ export const chatLines: StreamProtocol<ChatCompletionChunk> = {
   read: (value) => normalizeValue(isObject(value) ? value : {}, chunkInLine),
   follow: (keeps) => new ChatAccumulator(1, keeps),
   fromAnswer: () => [],
-  deliver: (emit) => deliverWithChoices(emit, true),
 };

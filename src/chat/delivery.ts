@@ -3,9 +3,6 @@ import type { ChatCompletionChunk } from './types.ts';
 
 type Field = readonly [name: string, value: unknown];
 
-/** The `object` of a line of `toReadableStream()` that holds the result of a tool. */
-const toolResultLine = /^chat\.completion\.chunk\./;
-
 /** Fields that describe the chunk itself, so that no other chunk takes them over. */
 const ownFields = new Set(['id', 'object', 'created', 'model', 'choices', '__proto__']);
 
@@ -102,14 +99,12 @@ export function deliverWithChoices(
     add(chunk) {
       const [first] = chunk.choices;
       if (first === undefined) {
-        const isWhole = (keepsUsage && chunk.usage) || toolResultLine.test(chunk.object);
-        if (!isWhole) {
-          addChoiceless(chunk);
-          return false;
-        }
-        flush();
-        emit(chunk);
-        return true;
+        const isRequestedUsage = keepsUsage && Boolean(chunk.usage);
+        if (isRequestedUsage) {
+          flush();
+          emit(chunk);
+        } else addChoiceless(chunk);
+        return isRequestedUsage;
       }
       const fields = carried === undefined ? [] : carriedFields(carried);
       if (!fields.some((field) => clashes(chunk, field))) {

@@ -178,6 +178,8 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
   take(chunk: ChatCompletionChunk): ChatAccumulator {
     const accumulator = (this.accumulator ??= new ChatAccumulator(1));
     accumulator.add(chunk);
+    // Lines that another package has written may hold chunks with neither.
+    if (chunk.choices.length === 0 && !chunk.usage) return accumulator;
     for (const queue of this.readers.keys()) queue.push(chunk);
     if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);
     return accumulator;

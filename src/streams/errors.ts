@@ -15,7 +15,8 @@ import type { StreamLimit } from './timeouts.ts';
 /**
  * How a stream ended.
  *
- * - `complete`: every started choice has its finish reason.
+ * - `complete`: every started choice has its finish reason, or the terminator came and each choice without
+ *   one consists of tool calls with whole JSON arguments.
  * - `no_finish_reason`: the terminator came, but a choice has no finish reason. The gateway also
  *   writes `[DONE]` after its own time-outs, so it proves nothing.
  * - `no_terminator`: no terminator and no finish reason, although the connection closed cleanly.

@@ -347,3 +347,14 @@ describe('any sequence of chunks', () => {
     );
   });
 });
+
+test('lines of another package give loops no chunk with neither choices nor usage', async () => {
+  const lines = [filters, ...content, moderation, usageChunk]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('');
+  const helper = ChatCompletionStream.fromReadableStream(new Blob([lines]).stream());
+
+  expect(await collect(helper)).toMatchObject([...content, usageChunk]);
+  const { prompt_filter_results } = filters;
+  expect(await helper.finalChatCompletion()).toMatchObject({ usage, prompt_filter_results });
+});
