@@ -1,4 +1,4 @@
-import type { KyInstance } from 'ky';
+import ky from 'ky';
 import { nodeProcess } from '../node-process.ts';
 import type { Fetch } from '../options.ts';
 import type { CallSpec, OutgoingRequest } from './request.ts';
@@ -56,26 +56,11 @@ function checked(response: Response): Response {
 }
 
 /**
- * Loads ky, with the first call.
- *
- * While it loads it tries what the runtime's `Request` can do, which makes Node load all of its `fetch`:
- * more than everything else that an import of this package does, and for nothing in a process that makes
- * no call. The build puts ky into the same file, still run with the first call only, and replaces the
- * `import()` below (tsup.config.ts): a page has no second file to load, and test runners that turn
- * modules into CommonJS do not all turn `import()`.
- */
-async function loadKy(): Promise<KyInstance> {
-  return (await import('ky')).default;
-}
-
-let ky: Awaited<ReturnType<typeof loadKy>> | undefined;
-
-/**
  * Sends one request, once.
  *
- * ky's own timeout, retries and HTTP errors are off: they would retry what must not be retried, and
- * its errors hold the request with its key. What it throws is therefore dropped, and what the
- * platform threw is handed out instead.
+ * ky validates the URL and the options, by making a `Request` of them, and calls `fetch`. Its timeout,
+ * retries and HTTP errors are off: it would repeat charged requests, and its errors hold the request with
+ * its key. They are dropped, and the platform's own error is thrown instead.
  *
  * @throws what the platform threw; `request.isSent` says whether the request may have been sent
  */
@@ -84,7 +69,6 @@ export async function send(request: OutgoingRequest): Promise<Response> {
   let sent: Promise<Response> | undefined;
   let thrown: unknown;
   try {
-    ky ??= await loadKy();
     sent = ky(url, {
       // Method, headers and signal are left to the function below. What ky made of them would not be
       // sent, doubled the cost of a call (it copies headers and composes signals), and put the key where
