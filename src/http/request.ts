@@ -186,6 +186,11 @@ export function specOf<Name extends Operation>(
   kind: ResponseKind,
   options: RequestOptions | undefined,
 ): CallSpec {
+  for (const field of ['path', 'method', 'body']) {
+    const isLeftOut = Reflect.get(Object(options), field) === undefined;
+    const advice = 'use client.request({ method, path, body })';
+    check(isLeftOut, field, `is fixed for ${operation}; ${advice}.`);
+  }
   const endpoint: Endpoint = endpoints[operation];
   const request = typeof source === 'function' ? source() : source;
   const { method, path, query, charge } = endpoint;

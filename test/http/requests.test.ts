@@ -3,6 +3,7 @@ import { AuthenticationError, UnexpectedResponseError } from '../../src/errors/a
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { bodyOf, failureOf, json, scripted } from '../helpers/clients.ts';
 import { settled } from '../helpers/failures.ts';
+import { untyped } from '../helpers/untyped.ts';
 import {
   apiErrorOf,
   chat,
@@ -174,6 +175,20 @@ describe('requests', () => {
     expect(failure).toHaveProperty('field', 'headers');
     expect(String(failure)).not.toContain('cret');
   });
+
+  test.each([{ path: '/other' }, { method: 'put' }, { body: { model: 'm' } }])(
+    'an operation refuses %j among its options, and sends nothing',
+    async (options) => {
+      const { client, requests } = scripted([]);
+
+      const failure = await failureOf(client.models.list(untyped(options)));
+
+      expect(failure).toBeInstanceOf(InvalidInputError);
+      expect(failure).toMatchObject({ field: Object.keys(options)[0] });
+      expect(String(failure)).toContain('client.request({ method, path, body })');
+      expect(requests).toHaveLength(0);
+    },
+  );
 
   test('query parameters of the client, the operation and the call are merged', async () => {
     const { client, requests } = scripted([json({ candidates: [] }), json(models)], {
