@@ -16,8 +16,10 @@ import type {
 } from './transcription-types.ts';
 import type { SpeechStreamEvent } from './types.ts';
 
-/** Text for sound, in any of the forms that are objects. Translations are a part of transcriptions. */
-function spokenSchema(format: string | undefined): ResponseSchema<TranscriptionCreateResponse> {
+/** Schema of transcriptions in all JSON formats. Translations have a subset of these fields. */
+function transcriptionSchema(
+  format: string | undefined,
+): ResponseSchema<TranscriptionCreateResponse> {
   const isVerbose = format === 'verbose_json';
   const isDiarized = format === 'diarized_json';
   return {
@@ -39,14 +41,14 @@ function spokenSchema(format: string | undefined): ResponseSchema<TranscriptionC
   };
 }
 
-/** Mistral's models answer with JSON. */
-function soundIn(value: unknown): string | undefined {
+/** Extracts the base64 audio of a JSON response, as Mistral's models send it. */
+function audioData(value: unknown): string | undefined {
   const data = isObject(value) ? value['audio_data'] : undefined;
   return typeof data === 'string' ? data : undefined;
 }
 
-/** How speech is read that comes as a file. */
-export const fileOfSpeech = fileAnswer(soundIn);
+/** Response format for speech as a file. */
+export const speechFile = fileAnswer(audioData);
 
 const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
   fields: {
@@ -60,10 +62,10 @@ const speechEventSchema: ResponseSchema<SpeechStreamEvent> = {
 };
 
 /**
- * Reads the file that a redirect tells of: some vendors answer speech so. A redirect to the same path, or
- * one that asks to send the request again, tells of none.
+ * Follows a redirect to the audio file: some vendors answer speech requests with its address. Returns
+ * `undefined` for a redirect to the same path and for one that asks to resend the request (307, 308).
  */
-export function fileBehind(
+export function followToFile(
   redirect: Response,
   request: OutgoingRequest,
 ): Promise<Response | FailedAttempt> | undefined {
@@ -73,7 +75,7 @@ export function fileBehind(
   return isFile ? fetchFile(redirect, request) : undefined;
 }
 
-/** Fetches a file. It is paid for, so a failure must not ask for it again. */
+/** Fetches a file. It is already paid for, so a failure must not cause a retry of the request. */
 async function fetchFile(
   redirect: Response,
   request: OutgoingRequest,
@@ -97,8 +99,8 @@ async function fetchFile(
   return { ...unusable(answer, `the file that the gateway referred to ${problem}`), cause };
 }
 
-/** How a stream of speech is read. It ends without a terminator; its last event is the proof. */
-export const eventsOfSpeech = eventAnswer({
+/** Response format for streamed speech, which has no terminator: it is complete once its last event arrived. */
+export const speechEvents = eventAnswer({
   ...typedProtocol({
     schema: speechEventSchema,
     endType: 'speech.audio.done',
@@ -107,14 +109,14 @@ export const eventsOfSpeech = eventAnswer({
   fromFile: toEvents,
 });
 
-/** Small enough for the call stack, and whole groups of three bytes, so that no piece ends in `=`. */
-const pieceBytes = 24_576;
+/** Small enough for the call stack, and a multiple of three, so that no chunk is padded with `=`. */
+const chunkBytes = 24_576;
 
 function toEvents(bytes: Uint8Array): readonly JsonObject[] {
   const events: JsonObject[] = [];
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    const piece = String.fromCharCode(...bytes.subarray(start, start + pieceBytes));
-    events.push({ type: 'speech.audio.delta', audio: btoa(piece) });
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    const chunk = String.fromCharCode(...bytes.subarray(start, start + chunkBytes));
+    events.push({ type: 'speech.audio.delta', audio: btoa(chunk) });
   }
   return [...events, { type: 'speech.audio.done' }];
 }
@@ -122,10 +124,10 @@ function toEvents(bytes: Uint8Array): readonly JsonObject[] {
 const isText = /^(text|srt|vtt)$/;
 
 /**
- * How text for sound is read: by what was asked for and by what came. Gateways send JSON as text, and text
- * where JSON was asked for.
+ * Response format for transcriptions and translations. Decides by the requested format and by the
+ * content: some gateways label JSON as text, or send text where JSON was requested.
  */
-export const spokenAnswer = (
+export const transcriptionAnswer = (
   format?: string,
 ): AnswerFormat<TranscriptionCreateResponse | string, 'text'> =>
   textAnswer<TranscriptionCreateResponse | string>((text, read) => {
@@ -133,22 +135,22 @@ export const spokenAnswer = (
     const value = isObject(parsed) ? parsed : undefined;
     const inside = value?.['text'];
     if (isText.test(format ?? '')) {
-      // A provider that knows only JSON has put the text into it; subtitles would be no subtitles.
+      // Providers that only know JSON wrap the text in it; an SRT or VTT file is returned unchanged.
       return { value: format === 'text' && typeof inside === 'string' ? inside : text };
     }
     if (text.trim() === '') return { problem: 'the answer is empty.' };
-    // A bracket may begin a text, such as `[Music]`; a brace never does.
+    // Text may start with a bracket, such as `[Music]`, but never with a brace.
     if (!value && /^\s*\{/.test(text)) return { problem: 'the answer is not whole JSON.' };
     if (value && typeof inside !== 'string') return { problem: 'the answer has no text.' };
-    return { value: read(value ?? { text }, spokenSchema(format)) };
+    return { value: read(value ?? { text }, transcriptionSchema(format)) };
   });
 
 const transcriptEventSchema: ResponseSchema<TranscriptionStreamEvent> = {
   fields: { type: 'any', delta: 'string', text: 'string' },
 };
 
-/** A model that does not stream answers whole. */
-function eventsOfText(answer: unknown): readonly unknown[] {
+/** Converts the complete response of a model that does not stream to events. */
+function toTextEvents(answer: unknown): readonly unknown[] {
   if (!isObject(answer) || typeof answer['text'] !== 'string') return [];
   const { text, usage } = answer;
   return [
@@ -157,11 +159,11 @@ function eventsOfText(answer: unknown): readonly unknown[] {
   ];
 }
 
-/** How a stream of a transcription is read: its last event, with all of the text, is the proof. */
-export const eventsOfTranscription = eventAnswer(
+/** Response format for streamed transcriptions: complete once the last event, with the full text, arrived. */
+export const transcriptionEvents = eventAnswer(
   typedProtocol({
     schema: transcriptEventSchema,
     endType: 'transcript.text.done',
-    fromAnswer: eventsOfText,
+    fromAnswer: toTextEvents,
   }),
 );

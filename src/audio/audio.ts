@@ -46,22 +46,22 @@ export class Speech {
   }
 
   /**
-   * Speaks a text: `POST /v1/audio/speech`.
+   * Converts text to speech: `POST /v1/audio/speech`.
    *
-   * Metered: repeated on 408, 429, 5xx and lost connections before the first byte of the audio. The
-   * body is a stream that nothing is held back of: read it or cancel it. It fails when the audio breaks
-   * off. Its format is what `content-type` says, which can be another one than you asked for.
+   * Metered: retried on 408, 429, 5xx and lost connections until the first byte of the audio arrives.
+   * The body is an unbuffered stream: read it or cancel it. Reading fails if the audio is cut off. The
+   * format is in the `content-type` header and may differ from the requested one.
    *
-   * Sound that comes in JSON (`audio_data`) becomes a file. A provider that answers with the address of the audio is followed there, without the key; browsers
-   * do not allow that.
+   * Audio sent in JSON (`audio_data`) is converted to a file. A redirect to the address of the audio is
+   * followed without the key; browsers do not allow that.
    *
-   * With `stream_format: "sse"` the audio comes as events, and the loop over them throws
-   * `StreamTruncatedError` when the last one is missing.
+   * With `stream_format: "sse"` the audio arrives as events, and iterating over them throws
+   * `StreamTruncatedError` if the last event is missing.
    *
    * @returns A `Response`, with `arrayBuffer()`, `blob()`, `body` and `headers`.
-   * @throws `InvalidInputError` when a parameter cannot work; nothing is sent then
-   * @throws `UnexpectedResponseError` when the answer is empty, JSON or a page instead of audio
-   * @throws `APIError` when the gateway refuses
+   * @throws `InvalidInputError` if a parameter is invalid; nothing is sent
+   * @throws `UnexpectedResponseError` if the response is empty, JSON or a page instead of audio
+   * @throws `APIError` if the gateway rejects the request
    *
    * @example
    * ```ts
@@ -70,12 +70,12 @@ export class Speech {
    * ```
    */
   create(params: SpeechCreateParamsFile, options?: RequestOptions): GatewayPromise<Response>;
-  /** Speaks a text as a stream of events; the loop throws `StreamTruncatedError` when it is cut. */
+  /** Streams the speech as events; iterating throws `StreamTruncatedError` if the stream is cut off. */
   create(
     params: SpeechCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<SpeechStreamEvent>>;
-  /** As a file or as events, as `stream_format` says. */
+  /** Returns a file or events, depending on `stream_format`. */
   create(
     params: SpeechCreateParamsBase,
     options?: RequestOptions,
@@ -98,7 +98,7 @@ export declare namespace Speech {
 
 type AnyTranscription = TranscriptionCreateResponse | string;
 
-/** Writes down what is spoken, in its own language. */
+/** Transcribes speech in its original language. */
 export class Transcriptions {
   /** @internal */
   readonly transport: () => Transport;
@@ -109,21 +109,21 @@ export class Transcriptions {
   }
 
   /**
-   * Writes down what is spoken: `POST /v1/audio/transcriptions`.
+   * Transcribes speech: `POST /v1/audio/transcriptions`.
    *
-   * Metered: repeated on 408, 429, 5xx and lost connections, but never when the file is a stream, which
-   * can be sent once only. Not every gateway has the route, and not every model all forms. The file is
-   * named as `audio.translations.create()` does it.
+   * Metered: retried on 408, 429, 5xx and lost connections, except if the file is a stream, which can
+   * be sent only once. Not every gateway has this route, and not every model supports every format. File
+   * names are corrected as in `audio.translations.create()`.
    *
-   * With `stream: true` the text comes as events, and the loop over them throws `StreamTruncatedError`
-   * when the last one, which has all of the text, is missing. The whole answer of a model that does not
-   * stream becomes events too.
+   * With `stream: true` the text arrives as events, and iterating over them throws
+   * `StreamTruncatedError` if the last event, which contains the full text, is missing. The complete
+   * response of a model that does not stream is converted to events.
    *
-   * @param params - `response_format` decides what comes back.
-   * @returns An object with `text`, or text for `"text"`, `"srt"` and `"vtt"`.
-   * @throws `InvalidInputError` when the file is missing, empty or not audio by its name and bytes, or
-   * another parameter cannot work; nothing is sent then
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * @param params - `response_format` determines the return type.
+   * @returns An object with `text`, or a string for `"text"`, `"srt"` and `"vtt"`.
+   * @throws `InvalidInputError` if the file is missing, empty, or not audio by its name and bytes, or
+   * another parameter is invalid; nothing is sent
+   * @throws `APIError` if the gateway rejects the request or the response is unusable
    *
    * @example
    * ```ts
@@ -134,27 +134,27 @@ export class Transcriptions {
     params: TranscriptionCreateParamsNonStreaming<'json' | undefined>,
     options?: RequestOptions,
   ): GatewayPromise<Transcription>;
-  /** The same, with duration, language, segments and words where the provider tells them. */
+  /** Includes duration, language, segments and words where the provider reports them. */
   create(
     params: TranscriptionCreateParamsNonStreaming<'verbose_json'>,
     options?: RequestOptions,
   ): GatewayPromise<TranscriptionVerbose>;
-  /** The same, with who spoke when. */
+  /** Includes the speaker and the times of each segment. */
   create(
     params: TranscriptionCreateParamsNonStreaming<'diarized_json'>,
     options?: RequestOptions,
   ): GatewayPromise<TranscriptionDiarized>;
-  /** The same, as text or subtitles. */
+  /** Returns text or subtitles. */
   create(
     params: TranscriptionCreateParamsNonStreaming<'srt' | 'vtt' | 'text'>,
     options?: RequestOptions,
   ): GatewayPromise<string>;
-  /** The same as a stream of events; the loop throws `StreamTruncatedError` when it is cut. */
+  /** Streams events; iterating throws `StreamTruncatedError` if the stream is cut off. */
   create(
     params: TranscriptionCreateParamsStreaming,
     options?: RequestOptions,
   ): GatewayPromise<Stream<TranscriptionStreamEvent>>;
-  /** An object, text or events, as `response_format` and `stream` say. */
+  /** Returns an object, text or events, depending on `response_format` and `stream`. */
   create(
     params: TranscriptionCreateParams,
     options?: RequestOptions,
@@ -196,16 +196,16 @@ export class Translations {
   /**
    * Translates speech into English text: `POST /v1/audio/translations`.
    *
-   * Metered: repeated on 408, 429, 5xx and lost connections, but never when the file is a stream, which
-   * can be sent once only. The gateway recognises audio by the extension of its file name; a missing or
-   * wrong one is corrected by what the bytes are.
+   * Metered: retried on 408, 429, 5xx and lost connections, except if the file is a stream, which can
+   * be sent only once. The gateway detects audio by the extension of the file name; a missing or wrong
+   * extension is corrected from the file's bytes.
    *
-   * @param params - `response_format` decides what comes back.
-   * @returns An object with `text` for `"json"` (the default) and `"verbose_json"`, text for `"text"`,
+   * @param params - `response_format` determines the return type.
+   * @returns An object with `text` for `"json"` (the default) and `"verbose_json"`, a string for `"text"`,
    * `"srt"` and `"vtt"`.
-   * @throws `InvalidInputError` when the file is missing, empty or not audio by its name and bytes, or
-   * another parameter cannot work; nothing is sent then
-   * @throws `APIError` when the gateway refuses or no usable answer comes
+   * @throws `InvalidInputError` if the file is missing, empty, or not audio by its name and bytes, or
+   * another parameter is invalid; nothing is sent
+   * @throws `APIError` if the gateway rejects the request or the response is unusable
    *
    * @example
    * ```ts
@@ -216,17 +216,17 @@ export class Translations {
     params: TranslationCreateParams<'json' | undefined>,
     options?: RequestOptions,
   ): GatewayPromise<Translation>;
-  /** The same, with duration, language and segments where the provider tells them. */
+  /** Includes duration, language and segments where the provider reports them. */
   create(
     params: TranslationCreateParams<'verbose_json'>,
     options?: RequestOptions,
   ): GatewayPromise<TranslationVerbose>;
-  /** The same, as text or subtitles. */
+  /** Returns text or subtitles. */
   create(
     params: TranslationCreateParams<TextFormat> & { response_format: TextFormat },
     options?: RequestOptions,
   ): GatewayPromise<string>;
-  /** An object or text, as `response_format` says. */
+  /** Returns an object or text, depending on `response_format`. */
   create(params: TranslationCreateParams, options?: RequestOptions): GatewayPromise<AnyTranslation>;
   create(
     params: TranslationCreateParams,
@@ -244,11 +244,11 @@ export declare namespace Translations {
   };
 }
 
-/** Turns text into speech, and speech into text. */
+/** Text to speech, transcription and translation. */
 export class Audio {
   /** Text to speech. */
   readonly speech: Speech;
-  /** Speech to text, in its own language. */
+  /** Speech to text, in the original language. */
   readonly transcriptions: Transcriptions;
   /** Speech to English text. */
   readonly translations: Translations;

@@ -8,11 +8,11 @@ import { checkFile } from '../uploads/file-input.ts';
 import { formBody, formFields } from '../uploads/multipart.ts';
 import type { Uploadable } from '../uploads/types.ts';
 import {
-  eventsOfSpeech,
-  eventsOfTranscription,
-  fileBehind,
-  fileOfSpeech,
-  spokenAnswer,
+  speechEvents,
+  transcriptionEvents,
+  followToFile,
+  speechFile,
+  transcriptionAnswer,
 } from './answers.ts';
 import type {
   TranscriptionCreateParams,
@@ -31,10 +31,10 @@ export function speak(
   params: SpeechCreateParamsBase,
   options: RequestOptions | undefined,
 ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
-  const request = () => ({ json: speechBody(params), readFile: fileBehind });
+  const request = () => ({ json: speechBody(params), readFile: followToFile });
   return params?.stream_format === 'sse'
-    ? transport.call('audio.speech.create', request, eventsOfSpeech, options)
-    : transport.call('audio.speech.create', request, fileOfSpeech, options);
+    ? transport.call('audio.speech.create', request, speechEvents, options)
+    : transport.call('audio.speech.create', request, speechFile, options);
 }
 
 function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
@@ -49,14 +49,14 @@ function speechBody(params: SpeechCreateParamsBase): SpeechCreateParamsBase {
   return params;
 }
 
-/** What is sent of speech that is to be written down. */
+/** Parameters that transcriptions and translations share. */
 interface AudioParams {
   readonly file: Uploadable;
   readonly model: string;
   readonly temperature?: number | undefined;
 }
 
-/** The form of a call that gives text for sound. */
+/** Checks the parameters and encodes them as a form. */
 function audioForm(resource: string, params: AudioParams): BodyEncoding {
   checkParams(`audio.${resource}.create`, params);
   checkModel(params.model);
@@ -74,8 +74,8 @@ export function transcribe(
   const operation = 'audio.transcriptions.create';
   const request = () => ({ form: audioForm('transcriptions', params) });
   return params?.stream === true
-    ? transport.call(operation, request, eventsOfTranscription, options)
-    : transport.call(operation, request, spokenAnswer(params?.response_format), options);
+    ? transport.call(operation, request, transcriptionEvents, options)
+    : transport.call(operation, request, transcriptionAnswer(params?.response_format), options);
 }
 
 export function translate(
@@ -84,6 +84,6 @@ export function translate(
   options: RequestOptions | undefined,
 ): GatewayPromise<TranslationCreateResponse | string> {
   const request = () => ({ form: audioForm('translations', params) });
-  const format = spokenAnswer(params?.response_format);
+  const format = transcriptionAnswer(params?.response_format);
   return transport.call('audio.translations.create', request, format, options);
 }

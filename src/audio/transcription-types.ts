@@ -2,15 +2,15 @@ import type { OpenString, WithRequestId } from '../types.ts';
 import type { AudioResponseFormat, TranscriptionSegment } from './types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
-/** What a transcription can tell besides its text. */
+/** Optional fields of a transcription. */
 export type TranscriptionInclude = OpenString<'logprobs'>;
 
-/** How the server cuts sound into pieces, by where nobody speaks. */
+/** How the server splits audio into chunks, by voice activity. */
 export interface TranscriptionVadConfig {
   type: 'server_vad';
   prefix_padding_ms?: number | undefined;
   silence_duration_ms?: number | undefined;
-  /** 0 to 1; higher needs louder speech. */
+  /** 0 to 1; a higher threshold requires louder speech. */
   threshold?: number | undefined;
 }
 
@@ -19,55 +19,55 @@ type AnyResponseFormat = AudioResponseFormat | undefined;
 /**
  * Parameters of `audio.transcriptions.create()`: `POST /v1/audio/transcriptions`.
  *
- * Fields that are not listed here go through with the option `extraBody`.
+ * Send fields that are not listed here with the option `extraBody`.
  */
 export interface TranscriptionCreateParamsBase<
   Format extends AnyResponseFormat = AnyResponseFormat,
 > {
   /**
-   * The audio. The gateway recognises it by the extension of its file name, so the file is given one
-   * that its bytes call for.
+   * The audio. The gateway detects its format by the extension of the file name, so the extension is
+   * corrected from the file's bytes.
    */
   file: Uploadable;
-  /** An audio model id, as `models.list()` gives it. */
+  /** An audio model id from `models.list()`. */
   model: string;
-  /** The language that is spoken, in ISO 639-1, for example `"en"`. */
+  /** The spoken language, in ISO 639-1, for example `"en"`. */
   language?: string | undefined;
-  /** Languages that may be spoken, for models that take several. */
+  /** Possible spoken languages, for models that accept several. */
   languages?: readonly string[] | undefined;
-  /** Words that are likely to be said, for models that take them. */
+  /** Words likely to occur, for models that accept them. */
   keywords?: readonly string[] | undefined;
-  /** Text that sets the style, or what was said before. */
+  /** Text that sets the style, or the preceding text. */
   prompt?: string | undefined;
   /**
-   * The form of the answer. Which ones there are is up to the model.
+   * The response format. Supported formats depend on the model.
    * @defaultValue `"json"`
    */
   response_format?: Format | undefined;
   /** Sampling temperature, 0 to 1. Higher is more random. */
   temperature?: number | undefined;
-  /** What is timed in `verbose_json`. */
+  /** Timestamps to include in `verbose_json`. */
   timestamp_granularities?: readonly ('word' | 'segment')[] | undefined;
-  /** What is told besides the text. */
+  /** Additional fields to return. */
   include?: readonly TranscriptionInclude[] | undefined;
-  /** How the sound is cut into pieces. */
+  /** How to split the audio into chunks. */
   chunking_strategy?: 'auto' | TranscriptionVadConfig | null | undefined;
-  /** Names of those who speak, for `diarized_json`. */
+  /** Names of the speakers, for `diarized_json`. */
   known_speaker_names?: readonly string[] | undefined;
-  /** Samples of their voices as data URLs, in the same order. */
+  /** Voice samples of the speakers as data URLs, in the same order. */
   known_speaker_references?: readonly string[] | undefined;
-  /** Whether the text comes as events, piece by piece. */
+  /** Set to `true` to receive the text as events. */
   stream?: boolean | null | undefined;
 }
 
-/** Parameters of `audio.transcriptions.create()` for an answer in one piece. */
+/** Parameters of `audio.transcriptions.create()` without streaming. */
 export interface TranscriptionCreateParamsNonStreaming<
   Format extends AnyResponseFormat = AnyResponseFormat,
 > extends TranscriptionCreateParamsBase<Format> {
   stream?: false | null | undefined;
 }
 
-/** Parameters of `audio.transcriptions.create()` for a stream of events. */
+/** Parameters of `audio.transcriptions.create()` with streaming. */
 export interface TranscriptionCreateParamsStreaming extends TranscriptionCreateParamsBase {
   stream: true;
 }
@@ -86,13 +86,13 @@ export declare namespace TranscriptionCreateParams {
   };
 }
 
-/** Tokens of a kind that were heard. */
+/** Input tokens by modality. */
 interface TranscriptionInputTokenDetails {
   audio_tokens?: number | null | undefined;
   text_tokens?: number | null | undefined;
 }
 
-/** The tokens that a transcription used. */
+/** Tokens used by a transcription. */
 export interface TranscriptionTokens {
   type: 'tokens';
   input_tokens: number;
@@ -101,35 +101,35 @@ export interface TranscriptionTokens {
   input_token_details?: TranscriptionInputTokenDetails | null | undefined;
 }
 
-// The parts under the names that code for `openai` uses.
+// Aliases for code written for `openai`.
 export declare namespace TranscriptionTokens {
   export { TranscriptionInputTokenDetails as InputTokenDetails };
 }
 
-/** The length of the sound, for models that are billed by it. */
+/** Duration of the audio, for models billed by it. */
 export interface TranscriptionDuration {
   type: 'duration';
   seconds: number;
 }
 
-/** What a transcription used. */
+/** Usage of a transcription, in tokens or seconds. */
 export type TranscriptionUsage = TranscriptionTokens | TranscriptionDuration;
 
-/** How sure the model was of a token. */
+/** Log probability of a token. */
 export interface TranscriptionLogprob {
   token?: string | null | undefined;
   bytes?: number[] | null | undefined;
   logprob?: number | null | undefined;
 }
 
-/** A language that was heard. */
+/** A detected language. */
 export interface TranscriptionLanguage {
   code: string;
 }
 
 /** A transcription. */
 export interface Transcription extends WithRequestId {
-  /** The text as it was spoken. Empty when nothing was said. */
+  /** The text in the spoken language. Empty if the audio has no speech. */
   text: string;
   languages?: TranscriptionLanguage[] | null | undefined;
   logprobs?: TranscriptionLogprob[] | null | undefined;
@@ -145,7 +145,7 @@ export declare namespace Transcription {
   };
 }
 
-/** A word and when it was said. */
+/** A word with its timestamps. */
 export interface TranscriptionWord {
   word: string;
   /** In seconds. */
@@ -154,12 +154,12 @@ export interface TranscriptionWord {
   end: number;
 }
 
-/** A transcription with everything that the provider tells about it. */
+/** A transcription with duration, language, segments and words. */
 export interface TranscriptionVerbose extends WithRequestId {
   text: string;
-  /** Length of the audio in seconds; 0 when the provider does not say. */
+  /** Duration of the audio in seconds; 0 if the provider does not report it. */
   duration: number;
-  /** The language that was spoken; empty when the provider does not say. */
+  /** The spoken language; empty if the provider does not report it. */
   language: string;
   segments?: TranscriptionSegment[] | null | undefined;
   /** Only with `timestamp_granularities: ["word"]`. */
@@ -172,7 +172,7 @@ export declare namespace TranscriptionVerbose {
   export { TranscriptionDuration as Usage };
 }
 
-/** What one person said without a break. */
+/** Continuous speech by one speaker. */
 export interface TranscriptionDiarizedSegment {
   type: 'transcript.text.segment';
   id: string;
@@ -180,16 +180,16 @@ export interface TranscriptionDiarizedSegment {
   start: number;
   /** In seconds. */
   end: number;
-  /** A name that was given, or a letter. */
+  /** A known speaker name, or a letter. */
   speaker: string;
   text: string;
 }
 
-/** A transcription that tells who spoke. */
+/** A transcription with speakers. */
 export interface TranscriptionDiarized extends WithRequestId {
   task: 'transcribe';
   text: string;
-  /** Length of the audio in seconds; 0 when the provider does not say. */
+  /** Duration of the audio in seconds; 0 if the provider does not report it. */
   duration: number;
   segments: TranscriptionDiarizedSegment[];
   usage?: TranscriptionUsage | null | undefined;
@@ -200,13 +200,13 @@ export declare namespace TranscriptionDiarized {
   export { TranscriptionTokens as Tokens, TranscriptionDuration as Duration };
 }
 
-/** What `audio.transcriptions.create()` gives when it gives an object. */
+/** An object returned by `audio.transcriptions.create()`. */
 export type TranscriptionCreateResponse =
   | Transcription
   | TranscriptionDiarized
   | TranscriptionVerbose;
 
-/** A piece of the text. */
+/** A text delta. */
 export interface TranscriptionTextDeltaEvent {
   type: 'transcript.text.delta';
   delta: string;
@@ -219,10 +219,10 @@ export declare namespace TranscriptionTextDeltaEvent {
   export { TranscriptionLogprob as Logprob };
 }
 
-/** What one person said without a break, with `diarized_json`. */
+/** Continuous speech by one speaker, with `diarized_json`. */
 export type TranscriptionTextSegmentEvent = TranscriptionDiarizedSegment;
 
-/** The end: all of the text. */
+/** The last event, with the full text. */
 export interface TranscriptionTextDoneEvent {
   type: 'transcript.text.done';
   text: string;

@@ -1,31 +1,31 @@
 import type { OpenString, WithRequestId } from '../types.ts';
 import type { Uploadable } from '../uploads/types.ts';
 
-/** The file formats of speech. */
+/** File formats for speech. */
 export type SpeechFormat = OpenString<'mp3' | 'opus' | 'aac' | 'flac' | 'wav' | 'pcm'>;
 
 /**
  * Parameters of `audio.speech.create()`: `POST /v1/audio/speech`.
  *
- * Fields that are not listed here go through with the option `extraBody`.
+ * Send fields that are not listed here with the option `extraBody`.
  */
 export interface SpeechCreateParamsBase {
-  /** A text-to-speech model id, as `models.list()` gives it. */
+  /** A text-to-speech model id from `models.list()`. */
   model: string;
-  /** The text to speak. Many models take at most 4096 characters. */
+  /** The text to speak. Many models accept at most 4096 characters. */
   input: string;
-  /** The name of the voice. Most models need one. Plain text: voice objects are not understood. */
+  /** The name of the voice, as a string: voice objects are not supported. Most models require one. */
   voice?: string | undefined;
   /**
-   * The file format; `"mp3"` when it is left out. Some providers send MP3 whatever is asked for, so go
-   * by the `content-type` of the answer. `"pcm"` has no header: 24 kHz, 16 bit, mono.
+   * The file format; `"mp3"` by default. Some providers ignore it and send MP3, so check the
+   * `content-type` of the response. `"pcm"` has no header: 24 kHz, 16 bit, mono.
    */
   response_format?: SpeechFormat | undefined;
   /** Speaking speed, usually 0.25 to 4; 1 is normal. */
   speed?: number | undefined;
-  /** How to speak, for models that can be told. */
+  /** How to speak, for models that accept instructions. */
   instructions?: string | undefined;
-  /** Whether the audio comes as bytes (`"audio"`) or as events (`"sse"`). */
+  /** Receive the audio as bytes (`"audio"`) or as events (`"sse"`). */
   stream_format?: 'sse' | 'audio' | undefined;
 }
 
@@ -42,29 +42,29 @@ export interface SpeechCreateParamsStreaming extends SpeechCreateParamsBase {
 /** Parameters of `audio.speech.create()`. */
 export type SpeechCreateParams = SpeechCreateParamsFile | SpeechCreateParamsStreaming;
 
-/** A voice of your own; gateways refuse it, and so does `voice`. */
+/** A custom voice. Gateways reject it, and `voice` does not accept it. */
 type SpeechVoiceID = { id: string };
 
-// The parts under the names that code for `openai` uses.
+// Aliases for code written for `openai`.
 export declare namespace SpeechCreateParams {
   export { SpeechVoiceID as ID };
 }
 
-/** What speech used. */
+/** Tokens used by speech. */
 export interface SpeechUsage {
   input_tokens: number;
   output_tokens: number;
   total_tokens: number;
 }
 
-/** A piece of the audio. */
+/** A chunk of the audio. */
 export interface SpeechAudioDeltaEvent {
   type: 'speech.audio.delta';
   /** The bytes in base64. */
   audio: string;
 }
 
-/** The end of the audio. */
+/** The last event of the audio. */
 export interface SpeechAudioDoneEvent {
   type: 'speech.audio.done';
   usage?: SpeechUsage | null | undefined;
@@ -73,31 +73,31 @@ export interface SpeechAudioDoneEvent {
 /** An event of `audio.speech.create({ stream_format: "sse" })`. */
 export type SpeechStreamEvent = SpeechAudioDeltaEvent | SpeechAudioDoneEvent;
 
-/** The forms in which a translation can come. */
+/** Response formats of translations. */
 export type TranslationResponseFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt';
 
-/** The forms in which audio can be answered. Which of them there are is up to the operation. */
+/** Response formats for audio. Not every operation supports all of them. */
 export type AudioResponseFormat = TranslationResponseFormat | 'diarized_json';
 
 /**
  * Parameters of `audio.translations.create()`: `POST /v1/audio/translations`.
  *
- * Fields that are not listed here go through with the option `extraBody`.
+ * Send fields that are not listed here with the option `extraBody`.
  */
 export interface TranslationCreateParams<
   Format extends TranslationResponseFormat | undefined = TranslationResponseFormat | undefined,
 > {
   /**
-   * The audio. The gateway recognises it by the extension of its file name, so the file is given one
-   * that its bytes call for.
+   * The audio. The gateway detects its format by the extension of the file name, so the extension is
+   * corrected from the file's bytes.
    */
   file: Uploadable;
-  /** An audio model id, as `models.list()` gives it. */
+  /** An audio model id from `models.list()`. */
   model: string;
-  /** English text that sets the style, or what was said before. */
+  /** English text that sets the style, or the preceding text. */
   prompt?: string | undefined;
   /**
-   * The form of the answer.
+   * The response format.
    * @defaultValue `"json"`, which is the gateway's own default
    */
   response_format?: Format | undefined;
@@ -107,16 +107,16 @@ export interface TranslationCreateParams<
 
 /** A translation. */
 export interface Translation extends WithRequestId {
-  /** The text in English. Empty when nothing was said. */
+  /** The text in English. Empty if the audio has no speech. */
   text: string;
 }
 
-/** A stretch of the audio and what was said in it. */
+/** A segment of the audio with its text. */
 export interface TranscriptionSegment {
   id: number;
-  /** Where it begins, in seconds. */
+  /** Start time in seconds. */
   start: number;
-  /** Where it ends, in seconds. */
+  /** End time in seconds. */
   end: number;
   text: string;
   seek: number;
@@ -127,14 +127,14 @@ export interface TranscriptionSegment {
   no_speech_prob: number;
 }
 
-/** A translation with everything that the provider tells about it. */
+/** A translation with duration, language and segments. */
 export interface TranslationVerbose extends Translation {
-  /** Length of the audio in seconds; 0 when the provider does not say. */
+  /** Duration of the audio in seconds; 0 if the provider does not report it. */
   duration: number;
-  /** The language of the text; empty when the provider does not say. */
+  /** The language of the text; empty if the provider does not report it. */
   language: string;
   segments?: TranscriptionSegment[] | null | undefined;
 }
 
-/** The answer of `audio.translations.create()` that is no text alone. */
+/** An object returned by `audio.translations.create()`. */
 export type TranslationCreateResponse = Translation | TranslationVerbose;
