@@ -21,7 +21,7 @@ import type { EmbeddingModel } from '../types.ts';
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
 
-/** Turns texts into vectors. Billed by use. */
+/** Creates embeddings. Billed by usage. */
 export class Embeddings {
   /** @internal */
   readonly transport: () => Transport;
@@ -31,21 +31,21 @@ export class Embeddings {
     this.transport = transport;
   }
 
-  /** Creates one vector per input, each as base64 text. Otherwise as without that format. */
+  /** Creates one vector per input, each as a base64 string. */
   create(params: Base64Params, options?: RequestOptions): GatewayPromise<Base64EmbeddingResponse>;
   /**
    * Creates one vector per input: `POST /v1/embeddings`.
    *
-   * Billed by tokens. Repeated on 408, 429, 5xx and lost connections, see `maxRetries`. `float` is
-   * what is asked for unless you say otherwise; each vector is read by what it is, because some
-   * providers ignore the format, so you always get lists of numbers, or base64 text when you asked
-   * for that. The vectors are in the order of the inputs.
+   * Billed by tokens. Retried on 408, 429, 5xx and lost connections, see `maxRetries`. The default
+   * format is `float`. Some providers ignore the format, so each vector is converted by its actual type:
+   * you always get arrays of numbers, or base64 strings if you requested those. The vectors are in the
+   * order of the inputs.
    *
-   * @param params - The model and what to embed. An empty text is refused by most gateways.
-   * @returns The vectors. When a provider skipped inputs, `missing` says how many.
-   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
-   * @throws `UnexpectedResponseError` with `validation: "strict"` when there is not one vector per
-   * input; `error.data` holds those that came
+   * @param params - The model and the input. Most gateways reject an empty text.
+   * @returns The vectors. If a provider skipped inputs, `missing` is their number.
+   * @throws `InvalidInputError` if `model` is empty or `input` is not a text or list; nothing is sent
+   * @throws `UnexpectedResponseError` with `validation: "strict"` if the number of vectors differs from
+   * the number of inputs; `error.data` contains those received
    *
    * @example
    * ```ts
@@ -61,21 +61,21 @@ export class Embeddings {
     return startCall(params, () => embed(this.transport(), params, options));
   }
 
-  /** The same, with each vector as base64 text. */
+  /** Creates one vector per input, each as a base64 string. */
   createForEngine(
     params: Base64Params,
     options?: RequestOptions,
   ): GatewayPromise<Base64EmbeddingResponse>;
   /**
-   * The same as `create`, on the engine-style path, where the model is part of the path:
+   * Same as `create`, but on the engine-style path, which contains the model:
    * `POST /v1/engines/{model}/embeddings`.
    *
-   * Many gateways have this path without serving it: they answer that `contents is required`, and the
-   * error then says to use `create`. It is not sent there for you, because a second call could be
-   * billed too.
+   * Many gateways have this path but do not serve it: they respond that `contents is required`, and the
+   * error then suggests `create`. The client does not fall back to it, because a second call could be
+   * billed as well.
    *
-   * @param params - As for `create`.
-   * @throws `InvalidInputError` when `model` is empty or `input` is no text or list; nothing is sent then
+   * @param params - Same as for `create`.
+   * @throws `InvalidInputError` if `model` is empty or `input` is not a text or list; nothing is sent
    */
   createForEngine(
     params: EmbeddingCreateParams,
@@ -89,20 +89,20 @@ export class Embeddings {
   }
 
   /**
-   * Creates the vectors of any number of inputs, with as many requests as that takes.
+   * Creates vectors for any number of inputs, in as many requests as needed.
    *
-   * Each request is billed and repeated as one of `create`, and has the same options. They are sent
-   * in the order of the inputs, `concurrency` at a time. After one has failed no other is begun, and
-   * those under way are awaited, because they are paid for.
+   * Each request is billed and retried like one of `create`, and has the same options. Requests are sent
+   * in the order of the inputs, `concurrency` at a time. After a failure no further requests are sent,
+   * and pending ones are awaited because they are paid for.
    *
-   * @param params - As for `create`, with a list as input. Vectors are asked for in base64, which is
-   * faster to read, and are read by what they are.
-   * @param options - `batchSize` (100) and `concurrency` (4), and what `create` takes. A `signal` stops
-   * all requests.
+   * @param params - Same as for `create`, with a list as input. Vectors are requested in base64, which is
+   * faster to decode; other formats are accepted too.
+   * @param options - `batchSize` (100) and `concurrency` (4), and the options of `create`. A `signal`
+   * aborts all requests.
    * @returns One `Float32Array` per input, in the order of the inputs.
-   * @throws `InvalidInputError` when `model` or an input is empty; nothing is sent then
-   * @throws `PartialEmbeddingsError` when a request failed, was aborted, or brought fewer vectors than
-   * inputs; `vectors` holds those that came
+   * @throws `InvalidInputError` if `model` or an input is empty; nothing is sent
+   * @throws `PartialEmbeddingsError` if a request failed, was aborted, or returned fewer vectors than
+   * inputs; `vectors` contains those received
    *
    * @example
    * ```ts

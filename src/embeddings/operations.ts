@@ -26,7 +26,7 @@ export function embed(
   options: RequestOptions | undefined,
 ): GatewayPromise<AnyResponse> {
   const request = () => ({ json: embeddingBody('embeddings.create', params) });
-  return transport.call('embeddings.create', request, answerTo(params, options), options);
+  return transport.call('embeddings.create', request, embeddingsFormat(params, options), options);
 }
 
 export function createForEngine(
@@ -38,10 +38,15 @@ export function createForEngine(
     const json = embeddingBody('embeddings.createForEngine', params);
     return { params: { model: json.model }, json, explain: explainEngine };
   };
-  return transport.call('embeddings.createForEngine', request, answerTo(params, options), options);
+  return transport.call(
+    'embeddings.createForEngine',
+    request,
+    embeddingsFormat(params, options),
+    options,
+  );
 }
 
-/** The engine-style route takes the bodies of another operation on some gateways. */
+/** On some gateways the engine-style route expects the body of another operation. */
 const explainEngine = (error: Error): Error | undefined =>
   explained(
     error,
@@ -49,14 +54,14 @@ const explainEngine = (error: Error): Error | undefined =>
     'This gateway does not serve the engine-style route with an embeddings body; use embeddings.create() instead.',
   );
 
-/** What was asked for decides what the caller gets; what came decides how it is read. */
-function answerTo(params: EmbeddingCreateParams, options: RequestOptions | undefined) {
+/** The requested format decides the return type; the response decides how each vector is decoded. */
+function embeddingsFormat(params: EmbeddingCreateParams, options: RequestOptions | undefined) {
   const { input, dimensions, encoding_format } = { ...params, ...options?.extraBody };
   const form = { inputs: countInputs(input), dimensions, format: encoding_format ?? 'float' };
   return jsonAnswer({ schema: embeddingsSchema(form) });
 }
 
-/** The body of a request for embeddings, checked. */
+/** Checks the parameters and returns the request body. */
 function embeddingBody<Params extends EmbeddingCreateParams>(
   method: string,
   params: Params,
@@ -68,7 +73,7 @@ function embeddingBody<Params extends EmbeddingCreateParams>(
   return params;
 }
 
-/** How many vectors an input asks for: a list of numbers is one text in tokens. */
+/** Returns the number of expected vectors: a list of numbers is one tokenized text. */
 function countInputs(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
 }
@@ -78,10 +83,10 @@ function checkInput(input: unknown): void {
   const list: readonly unknown[] | undefined = Array.isArray(input) ? input : undefined;
   check(list !== undefined, 'input', `must be a text or a list of texts, not ${shown(input)}.`);
   check(list.length > 0, 'input', 'is empty; give at least one text.');
-  const first = kindOf(list[0]);
-  const at = first === undefined ? 0 : list.findIndex((item) => kindOf(item) !== first);
+  const first = inputKind(list[0]);
+  const at = first === undefined ? 0 : list.findIndex((item) => inputKind(item) !== first);
   if (at === -1) return;
-  const kind = kindOf(list[at]);
+  const kind = inputKind(list[at]);
   throw new InvalidInputError(
     `input[${at}]`,
     kind === undefined
@@ -90,7 +95,7 @@ function checkInput(input: unknown): void {
   );
 }
 
-function kindOf(item: unknown): string | undefined {
+function inputKind(item: unknown): string | undefined {
   if (typeof item === 'string') return 'a text';
   if (isToken(item)) return 'a token';
   const isList = Array.isArray(item) && item.length > 0 && item.every(isToken);
@@ -101,7 +106,7 @@ function isToken(item: unknown): boolean {
   return Number.isInteger(item) && Number(item) >= 0;
 }
 
-/** Options of `embeddings.createMany()`. Those of a call hold for each of its requests. */
+/** Options of `embeddings.createMany()`. Request options apply to each request. */
 export interface EmbeddingsCreateManyOptions extends Omit<RequestOptions, 'idempotencyKey'> {
   /**
    * Identifies the requests in errors and logs: the first is `<callId>-0`.
@@ -109,58 +114,57 @@ export interface EmbeddingsCreateManyOptions extends Omit<RequestOptions, 'idemp
    */
   callId?: string | undefined;
   /**
-   * The most inputs in one request. An integer of at least 1. Models differ in what they take: 2,048
+   * Maximum number of inputs per request. An integer of at least 1. Limits differ by model: 2,048
    * with OpenAI, 100 with Gemini, as few as 10 elsewhere.
    * @defaultValue 100
    */
   batchSize?: number | undefined;
   /**
-   * The most requests under way at a time. An integer of at least 1.
+   * Maximum number of concurrent requests. An integer of at least 1.
    * @defaultValue 4
    */
   concurrency?: number | undefined;
   /**
-   * Called after each request that was answered, with the inputs that have a vector by then, and awaited.
-   * When it throws, no other request is begun, and `PartialEmbeddingsError` holds all that came.
+   * Called and awaited after each successful request, with the number of inputs embedded so far.
+   * If it throws, no further requests are sent, and `PartialEmbeddingsError` contains all vectors received.
    */
   onProgress?: ((progress: EmbeddingsProgress) => unknown) | undefined;
 }
 
-/** How far `embeddings.createMany()` has come. */
+/** Progress of `embeddings.createMany()`. */
 export interface EmbeddingsProgress {
-  /** How many inputs have a vector. */
+  /** Number of inputs embedded so far. */
   readonly done: number;
-  /** How many inputs there are in all. */
+  /** Total number of inputs. */
   readonly total: number;
-  /** What the requests so far have used. */
+  /** Usage of the requests so far. */
   readonly usage: EmbeddingUsage;
 }
 
-/** Embeds any number of inputs, with as many requests as that takes. */
 export async function createMany(
   transport: Transport,
   params: EmbeddingsCreateManyParams,
   options: EmbeddingsCreateManyOptions,
 ): Promise<ManyEmbeddings> {
-  // All inputs are looked at before the first is paid for.
+  // Check all inputs before the first request is paid for.
   const body = { ...embeddingBody('embeddings.createMany', params) };
   checkOptions(options);
   const { batchSize = 100, concurrency: _, onProgress, ...request } = options;
   checkInteger('batchSize', batchSize, 1);
   const concurrency = checkMany(options);
-  const inputs = [...manyInputs(body.input)];
+  const inputs = [...checkInputList(body.input)];
 
   const vectors: (Float32Array | undefined)[] = inputs.map(() => undefined);
   const usage = { prompt_tokens: 0, total_tokens: 0 };
   const failed: FailedEmbeddings[] = [];
   let model = '';
   let done = 0;
-  /** What went wrong first, and with what. */
-  let ended: { readonly by: string; readonly error: unknown } | undefined;
+  /** The first failure and its source. */
+  let failure: { readonly source: string; readonly error: unknown } | undefined;
 
   const batches = function* (): Generator<number, void, undefined> {
     for (let start = 0; start < inputs.length; start += batchSize) {
-      if (ended !== undefined) return;
+      if (failure !== undefined) return;
       yield start;
     }
   };
@@ -170,8 +174,8 @@ export async function createMany(
     try {
       const answer = await transport.call(
         'embeddings.create',
-        // Base64 is a third of the size of numbers and ten times faster to read. Providers that do not
-        // know it send numbers, which are read as well.
+        // Base64 is a third of the size of numbers and ten times faster to decode. Providers that do not
+        // support it send numbers, which are accepted as well.
         () => ({ json: { ...body, input, encoding_format: 'base64' } }),
         jsonAnswer({ schema: vectorsSchema(input.length, body.dimensions) }),
         optionsOf(request, index),
@@ -181,13 +185,13 @@ export async function createMany(
       return { ...batch, error };
     }
   };
-  // After a failure the requests that are under way are still awaited: they are paid for.
+  // After a failure, still await pending requests: they are paid for.
   for await (const batch of eachDone(batches(), concurrency, embedBatch)) {
     const { start, end } = batch;
     if ('error' in batch) {
       const { error } = batch;
       failed.push({ start, end, error });
-      ended ??= { by: `the request for inputs ${start} to ${end - 1}`, error };
+      failure ??= { source: `the request for inputs ${start} to ${end - 1}`, error };
       continue;
     }
     const { answer } = batch;
@@ -199,35 +203,35 @@ export async function createMany(
     try {
       await onProgress?.({ done, total: inputs.length, usage: { ...usage } });
     } catch (thrown) {
-      ended ??= { by: 'onProgress', error: thrown };
+      failure ??= { source: 'onProgress', error: thrown };
     }
   }
 
-  const whole = vectors.filter((vector) => vector !== undefined);
-  if (ended === undefined) return { vectors: whole, model, usage };
-  const { by, error } = ended;
+  const received = vectors.filter((vector) => vector !== undefined);
+  if (failure === undefined) return { vectors: received, model, usage };
+  const { source, error } = failure;
   const reason = error instanceof Error ? error.message : String(error);
   const cause = error instanceof GatewayError ? error : undefined;
-  throw new PartialEmbeddingsError(`embeddings.createMany(): ${by} failed: ${reason}`, {
+  throw new PartialEmbeddingsError(`embeddings.createMany(): ${source} failed: ${reason}`, {
     vectors,
     usage,
     failed,
     outcome: cause?.outcome ?? 'unknown',
     evidence: cause?.evidence,
     callId: cause?.callId,
-    advice: `${whole.length} of ${vectors.length} vectors came and are in error.vectors; embed only the inputs that have none there.`,
+    advice: `${received.length} of ${vectors.length} vectors came and are in error.vectors; embed only the inputs that have none there.`,
     cause: error,
   });
 }
 
-/** A list of inputs that are each a text or a list of tokens. */
-function manyInputs(
+/** Returns the inputs, checked to be a list of texts or tokenized texts. */
+function checkInputList(
   input: EmbeddingsCreateManyParams['input'],
 ): readonly (string | readonly number[])[] {
   const isList = Array.isArray(input) && typeof input[0] !== 'number';
   check(isList, 'input', 'must be a list of texts, or of texts in tokens.');
   const empty = input.findIndex((item) => item === '');
-  // It would fail its request in the middle of others that are paid for.
+  // An empty text would fail its request while others are already paid for.
   check(empty === -1, `input[${empty}]`, 'is empty; leave it out, as it fails the whole request.');
   return input;
 }

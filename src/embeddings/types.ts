@@ -3,24 +3,24 @@ import type { WithRequestId } from '../types.ts';
 
 /** Parameters of `embeddings.create()` and `embeddings.createForEngine()`. */
 export interface EmbeddingCreateParams {
-  /** An embedding model id, as `models.list()` gives it. */
+  /** An embedding model id from `models.list()`. */
   model: string;
   /**
-   * What to embed: one text, a list of texts, one text as tokens, or a list of those. Most gateways
-   * refuse an empty text. How many texts fit into one request depends on the model.
+   * One text, a list of texts, one tokenized text, or a list of tokenized texts. Most gateways reject an
+   * empty text. The number of texts per request is limited by the model.
    *
-   * Tokens work only with models whose provider takes OpenAI's format; others skip them.
+   * Tokens only work with models whose provider supports OpenAI's format; others skip them.
    */
   input: string | readonly string[] | readonly number[] | readonly (readonly number[])[];
   /**
-   * How the vectors are wanted. With `"base64"` each one is text: little-endian 32-bit floats in
-   * base64. Otherwise each one is a list of numbers, however the gateway sent it.
+   * Format of the vectors. With `"base64"` each vector is a string: little-endian 32-bit floats in
+   * base64. Otherwise each vector is an array of numbers, regardless of what the gateway sent.
    * @defaultValue `"float"`, which is the gateway's own default; nothing is sent unless you set it
    */
   encoding_format?: 'float' | 'base64' | undefined;
-  /** The length of the vectors, for models that let it be chosen. An integer of at least 1. */
+  /** Length of the vectors, for models that support it. An integer of at least 1. */
   dimensions?: number | undefined;
-  /** Your own stable id of the end user. */
+  /** A stable id for the end user. */
   user?: string | undefined;
 }
 
@@ -30,8 +30,7 @@ export interface EmbeddingsCreateManyParams extends Omit<
   'input' | 'encoding_format'
 > {
   /**
-   * What to embed: any number of texts, or of texts in tokens. None may be empty. They are checked
-   * before anything is sent.
+   * Any number of texts or tokenized texts. None may be empty. They are checked before anything is sent.
    */
   input: readonly string[] | readonly (readonly number[])[];
 }
@@ -40,9 +39,9 @@ export interface EmbeddingsCreateManyParams extends Omit<
 export interface ManyEmbeddings {
   /** One vector per input, in the order of the inputs. */
   vectors: Float32Array[];
-  /** The model that answered. It may be the provider's name for the one that was asked for. */
+  /** The model that answered. May be the provider's name for the requested model. */
   model: string;
-  /** What all requests used together. */
+  /** Total usage of all requests. */
   usage: EmbeddingUsage;
 }
 
@@ -64,21 +63,21 @@ export interface Base64Embedding {
   object: 'embedding';
 }
 
-/** What a request for embeddings used. Zeros when the gateway does not say. */
+/** Tokens used by a request for embeddings. Zero if the gateway does not report them. */
 export interface EmbeddingUsage {
   prompt_tokens: number;
   total_tokens: number;
 }
 
-/** What the answers to both encodings have in common. */
+/** Fields of embedding responses in both encodings. */
 export interface EmbeddingResponseBase extends WithRequestId {
   object: 'list';
-  /** The model that answered. It may be the provider's name for the one that was asked for. */
+  /** The model that answered. May be the provider's name for the requested model. */
   model: string;
   usage: EmbeddingUsage;
   /**
-   * How many inputs got no vector; left out when every input has one. Some providers skip inputs
-   * without a word. Which ones then shows in `index` at best, so do not pair `data` with the inputs.
+   * Number of inputs without a vector; omitted if every input has one. Some providers skip inputs
+   * silently. At best `index` shows which, so do not pair `data` with the inputs by position.
    */
   missing?: number | undefined;
 }
@@ -89,45 +88,45 @@ export interface CreateEmbeddingResponse extends EmbeddingResponseBase {
   data: Embedding[];
 }
 
-// The parts under the names that code for `openai` uses.
+// Aliases for code written for `openai`.
 export declare namespace CreateEmbeddingResponse {
   export { EmbeddingUsage as Usage };
 }
 
-/** The vectors of a request that asked for base64, in the order of its inputs. */
+/** The vectors of a base64 request, in the order of its inputs. */
 export interface Base64EmbeddingResponse extends EmbeddingResponseBase {
   /** One vector per input, sorted by `index`. See `missing`. */
   data: Base64Embedding[];
 }
 
-/** A request of `embeddings.createMany()` that failed. */
+/** A failed request of `embeddings.createMany()`. */
 export interface FailedEmbeddings {
   /** Position of the first input of the request, from 0. */
   readonly start: number;
-  /** Position after its last input. */
+  /** Position after the last input of the request. */
   readonly end: number;
-  /** What the request failed with. */
+  /** The error of the request. */
   readonly error: unknown;
 }
 
-/** What a `PartialEmbeddingsError` is made from. */
+/** Options of the `PartialEmbeddingsError` constructor. */
 type PartialEmbeddingsErrorInit = GatewayErrorInit &
   Pick<PartialEmbeddingsError, 'vectors' | 'usage' | 'failed'>;
 
 /**
- * Not all inputs of `embeddings.createMany()` were embedded. The vectors that came are paid for and
- * are kept here; embed only the inputs that have none.
+ * Some inputs of `embeddings.createMany()` were not embedded. The vectors received are paid for and
+ * kept in `vectors`; embed only the inputs that are missing there.
  *
- * `outcome` is that of the request that failed first, whose error is `cause`.
+ * `outcome` and `cause` come from the first request that failed.
  */
 export class PartialEmbeddingsError extends GatewayError {
   static override readonly kind: string = 'PartialEmbeddingsError';
 
-  /** One entry per input, in their order; `undefined` where there is no vector. */
+  /** One entry per input, in the order of the inputs; `undefined` where the vector is missing. */
   readonly vectors: readonly (Float32Array | undefined)[];
-  /** What the requests used that were answered. */
+  /** Total usage of the successful requests. */
   readonly usage: EmbeddingUsage;
-  /** The requests that failed, the first failure first. Inputs in none of them were never sent. */
+  /** The failed requests, in order of failure. Inputs in none of them, without a vector, were never sent. */
   readonly failed: readonly FailedEmbeddings[];
 
   constructor(message: string, init: PartialEmbeddingsErrorInit) {
