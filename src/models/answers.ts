@@ -12,7 +12,7 @@ import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { JsonObject, OpenString, WithRequestId } from '../types.ts';
 
-/** A way to call a model. Gateways have more words than these. */
+/** An API that a model can be called with. Gateways may use other values. */
 export type ModelEndpointType = OpenString<
   | 'openai'
   | 'openai-response'
@@ -27,33 +27,33 @@ export type ModelEndpointType = OpenString<
   | 'video-to-music'
 >;
 
-/** A model that the key may use. */
+/** A model available to the key. */
 export interface Model {
-  /** What to give as `model`. */
+  /** Value for the parameter `model`. */
   id: string;
   object: 'model';
-  /** When the model was made, in Unix seconds. Many gateways give one constant for all; 0 when unknown. */
+  /** Creation time in Unix seconds. Many gateways use one constant for all models; 0 if unknown. */
   created: number;
-  /** Who offers the model; empty when the gateway does not say. */
+  /** Owner of the model; empty if the gateway does not report it. */
   owned_by: string;
-  /** How the model can be called. Empty when the gateway does not say, so it proves nothing then. */
+  /** Supported APIs. Empty if the gateway does not report them, so an empty list proves nothing. */
   supported_endpoint_types: ModelEndpointType[];
-  /** What the model makes, where the gateway says it. */
+  /** Output type of the model, where the gateway reports it. */
   type?: OpenString<'text' | 'image' | 'video' | 'audio'> | null | undefined;
 }
 
-/** The answer of `models.list()` as data. */
+/** The response of `models.list()` as plain data. */
 export interface ModelList extends WithRequestId {
   object: 'list';
-  /** The models that the group of the key may use. */
+  /** Models available to the key's group. */
   data: Model[];
 }
 
 /**
- * The models that the key can use.
+ * The models available to the key.
  *
- * The gateway has no pages: this is always the whole list. The methods of a page are there for code
- * that was written for one. Fields that the gateway adds to the list are on the page too.
+ * The gateway does not paginate: this is always the complete list. The pagination methods exist for
+ * compatibility. Extra fields that the gateway adds to the list are set on the page too.
  */
 export class ModelsPage implements AsyncIterable<Model> {
   /** Always `"list"`. */
@@ -66,34 +66,34 @@ export class ModelsPage implements AsyncIterable<Model> {
   constructor(list: ModelList) {
     this.data = list.data;
     for (const [key, value] of Object.entries(list)) {
-      // What the gateway sends may not replace a method, nor the prototype.
+      // Fields of the gateway must not replace methods or the prototype.
       if (!(key in this)) Reflect.set(this, key, value);
     }
   }
 
-  /** The models, the same as `data`. */
+  /** Returns the models, same as `data`. */
   getPaginatedItems(): Model[] {
     return this.data;
   }
 
-  /** Always `false`. */
+  /** Always returns `false`. */
   hasNextPage(): boolean {
     return false;
   }
 
-  /** Always rejects, because there is no next page. Ask `hasNextPage()` first. */
+  /** Always rejects, because there is no next page. Check `hasNextPage()` first. */
   getNextPage(): Promise<this> {
     return Promise.reject(
       new InvalidInputError('getNextPage', 'there is no next page; ask hasNextPage() first.'),
     );
   }
 
-  /** The pages of the list: this one. */
+  /** Iterates over the pages: this one only. */
   async *iterPages(): AsyncGenerator<this, void, undefined> {
     yield this;
   }
 
-  /** The models, one after the other. */
+  /** Iterates over the models. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
     yield* this.data;
   }
@@ -110,29 +110,28 @@ const modelFields: FieldsOf<Model> = {
 
 function normalizeModel(value: JsonObject): void {
   const { name, created, created_at: date } = value;
-  // Lists in Gemini's form call the id `name` and put a path in front of it.
+  // Lists in Gemini's format have the id in `name`, with a path prefix.
   value['id'] ||=
     typeof name === 'string' ? name.replace(/^(publishers\/[^/]+\/)?models\//, '') : '';
   value['object'] = 'model';
   if (typeof created !== 'number') {
-    // Lists in Anthropic's form give an ISO 8601 date.
+    // Lists in Anthropic's format have an ISO 8601 date.
     const seconds = typeof date === 'string' ? Math.floor(Date.parse(date) / 1_000) : 0;
     value['created'] = Number(created ?? Number.NaN) || seconds || 0;
   }
   fill(value, { owned_by: '', supported_endpoint_types: [] });
 }
 
-/** One model by itself. */
+/** Schema of a single model. */
 const modelSchema: ResponseSchema<Model & WithRequestId> = {
   fields: modelFields,
   answer: { name: 'model', isIn: ({ id, name }) => holdsSomething(id ?? name) },
   normalize: normalizeModel,
 };
 
-/** How one model is read. */
 const modelAnswer = jsonAnswer({ schema: modelSchema });
 
-/** Whether the list is in `models`, as Gemini sends it; `data` may be there too, but empty. */
+/** Returns whether the list is in `models`, as Gemini sends it, with `data` missing or empty. */
 function isGeminiList({ data, models }: JsonObject): boolean {
   return Array.isArray(models) && !holdsSomething(data);
 }
@@ -141,20 +140,20 @@ function holdsModels(list: unknown): boolean {
   return objectsOf(list).some(({ id, name }) => holdsSomething(id ?? name));
 }
 
-/** A key may have no models. Some gateways write an empty list as `null`, and say that it is a list. */
+/** Accepts empty lists, because a key may have no models. Some gateways send `null` for an empty list. */
 function areModels(value: JsonObject): boolean {
   const { object, data, models } = value;
   const list = isGeminiList(value) ? models : (data ?? (object === 'list' ? [] : undefined));
   return isEmptyAnswer(list, value) || holdsModels(list);
 }
 
-/** Parses a list of models. A bare array of them, as Together sends it, becomes `data`. */
+/** Parses a list of models. Wraps a bare array, as Together sends it, in `data`. */
 function parseList(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return Array.isArray(value) && holdsModels(value) ? { object: 'list', data: value } : value;
 }
 
-/** A list of models in the form of OpenAI, Gemini, Anthropic or Together. */
+/** Schema of a list of models in OpenAI's, Gemini's, Anthropic's or Together's format. */
 const modelListSchema: ResponseSchema<ModelList> = {
   fields: { object: 'any', data: [modelFields] } satisfies FieldsOf<ModelList>,
   answer: { name: 'model', isIn: areModels },
@@ -170,7 +169,6 @@ const modelListSchema: ResponseSchema<ModelList> = {
   },
 };
 
-/** How a list of models is read. */
 const modelsAnswer = jsonAnswer({ schema: modelListSchema }, (list, { requestId }) => {
   const page = new ModelsPage(list);
   attachRequestId(page, requestId);
@@ -184,7 +182,7 @@ export function listModels(
   return transport.call('models.list', {}, modelsAnswer, options);
 }
 
-/** A gateway also answers 200 for a model that it does not know. */
+/** Gateways may respond with status 200 for an unknown model. */
 const explainModel = (error: Error): Error | undefined =>
   explained(
     error,

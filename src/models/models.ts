@@ -4,32 +4,32 @@ import type { RequestOptions } from '../options.ts';
 import type { WithRequestId } from '../types.ts';
 import { listModels, type Model, type ModelsPage, retrieveModel } from './answers.ts';
 
-/** What `models.list()` returns: a promise for the page that can also be iterated itself. */
+/** Returned by `models.list()`: await it for the page, or iterate over the models directly. */
 export class ModelsPagePromise extends GatewayPromise<ModelsPage> implements AsyncIterable<Model> {
-  /** The models, one after the other. */
+  /** Iterates over the models. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Model, void, undefined> {
     yield* (await this).data;
   }
 }
 
-/** A page of a list. The only list of this client is that of models, which comes whole. */
+/** A page of a list. This client only has one list, the models, and it is not paginated. */
 export interface Page<Item> extends PageResponse<Item>, AsyncIterable<Item> {
   getPaginatedItems(): Item[];
   hasNextPage(): boolean;
   getNextPage(): Promise<unknown>;
 }
 
-/** A page as it comes. */
+/** The data of a page. */
 export interface PageResponse<Item> {
   data: Item[];
   object: string;
 }
 
-/** The same as `ModelsPagePromise`, under the name that code for `openai` uses. */
+/** Alias of `ModelsPagePromise` for code written for `openai`. */
 export type PagePromise<List extends ModelsPage = ModelsPage, Item = Model> = GatewayPromise<List> &
   AsyncIterable<Item>;
 
-/** Tells which models the key can use. Free of charge. */
+/** Lists the models available to the key. Free of charge. */
 export class Models {
   /** @internal */
   readonly transport: () => Transport;
@@ -40,13 +40,12 @@ export class Models {
   }
 
   /**
-   * Lists the models that the group of the key may use: `GET /v1/models`.
+   * Lists the models available to the key's group: `GET /v1/models`.
    *
-   * Free, and repeated when it fails. Await it for the whole list, or iterate it for one model after
-   * the other. Lists in the forms of Gemini,
-   * Anthropic and Together are brought into OpenAI's form.
+   * Free, and retried on failure. Await it for the whole list, or iterate over the models. Lists in the
+   * formats of Gemini, Anthropic and Together are converted to OpenAI's.
    *
-   * @throws `APIError` also when the gateway answers 200 with `success: false`
+   * @throws `APIError` also if the gateway responds with status 200 and `success: false`
    *
    * @example
    * ```ts
@@ -58,13 +57,13 @@ export class Models {
   }
 
   /**
-   * Tells about one model: `GET /v1/models/{model}`.
+   * Retrieves a model: `GET /v1/models/{model}`.
    *
-   * Free, and repeated when it fails. Many gateways look it up in a fixed table, so that a model which
-   * `list()` names can be missing here: what counts is the list.
+   * Free, and retried on failure. Many gateways use a fixed table for this route, so a model in `list()`
+   * can be missing here. Rely on the list.
    *
-   * @param id - A model id. It may hold slashes.
-   * @throws `NotFoundError` when the gateway does not know it, also when it says so in a 200
+   * @param id - A model id. May contain slashes.
+   * @throws `NotFoundError` if the gateway does not know the model, also if it says so with status 200
    */
   retrieve(id: string, options?: RequestOptions): GatewayPromise<Model & WithRequestId> {
     return retrieveModel(this.transport(), id, options);
