@@ -16,8 +16,14 @@ const pictureFields = /^(b64_json|b64|base64|(image_?)?(base64|url)|url|images?|
 const otherFields =
   /prompt|^(inputs?|params|parameters|request|payload|urls|links|error|message)$|^(status|poll(ing)?|response|cancel|callback|webhook|fetch|get|query|task)_?url$/i;
 
-/** A URL, a data URL, or bytes in base64. */
-const pictureText = /^(https?:|data:image\/)|^[\w+/-]{256,}=*$/i;
+/** A URL or a data URL. */
+const pictureAddress = /^(https?:|data:image\/)/i;
+
+/** Bytes in base64. */
+const base64Text = /^[\w+/-]+=*$/;
+
+/** Shorter texts in base64 may be ids or signatures. */
+const shortestPicture = 256;
 
 /** Deeper than any gateway nests pictures. */
 const deepestPicture = 6;
@@ -25,7 +31,9 @@ const deepestPicture = 6;
 /** Whether a value holds a picture, in whatever form and place. */
 function holdsPicture(value: unknown, name = '', levels = deepestPicture): boolean {
   if (typeof value === 'string') {
-    return value !== '' && (pictureFields.test(name) || pictureText.test(value));
+    if (value === '') return false;
+    if (pictureFields.test(name) || pictureAddress.test(value)) return true;
+    return value.length >= shortestPicture && base64Text.test(value);
   }
   if (levels === 0) return false;
   if (Array.isArray(value)) return value.some((item) => holdsPicture(item, name, levels - 1));

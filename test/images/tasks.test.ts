@@ -221,6 +221,7 @@ describe('an answer that is not a task', () => {
       { url },
       { b64_json: 'AAAA' },
       { url: 'data:image/png;base64,AA' },
+      { content: `${'A'.repeat(255)}=` },
     );
     await fc.assert(
       fc.asyncProperty(
