@@ -41,7 +41,7 @@ export const audioFormats: readonly FileFormat[] = [
     signature: /^OggS/,
   },
   {
-    types: { aiff: 'audio/aiff', aif: 'audio/aiff', aifc: 'audio/aiff' },
+    types: { aiff: 'audio/aiff', aif: 'audio/aiff' },
     signature: /^FORM.{4}AIFF/s,
   },
   { types: { webm: 'video/webm' }, signature: /^.E\xdf\xa3.*webm/s },

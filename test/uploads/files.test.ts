@@ -85,7 +85,6 @@ describe('describeFile()', () => {
     ['audio', 'talk.mpeg', 'audio/mpeg', unknown, 'talk.mp3 audio/mpeg'],
     ['audio', 'clip.MOV', 'video/quicktime', mediaHeads.mov, 'clip.mp4 video/mp4'],
     // Bytes of a format that is not looked for: the name is enough.
-    ['audio', 'talk.aifc', '', mediaHeads.aifc, 'talk.aifc audio/aiff'],
     ['audio', 'talk.m4a', '', mediaHeads.unknownBrand, 'talk.m4a audio/mp4'],
     ['any', 'clip', '', mediaHeads.unknownBrand, 'clip application/octet-stream'],
     ['image', 'photo.jfif', '', jpeg, 'photo.jpg image/jpeg'],
@@ -133,6 +132,7 @@ describe('describeFile()', () => {
     ['talk', '', unknown],
     [undefined, undefined, unknown],
     ['talk.mkv', 'video/x-matroska', mediaHeads.mkv],
+    ['talk.aifc', '', mediaHeads.aifc],
     [undefined, undefined, mediaHeads.aifc],
     [undefined, undefined, mediaHeads.unknownBrand],
     ['scan.png', 'image/png', png],
