@@ -4,8 +4,8 @@ import type {
   ToolRun,
 } from '../structured/types.ts';
 /**
- * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4, of zod 3.25 and of
- * `zod/mini`. For validators of other libraries, and for new code, use `responseFormat()` and `tool()`.
+ * The helpers of `openai/helpers/zod` under the same names, for schemas of zod 4: from `zod` 4, from `zod/v4`
+ * of zod 3.25, or from `zod/mini`. For other validators, and in new code, use `responseFormat()` and `tool()`.
  */
 import {
   $ZodRegistry,
@@ -19,7 +19,6 @@ import { checkName, responseFormat } from '../structured/tool.ts';
 import type { SchemaOptions } from '../structured/schema.ts';
 import type { SchemaOutput, StandardSchemaV1 } from '../structured/types.ts';
 import { standardFunction } from './standard-schema.ts';
-import { toJSONSchemaV3 } from './zod-v3.ts';
 
 /** What zod knows of schemas, and the names that some are given besides. */
 class NamedSchemas extends $ZodRegistry<JSONSchemaMeta> {
@@ -37,10 +36,15 @@ class NamedSchemas extends $ZodRegistry<JSONSchemaMeta> {
   }
 }
 
-/** The JSON Schema of what the model has to write, before defaults and transforms. */
-function jsonSchemaOf(schema: object, named: object = {}): object {
+/** Returns the JSON Schema of the input of a schema, before its defaults and transforms. */
+function toInputSchema(schema: object, named: object = {}): object {
   for (const name of Object.keys(named)) checkName(name);
-  if (!(schema instanceof $ZodType)) return toJSONSchemaV3(schema, named);
+  if (!(schema instanceof $ZodType)) {
+    const problem =
+      "must be a schema of zod 4. In zod 3.25, import z from 'zod/v4'; or pass the JSON Schema yourself: " +
+      'responseFormat(schema, name, { jsonSchema }), or tool({ name, schema, jsonSchema }).';
+    throw new InvalidInputError('schema', problem);
+  }
   try {
     return toJSONSchema(schema, { io: 'input', metadata: new NamedSchemas(named) });
   } catch (cause) {
@@ -59,15 +63,15 @@ export interface ZodFormatOptions extends SchemaOptions {
  * Makes a `response_format` of a zod schema. The answer is checked here.
  *
  * @param name - What the format is called, for the model.
- * @throws `InvalidInputError` when a part of the schema has no JSON Schema
+ * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it has no JSON Schema
  */
 export function zodResponseFormat<Schema extends StandardSchemaV1>(
   schema: Schema,
   name: string,
   options?: ZodFormatOptions,
 ): AutoParseableResponseFormat<SchemaOutput<Schema>> {
-  const jsonSchema = jsonSchemaOf(schema, options?.schemaDefinitions);
-  return responseFormat(schema, name, { jsonSchema, ...options });
+  const jsonSchema = options?.jsonSchema ?? toInputSchema(schema, options?.schemaDefinitions);
+  return responseFormat(schema, name, { ...options, jsonSchema });
 }
 
 /** What `zodFunction()` makes a tool from. */
@@ -85,10 +89,10 @@ export interface ZodFunctionDefinition<Schema extends StandardSchemaV1> {
 /**
  * Makes a tool of a zod schema and a function.
  *
- * @throws `InvalidInputError` when a part of the schema has no JSON Schema
+ * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it has no JSON Schema
  */
 export function zodFunction<Schema extends StandardSchemaV1>(
   definition: ZodFunctionDefinition<Schema>,
 ): AutoParseableTool<SchemaOutput<Schema>> {
-  return standardFunction({ ...definition, schema: jsonSchemaOf(definition.parameters) });
+  return standardFunction({ ...definition, schema: toInputSchema(definition.parameters) });
 }

@@ -49,7 +49,8 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   } catch (cause) {
     throw new InvalidInputError('schema', 'has no JSON Schema; pass one in jsonSchema.', { cause });
   }
-  const helper = vendor === 'zod' ? ', or use model-gateway/helpers/zod' : '';
+  const helper =
+    vendor === 'zod' ? ', or use model-gateway/helpers/zod with a schema of zod 4' : '';
   const problem = `${vendor} gives no JSON Schema of it; pass one in jsonSchema${helper}.`;
   throw new InvalidInputError('schema', problem);
 }

@@ -38,7 +38,9 @@ async function calls({ chat: { completions }, generate }: Gateway) {
     zod4: await completions.parse({ ...ask, response_format: place }),
     zod3: await completions.parse({
       ...ask,
-      response_format: zodResponseFormat(z3.object({ city: z3.string() }), 'place'),
+      response_format: responseFormat(z3.object({ city: z3.string() }), 'place', {
+        jsonSchema: {},
+      }),
     }),
     mini: await completions.parse({
       ...ask,

@@ -219,11 +219,6 @@ const v4 = z.object({
   days: z.int().optional(),
   kind: z.enum(['a', 'b']).default('a'),
 });
-const v3 = z3.object({
-  city: z3.string(),
-  days: z3.number().int().optional(),
-  kind: z3.enum(['a', 'b']).default('a'),
-});
 const tiny = mini.object({
   city: mini.string(),
   days: mini.optional(mini.int()),
@@ -233,7 +228,6 @@ const tiny = mini.object({
 describe('the helpers for zod', () => {
   test.each([
     ['4', v4],
-    ['3', v3],
     ['mini', tiny],
   ])('take schemas of zod %s', async (_, schema) => {
     const format = zodResponseFormat(schema, 'place');
@@ -258,7 +252,7 @@ describe('the helpers for zod', () => {
     const find = zodFunction({
       name: 'find',
       description: 'Finds.',
-      parameters: z3.object({ id: z3.string() }),
+      parameters: z.object({ id: z.string() }),
       function: ({ id }) => id,
     });
 
@@ -269,120 +263,32 @@ describe('the helpers for zod', () => {
 
   test('say which part has no JSON Schema', () => {
     expect(() => zodResponseFormat(z.object({ at: z.date() }), 'a')).toThrow(InvalidInputError);
-    expect(() => zodResponseFormat(z3.object({ at: z3.date() }), 'a')).toThrow(
-      'ZodDate has no JSON',
-    );
-    const { schema } = schemaOf((value) => ({ value }));
-    expect(() => zodResponseFormat(schema, 'a')).toThrow('must be a schema of zod 3 or 4');
   });
-});
 
-describe('a schema of zod 3 as JSON Schema', () => {
   test.each([
-    [
-      z3.string().min(2).max(5).email(),
-      { type: 'string', minLength: 2, maxLength: 5, format: 'email' },
-    ],
-    [
-      z3.string().length(3).regex(/^a/),
-      { type: 'string', minLength: 3, maxLength: 3, pattern: '^a' },
-    ],
-    [z3.string().datetime(), { type: 'string', format: 'date-time' }],
-    [
-      z3.number().gt(1).lte(9).multipleOf(2),
-      { type: 'number', exclusiveMinimum: 1, maximum: 9, multipleOf: 2 },
-    ],
-    [z3.number().int().min(0), { type: 'integer', minimum: 0 }],
-    [z3.boolean().describe('Yes?'), { type: 'boolean', description: 'Yes?' }],
-    [z3.null(), { type: 'null' }],
-    [z3.unknown(), {}],
-    [z3.literal('a'), { const: 'a' }],
-    [z3.enum(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
-    [
-      z3.array(z3.string()).min(1).max(2),
-      { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 2 },
-    ],
-    [
-      z3.array(z3.string()).length(2),
-      { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
-    ],
-    [z3.tuple([z3.string()]), { type: 'array', prefixItems: [{ type: 'string' }], items: false }],
-    [
-      z3.tuple([z3.string()]).rest(z3.null()),
-      { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'null' } },
-    ],
-    [z3.record(z3.number()), { type: 'object', additionalProperties: { type: 'number' } }],
-    [z3.union([z3.string(), z3.null()]), { anyOf: [{ type: 'string' }, { type: 'null' }] }],
-    [z3.string().nullable(), { anyOf: [{ type: 'string' }, { type: 'null' }] }],
-    [z3.string().transform(Number).pipe(z3.number()), { type: 'string' }],
-    [z3.string().catch('a').readonly().brand('id'), { type: 'string' }],
-    [
-      z3.object({ a: z3.null() }).and(z3.object({})),
-      {
-        allOf: [
-          { type: 'object', properties: { a: { type: 'null' } }, required: ['a'] },
-          { type: 'object', properties: {}, required: [] },
-        ],
-      },
-    ],
-    [
-      z3.object({}).strict(),
-      { type: 'object', properties: {}, required: [], additionalProperties: false },
-    ],
-    [
-      z3.object({}).catchall(z3.string()),
-      { type: 'object', properties: {}, required: [], additionalProperties: { type: 'string' } },
-    ],
-    [
-      z3.discriminatedUnion('t', [z3.object({ t: z3.literal(1) })]),
-      {
-        anyOf: [{ type: 'object', properties: { t: { const: 1 } }, required: ['t'] }],
-      },
-    ],
-  ])('case %#', (schema, expected) => {
-    expect(zodResponseFormat(schema, 'a', { strict: false }).json_schema.schema).toEqual(expected);
+    ['zod 3', z3.object({ city: z3.string() })],
+    ['another library', schemaOf((value) => ({ value })).schema],
+  ])('refuse a schema of %s, with what to do instead', (_, schema) => {
+    const problem =
+      "schema: must be a schema of zod 4. In zod 3.25, import z from 'zod/v4'; or pass the JSON Schema yourself: " +
+      'responseFormat(schema, name, { jsonSchema }), or tool({ name, schema, jsonSchema }).';
+
+    expect(() => zodResponseFormat(schema, 'place')).toThrow(InvalidInputError);
+    expect(() => zodResponseFormat(schema, 'place')).toThrow(problem);
+    expect(() => zodFunction({ name: 'find', parameters: schema })).toThrow(problem);
   });
 
-  test('lists the values of an enum of TypeScript', () => {
-    const level = { low: 0, high: 1, 0: 'low', 1: 'high' } as const;
+  test('take a schema of zod 3 together with its JSON Schema, and check answers with it', async () => {
+    const schema = z3.object({ city: z3.string() });
+    const jsonSchema = { type: 'object', properties: { city: { type: 'string' } } };
 
-    expect(zodResponseFormat(z3.nativeEnum(level), 'a').json_schema.schema).toEqual({
-      enum: [0, 1],
-    });
-  });
-
-  test('knows which properties may be missing', () => {
-    const schema = z3.object({
-      a: z3.string().optional().describe('x'),
-      b: z3.string().default('b').transform(String),
-      c: z3.array(z3.string().optional()),
-      d: z3.any(),
-    });
-
-    expect(zodResponseFormat(schema, 'a').json_schema.schema).toMatchObject({ required: ['c'] });
-  });
-
-  test('may contain itself', () => {
-    interface Tree {
-      name: string;
-      children: Tree[];
+    for (const format of [
+      responseFormat(schema, 'place', { jsonSchema }),
+      zodResponseFormat(schema, 'place', { jsonSchema }),
+    ]) {
+      expect(format.json_schema).toEqual({ name: 'place', schema: jsonSchema });
+      await expect(format.$parseRaw('{"city":"Rome"}')).resolves.toEqual({ city: 'Rome' });
+      await expect(format.$parseRaw('{"city":1}')).rejects.toThrow(/^city: /);
     }
-    const tree: z3.ZodType<Tree> = z3.lazy(() =>
-      z3.object({ name: z3.string(), children: z3.array(tree) }),
-    );
-    const node = {
-      type: 'object',
-      properties: {
-        name: { type: 'string' },
-        children: { type: 'array', items: { $ref: '#/$defs/schema0' } },
-      },
-      required: ['name', 'children'],
-    };
-
-    expect(zodResponseFormat(tree, 'tree', { strict: false }).json_schema.schema).toEqual({
-      ...node,
-      $defs: { schema0: node },
-    });
-    expect(zodResponseFormat(tree, 'tree').json_schema.strict).toBe(true);
   });
 });

@@ -2,7 +2,6 @@
 import { zodFunction as theirFunction, zodResponseFormat as theirFormat } from 'openai/helpers/zod';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import * as z3 from 'zod/v3';
 import { zodFunction, zodResponseFormat } from '../../src/helpers/zod.ts';
 import { responseFormat } from '../../src/index.ts';
 
@@ -57,92 +56,64 @@ interface Tree {
   name: string;
   children: Tree[];
 }
-const tree4: z.ZodType<Tree> = z.lazy(() =>
-  z.object({ name: z.string(), children: z.array(tree4) }),
-);
-const tree3: z3.ZodType<Tree> = z3.lazy(() =>
-  z3.object({ name: z3.string(), children: z3.array(tree3) }),
-);
+const tree: z.ZodType<Tree> = z.lazy(() => z.object({ name: z.string(), children: z.array(tree) }));
 interface Linked {
   value: number;
   next: Linked | null;
 }
-const linked4: z.ZodType<Linked> = z.object({
+const linked: z.ZodType<Linked> = z.object({
   value: z.number(),
-  next: z.lazy(() => linked4.nullable()),
+  next: z.lazy(() => linked.nullable()),
 });
-const linked3: z3.ZodType<Linked> = z3.object({
-  value: z3.number(),
-  next: z3.lazy(() => linked3.nullable()),
-});
-const Node4 = z.object({
+const Node = z.object({
   name: z.string(),
   get children() {
-    return z.array(Node4);
+    return z.array(Node);
   },
 });
-const User4 = z.object({
+const User = z.object({
   email: z.email(),
   get posts() {
-    return z.array(Post4);
+    return z.array(Post);
   },
 });
-const Post4 = z.object({
+const Post = z.object({
   title: z.string(),
   get author() {
-    return User4;
+    return User;
   },
 });
-const place4 = z.object({ street: z.string() });
-const place3 = z3.object({ street: z3.string() });
-const named4 = z.object({ street: z.string() }).meta({ id: 'Address' });
+const place = z.object({ street: z.string() });
+const address = z.object({ street: z.string() }).meta({ id: 'Address' });
 
 const cases = {
-  'zod 4: used twice': z.object({ home: place4, work: place4, others: z.array(place4) }),
-  'zod 4: used twice, described': z.object({
-    home: place4.describe('Where they live.'),
-    work: place4.describe('Where they work.'),
+  'used twice': z.object({ home: place, work: place, others: z.array(place) }),
+  'used twice, described': z.object({
+    home: place.describe('Where they live.'),
+    work: place.describe('Where they work.'),
   }),
-  'zod 4: with an id': z.object({ home: named4, work: named4 }),
-  'zod 4: with an id, described': z.object({ home: named4.describe('Where they live.') }),
-  'zod 4: contains itself, lazily': tree4,
-  'zod 4: what is inside contains itself': z.object({ root: tree4, other: tree4 }),
-  'zod 4: what is inside contains itself, described': z.object({
-    root: tree4.describe('The root.'),
-    other: tree4,
+  'with an id': z.object({ home: address, work: address }),
+  'with an id, described': z.object({ home: address.describe('Where they live.') }),
+  'contains itself, lazily': tree,
+  'what is inside contains itself': z.object({ root: tree, other: tree }),
+  'what is inside contains itself, described': z.object({
+    root: tree.describe('The root.'),
+    other: tree,
   }),
-  'zod 4: contains itself or null': linked4,
-  'zod 4: contains itself by a getter': Node4,
-  'zod 4: contain each other': User4,
-  'zod 4: kinds with a discriminator': z.object({
+  'contains itself or null': linked,
+  'contains itself by a getter': Node,
+  'contain each other': User,
+  'kinds with a discriminator': z.object({
     event: z.discriminatedUnion('type', [
       z.object({ type: z.literal('key'), key: z.string() }),
       z.object({ type: z.literal('click'), x: z.number() }),
     ]),
   }),
-  'zod 4: optional and nullable': z.object({ at: z.string().nullable().optional(), id: z.int() }),
-  'zod 4: default': z.object({ units: z.enum(['c', 'f']).default('c') }),
-  'zod 4: readonly': z.object({ tags: z.array(z.string()).readonly() }),
-  'zod 4: literals': z.object({ a: z.literal([1, 2]), b: z.literal(null), c: z.literal(true) }),
-  'zod 4: unions': z.object({ a: z.union([z.string(), z.number()]), b: place4.nullable() }),
-  'zod 3: used twice': z3.object({ home: place3, work: place3, others: z3.array(place3) }),
-  'zod 3: used twice, described': z3.object({
-    home: place3.describe('Where they live.'),
-    work: place3.describe('Where they work.'),
-  }),
-  'zod 3: contains itself': tree3,
-  'zod 3: what is inside contains itself': z3.object({ root: tree3, other: tree3 }),
-  'zod 3: contains itself or null': linked3,
-  'zod 3: kinds with a discriminator': z3.object({
-    event: z3.discriminatedUnion('type', [
-      z3.object({ type: z3.literal('key'), key: z3.string() }),
-      z3.object({ type: z3.literal('click'), x: z3.number() }),
-    ]),
-  }),
-  'zod 3: optional and nullable': z3.object({ at: z3.string().nullable().optional() }),
-  'zod 3: default': z3.object({ units: z3.enum(['c', 'f']).default('c') }),
-  'zod 3: readonly': z3.object({ tags: z3.array(z3.string()).readonly() }),
-  'zod 3: unions': z3.object({ a: z3.union([z3.string(), z3.number()]), b: place3.nullable() }),
+  'optional and nullable': z.object({ at: z.string().nullable().optional(), id: z.int() }),
+  default: z.object({ units: z.enum(['c', 'f']).default('c') }),
+  readonly: z.object({ tags: z.array(z.string()).readonly() }),
+  literals: z.object({ a: z.literal([1, 2]), b: z.literal(null), c: z.literal(true) }),
+  unions: z.object({ a: z.union([z.string(), z.number()]), b: place.nullable() }),
 };
 
 describe.each(Object.entries(cases))('%s', (_, schema) => {
@@ -164,26 +135,19 @@ describe.each(Object.entries(cases))('%s', (_, schema) => {
 
 describe('a schema that strict mode cannot say', () => {
   test.each([
-    ['zod 4: may be missing', z.object({ at: z.string().optional() })],
-    ['zod 4: any fields', z.object({ counts: z.record(z.string(), z.number()) })],
-    ['zod 4: more fields', z.looseObject({ id: z.string() })],
-    ['zod 4: anything', z.object({ value: z.unknown() })],
-    ['zod 4: a tuple', z.object({ at: z.tuple([z.number(), z.number()]) })],
-    ['zod 3: may be missing', z3.object({ at: z3.string().optional() })],
-    ['zod 3: any fields', z3.object({ counts: z3.record(z3.number()) })],
-    ['zod 3: more fields', z3.object({ id: z3.string() }).passthrough()],
-    ['zod 3: anything', z3.object({ value: z3.unknown() })],
+    ['may be missing', z.object({ at: z.string().optional() })],
+    ['any fields', z.object({ counts: z.record(z.string(), z.number()) })],
+    ['more fields', z.looseObject({ id: z.string() })],
+    ['anything', z.object({ value: z.unknown() })],
+    ['a tuple', z.object({ at: z.tuple([z.number(), z.number()]) })],
   ])('is sent as it is: %s', (_, schema) => {
     expect(zodResponseFormat(schema, 'answer').json_schema).not.toHaveProperty('strict');
   });
 });
 
 describe('schemaDefinitions', () => {
-  test.each([
-    ['zod 4', z.object({ home: place4, work: z.array(place4) }), place4],
-    ['zod 3', z3.object({ home: place3, work: z3.array(place3) }), place3],
-    ['zod 3, lazily', z3.object({ home: z3.lazy(() => place3), work: z3.array(place3) }), place3],
-  ])('are sent once, under their names: %s', (_, schema, place) => {
+  test('are sent once, under their names', () => {
+    const schema = z.object({ home: place, work: z.array(place) });
     const options = { description: 'Where.', schemaDefinitions: { Place: place } };
 
     const { json_schema: sent } = zodResponseFormat(schema, 'answer', options);
@@ -213,10 +177,10 @@ describe('schemaDefinitions', () => {
   });
 
   test('keep their descriptions and what contains itself', () => {
-    const schema = z.object({ home: place4.describe('Where they live.'), tree: tree4 });
+    const schema = z.object({ home: place.describe('Where they live.'), tree: tree });
 
     const { schema: sent } = zodResponseFormat(schema, 'answer', {
-      schemaDefinitions: { Tree: tree4 },
+      schemaDefinitions: { Tree: tree },
     }).json_schema;
 
     expect(refusals(sent)).toEqual([]);
@@ -225,9 +189,9 @@ describe('schemaDefinitions', () => {
   });
 
   test('need names that can stand in a reference', () => {
-    const options = { schemaDefinitions: { 'a/b': place4 } };
+    const options = { schemaDefinitions: { 'a/b': place } };
 
-    expect(() => zodResponseFormat(place4, 'answer', options)).toThrow('name: must be 1 to 64');
+    expect(() => zodResponseFormat(place, 'answer', options)).toThrow('name: must be 1 to 64');
   });
 });
 
