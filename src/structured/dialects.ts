@@ -1,15 +1,15 @@
 import { isObject } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 
-/** The keywords that are sent in strict mode, as by the helpers of `openai`. */
+/** Keywords allowed in strict mode, the same as in the helpers of `openai`. */
 const strictWords =
   /^(type|enum|const|title|description|format|pattern|multipleOf|(exclusive)?(min|max)imum|(min|max)(Items|Length)|properties|required|additionalProperties|items|anyOf|\$defs|definitions)$/i;
 
-/** What Google's subset of OpenAPI has. */
+/** Keywords in Google's subset of OpenAPI. */
 const googleWords =
   /^(type|title|description|format|pattern|enum|required|default|(min|max)(imum|Items|Length)|properties|items|anyOf)$/;
 
-/** What only comments on values; strict modes refuse some of it. Zod 3.25 writes `id`. */
+/** Annotations without effect on validation, some of which strict modes reject. Zod 3.25 writes `id`. */
 const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'deprecated', '$comment'];
 
 type Convert = (schema: unknown) => JsonObject | undefined;
@@ -22,7 +22,7 @@ function convertAll(schemas: readonly unknown[], convert: Convert): JsonObject[]
   return converted.length === schemas.length ? converted : undefined;
 }
 
-/** Converts the schemas that a keyword holds; other values stay as they are. */
+/** Converts the schemas within the value of a keyword; returns other values unchanged. */
 function convertValue(keyword: string, value: unknown, convert: Convert): unknown {
   if (keyword === 'items') return convert(value);
   if (keyword === 'anyOf') return convertAll(listOf(value), convert);
@@ -32,7 +32,7 @@ function convertValue(keyword: string, value: unknown, convert: Convert): unknow
   return inner && Object.fromEntries(names.map((name, at) => [name, inner[at]]));
 }
 
-/** Converts the schemas within a schema; `undefined` when it has a word that is not known. */
+/** Converts a schema and those within it; returns `undefined` if a keyword is not allowed. */
 function convertWithin(
   schema: JsonObject,
   known: RegExp,
@@ -48,23 +48,23 @@ function convertWithin(
 }
 
 /**
- * A JSON Schema in Google's subset of OpenAPI, which gateways also convert for other providers;
- * `undefined` when it says more than can be said there.
+ * Converts a JSON Schema to Google's subset of OpenAPI, which gateways also convert for other providers.
+ * Returns `undefined` if the subset cannot express the schema.
  */
 export function toGoogleSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
-  const { additionalProperties = false, ...said } = schema;
+  const { additionalProperties = false, ...rest } = schema;
   const { type, enum: words = [] } = schema;
   if (additionalProperties !== false) return undefined;
   if (!Array.isArray(words) || !words.every(isText)) return undefined;
-  if (!Array.isArray(type)) return convertWithin(said, googleWords, toGoogleSchema);
-  const types = type.filter((one) => one !== 'null');
+  if (!Array.isArray(type)) return convertWithin(rest, googleWords, toGoogleSchema);
+  const types = type.filter((name) => name !== 'null');
   if (types.length !== 1) return undefined;
-  const google = convertWithin({ ...said, type: types[0] }, googleWords, toGoogleSchema);
+  const google = convertWithin({ ...rest, type: types[0] }, googleWords, toGoogleSchema);
   return google && types.length < type.length ? { ...google, nullable: true } : google;
 }
 
-/** Whether a model can always write a property: it may write `null`, or the default. */
+/** Returns whether a model can always write the property: `null` or the default is allowed. */
 function isWritable(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const { type, anyOf, enum: values } = schema;
@@ -72,49 +72,54 @@ function isWritable(schema: unknown): boolean {
   return listOf(values).includes(null) || listOf(anyOf).some(isWritable);
 }
 
-function typeOf(value: unknown): unknown {
+function literalType(value: unknown): unknown {
   if (value === null) return 'null';
   return /^(string|number|boolean)$/.test(typeof value) ? typeof value : undefined;
 }
 
-/** The type that a list of values or a single one implies; strict modes want it said. */
-function impliedType({ enum: values, const: value }: JsonObject): unknown {
-  const types = [...new Set((Array.isArray(values) ? values : [value]).map(typeOf))];
+/** Infers the type, which strict modes require, from `enum` or `const`. */
+function inferType({ enum: values, const: value }: JsonObject): unknown {
+  const types = [...new Set((Array.isArray(values) ? values : [value]).map(literalType))];
   if (types.length === 0 || types.includes(undefined)) return undefined;
   return types.length === 1 ? types[0] : types;
 }
 
-/** Says the same in the words that strict modes understand. */
+/** Rewrites a schema with keywords that strict modes support. */
 function rephrase(schema: JsonObject): JsonObject {
   const { anyOf, description } = schema;
-  const said: JsonObject = {};
+  const rewritten: JsonObject = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (comments.includes(keyword)) continue;
-    if (keyword === 'oneOf' && anyOf === undefined) said['anyOf'] = value;
-    // Nothing may stand beside a reference.
-    else if (keyword === '$ref' && description !== undefined) said['anyOf'] = [{ $ref: value }];
-    else said[keyword] = value;
+    if (keyword === 'oneOf' && anyOf === undefined) rewritten['anyOf'] = value;
+    // A reference may not have sibling keywords.
+    else if (keyword === '$ref' && description !== undefined)
+      rewritten['anyOf'] = [{ $ref: value }];
+    else rewritten[keyword] = value;
   }
-  if (said['type'] === undefined && said['$ref'] === undefined && said['anyOf'] === undefined) {
-    const type = impliedType(schema);
-    if (type !== undefined) said['type'] = type;
+  if (
+    rewritten['type'] === undefined &&
+    rewritten['$ref'] === undefined &&
+    rewritten['anyOf'] === undefined
+  ) {
+    const type = inferType(schema);
+    if (type !== undefined) rewritten['type'] = type;
   }
-  return said;
+  return rewritten;
 }
 
 /**
- * A schema that strict modes take: every object is closed and requires all its properties. What fits it
- * fits the schema as it was, too, but for alternatives that fit more than once.
+ * Converts a schema for strict modes: every object is closed and requires all its properties. Values
+ * that match the result also match the original, except for alternatives (`oneOf`) that match more than once.
  *
- * @returns `undefined` when strict modes would not take it
+ * @returns `undefined` if strict modes would reject the schema
  */
 export function toStrictSchema(schema: unknown): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
-  const said = rephrase(schema);
-  const { type, $ref, anyOf, properties, required, additionalProperties = false } = said;
-  if ($ref !== undefined) return Object.keys(said).length === 1 ? said : undefined;
+  const rewritten = rephrase(schema);
+  const { type, $ref, anyOf, properties, required, additionalProperties = false } = rewritten;
+  if ($ref !== undefined) return Object.keys(rewritten).length === 1 ? rewritten : undefined;
   if (type === undefined && anyOf === undefined) return undefined;
-  const strict = convertWithin(said, strictWords, toStrictSchema);
+  const strict = convertWithin(rewritten, strictWords, toStrictSchema);
   if (strict === undefined || type !== 'object') return strict;
   const isRequired = (name: string): boolean => listOf(required).includes(name);
   const inner = Object.entries(Object(properties));

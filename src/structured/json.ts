@@ -1,6 +1,6 @@
 import type { OutputIssue } from './types.ts';
 
-/** A text that is not JSON, or JSON that does not fit its schema. */
+/** The text is not valid JSON, or the value does not match its schema. */
 export class SchemaMismatch extends Error {
   readonly issues: readonly OutputIssue[];
 
@@ -11,10 +11,10 @@ export class SchemaMismatch extends Error {
 }
 
 /**
- * The JSON in an answer, or in the beginning of one: without the thoughts and the code fence that some
- * models put around it.
+ * Extracts the JSON from a complete or partial answer: removes the thoughts and the code fence that some
+ * models add.
  */
-export function jsonIn(text: string): string {
+export function extractJSON(text: string): string {
   const answer = text.replace(/^\s*<think>[\s\S]*?(?:<\/think>|$)/, '');
   const inside = answer.replace(/^\s*```\w*\s*/, '');
   return inside === answer
@@ -25,10 +25,9 @@ export function jsonIn(text: string): string {
         .trimEnd();
 }
 
-/** Parses JSON. */
 export function parseJSONText(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(jsonIn(text));
+    const value: unknown = JSON.parse(extractJSON(text));
     return value;
   } catch {
     throw new SchemaMismatch('it is not valid JSON');
@@ -37,12 +36,12 @@ export function parseJSONText(text: string): unknown {
 
 const literals = ['true', 'false', 'null'];
 const plainText = /[^"\\]*/y;
-/** No other white space: what JSON does not know as such is part of a word, so that none is empty. */
+/** Delimiters in JSON. Other white space is part of a word, so that no word is empty. */
 const wordEnd = /[ \t\n\r,:{}[\]"]|$/g;
 
 /**
- * Where a string ends whose first character is at `start`: at its closing quote, or behind its last
- * whole character while it is open.
+ * Returns the end of a string whose first character is at `start`: its closing quote, or the position
+ * after the last complete character if it is still open.
  */
 function endOfString(text: string, start: number): number {
   let at = start;
@@ -57,14 +56,14 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * Parses the beginning of a JSON text as far as it goes: lists, objects and strings that are still
- * open are closed, and what cannot be told yet (a name without its value, a number that may go on) is
- * left out. `undefined` when there is nothing yet, or when it is no JSON. Never throws.
+ * Parses the beginning of a JSON text: closes open arrays, objects and strings, and omits incomplete
+ * parts (a name without a value, a number that may continue). Returns `undefined` if there is no value
+ * yet, or if the text is not valid JSON. Never throws.
  */
 export function parsePartialJSON(text: string): unknown {
-  /** What closes the open lists and objects, the innermost last. */
+  /** Closing brackets of the open arrays and objects, innermost last. */
   const closers: string[] = [];
-  /** What can be told ends here; `tail` closes what is open besides `closers`. */
+  /** End of the complete part; `tail` closes an open string or literal. */
   let end = 0;
   let tail = '';
   let isName = false;
@@ -105,8 +104,8 @@ export function parsePartialJSON(text: string): unknown {
 }
 
 /**
- * Parses a text that grows, again and again. A long text is parsed only when it has grown by a
- * part in 32, so that the work stays in proportion to its length.
+ * Parses a growing text repeatedly. A long text is parsed again only after it has grown by 1/32, so that
+ * the total work stays proportional to its length.
  */
 export class GrowingJSON {
   #length = 0;
@@ -115,7 +114,7 @@ export class GrowingJSON {
   read(text: string): unknown {
     if (text.length - this.#length > (this.#length - 2_000) / 32) {
       this.#length = text.length;
-      this.#value = parsePartialJSON(jsonIn(text)) ?? null;
+      this.#value = parsePartialJSON(extractJSON(text)) ?? null;
     }
     return this.#value;
   }

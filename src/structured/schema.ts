@@ -7,25 +7,25 @@ import { toStrictSchema } from './dialects.ts';
 
 /** Options of the helpers that take a schema. */
 export interface SchemaOptions {
-  /** What it is for, for the model. */
+  /** Description for the model. */
   readonly description?: string | undefined;
   /**
-   * Whether the provider is told to hold the model to the schema.
-   * @defaultValue whether it can: every property of every object is required, may be null or has a
-   *   default, and nothing is in the schema that strict modes refuse
+   * Ask the provider to enforce the schema.
+   * @defaultValue `true` if strict mode supports the schema: every property of every object is required,
+   *   nullable or has a default, and only keywords that strict modes accept are used
    */
   readonly strict?: boolean | undefined;
-  /** The schema as JSON Schema, for a validator that cannot give it itself. */
+  /** The schema as JSON Schema, for validators that cannot convert themselves. */
   readonly jsonSchema?: object | undefined;
 }
 
-/** A JSON Schema, which is sent but not checked, unless `validate` is given. */
+/** Options for a plain JSON Schema, which is sent but not checked unless `validate` is set. */
 export interface PlainSchemaOptions<Output> extends SchemaOptions {
-  /** Whether a parsed value fits, for example a function that Ajv has compiled. */
+  /** Returns whether a parsed value is valid, for example a function compiled by Ajv. */
   readonly validate?: ((value: unknown) => value is Output) | undefined;
 }
 
-/** A schema as it is sent. */
+/** The schema in the request. */
 export interface SentSchema {
   readonly schema: JsonObject;
   readonly strict?: boolean;
@@ -35,7 +35,7 @@ function isStandardSchema(schema: object): schema is StandardSchemaV1 {
   return '~standard' in schema;
 }
 
-/** A copy as plain data, without the dialect, which some providers refuse to read. */
+/** Copies the schema as plain data, without `$schema`, which some providers reject. */
 function plain(schema: object): JsonObject {
   const { $schema: _, ...copy }: JsonObject = JSON.parse(JSON.stringify(schema));
   return copy;
@@ -55,7 +55,7 @@ function toJSONSchema(schema: object, given: object | undefined): JsonObject {
   throw new InvalidInputError('schema', problem);
 }
 
-/** The schema as it is sent: closed, and marked as strict, where providers can hold a model to it. */
+/** Returns the schema for the request: closed and marked as strict if providers can enforce it. */
 export function sentSchema(schema: object, { strict, jsonSchema }: SchemaOptions): SentSchema {
   const sent = toJSONSchema(schema, jsonSchema);
   const mayBeStrict = strict !== false && sent['type'] === 'object';
@@ -64,7 +64,7 @@ export function sentSchema(schema: object, { strict, jsonSchema }: SchemaOptions
   return strict === undefined ? { schema: sent } : { schema: sent, strict };
 }
 
-function pathOf(path: StandardSchemaIssue['path'] = []): string {
+function formatPath(path: StandardSchemaIssue['path'] = []): string {
   return path
     .map((step) => (typeof step === 'object' ? step.key : step))
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at ? '.' : ''}${String(key)}`))
@@ -76,8 +76,8 @@ function mismatch(issues: readonly OutputIssue[]): SchemaMismatch {
   return new SchemaMismatch(texts.join('; '), issues);
 }
 
-/** Makes what parses a text and checks it with the schema. */
-export function parserOf(
+/** Creates a function that parses a text and validates it against the schema. */
+export function schemaParser(
   schema: object,
   validate: ((value: unknown) => boolean) | undefined,
 ): (text: string) => Promise<unknown> {
@@ -86,7 +86,9 @@ export function parserOf(
     if (isStandardSchema(schema)) {
       const result = await schema['~standard'].validate(value);
       if (result.issues === undefined) return result.value;
-      throw mismatch(result.issues.map(({ path, message }) => ({ path: pathOf(path), message })));
+      throw mismatch(
+        result.issues.map(({ path, message }) => ({ path: formatPath(path), message })),
+      );
     }
     if (validate === undefined || validate(value)) return value;
     throw mismatch([{ path: '', message: 'it was refused by validate' }]);

@@ -1,47 +1,47 @@
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
-/** A tool that can be called. */
+/** A tool that the model can call. */
 export interface CallableTool {
-  /** Parses and checks arguments. Without it, the function gets them as text. */
+  /** Parses and validates the arguments. Without it, `call` receives them as text. */
   readonly parse?: ((text: string) => unknown) | undefined;
   readonly call: (args: unknown) => unknown;
 }
 
-/** What a call has come to. */
+/** The result of a tool call. */
 interface ToolResult {
-  /** What the tool gave. */
+  /** The return value of the tool. */
   readonly value?: unknown;
-  /** The same as text for the model. */
+  /** The value as text for the model. */
   readonly text: string;
-  /** Why the tool could not be called, or failed; `text` then says so. */
+  /** Set if the tool could not be called or failed; `text` then contains the message. */
   readonly error?: Error;
 }
 
-/** How one kind of conversation asks a model and answers its calls. */
+/** How one API requests answers and receives tool results. */
 export interface ToolDialect<Answer, Call> {
-  /** By name. */
+  /** Tools by name. */
   readonly tools: ReadonlyMap<string, CallableTool>;
-  /** How often the model is asked at most. */
+  /** Maximum number of requests to the model. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Where the caller finds what came before an abort, for its error. */
+  /** Hint for the abort error: where to find the results so far. */
   readonly whatRemains?: string;
-  /** Whether a call waits for the end of the one before it. */
+  /** Run the calls of an answer one after another instead of concurrently. */
   readonly isSequential?: boolean;
-  /** Asks the model with the conversation so far. */
+  /** Sends the conversation so far to the model. */
   ask(): Promise<Answer>;
   callsIn(answer: Answer): readonly Call[];
-  /** The name of the tool, and its arguments as text. */
+  /** Returns the name of the tool, and its arguments as text. */
   read(call: Call): readonly [name: string, text: string];
-  /** Adds results to the conversation, and says whether the run is over with them. */
+  /** Adds results to the conversation. Returns whether they end the run. */
   add(results: readonly (readonly [call: Call, result: ToolResult])[]): boolean;
-  /** Called after each answer and its tools, and waited for. */
+  /** Called and awaited after each answer and its tool calls. */
   afterEach?(answer: Answer): unknown;
 }
 
 /**
- * Asks a model and calls the tools that it calls, until an answer calls none.
+ * Requests answers and runs the tools that they call, until an answer calls none.
  *
  * @returns The last answer.
  */
@@ -67,7 +67,7 @@ export async function runToolLoop<Answer, Call>(
   }
 }
 
-/** Calls tools side by side. When the run is aborted, those that are not done have no result. */
+/** Runs tools concurrently. If the run is aborted, unfinished tools have no result. */
 async function callAll<Call>(
   dialect: ToolDialect<unknown, Call>,
   calls: readonly Call[],
@@ -76,7 +76,7 @@ async function callAll<Call>(
   const running = calls.map(async (call) => {
     results.set(call, await callTool(dialect.tools, ...dialect.read(call)));
   });
-  // A tool that ends the run is given the time to return.
+  // Let a tool that aborts the run return first.
   await untilAborted(Promise.all(running), dialect.signal).catch(() => delay(0));
   return calls.flatMap((call): [Call, ToolResult][] => {
     const result = results.get(call);
@@ -84,7 +84,7 @@ async function callAll<Call>(
   });
 }
 
-/** Never rejects: what goes wrong is told to the model, which can correct itself. */
+/** Calls a tool. Never rejects: failures are reported to the model, which can correct its call. */
 async function callTool(
   tools: ReadonlyMap<string, CallableTool>,
   name: string,

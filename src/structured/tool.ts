@@ -6,23 +6,23 @@ import type {
   ToolRun,
 } from './types.ts';
 import { check } from '../check.ts';
-import { type PlainSchemaOptions, type SchemaOptions, parserOf, sentSchema } from './schema.ts';
+import { type PlainSchemaOptions, type SchemaOptions, schemaParser, sentSchema } from './schema.ts';
 
-/** Refuses a name that providers refuse. */
+/** Throws if providers would reject the name. */
 export function checkName(name: unknown): void {
   const isName = typeof name === 'string' && /^[\w-]{1,64}$/.test(name);
   check(isName, 'name', 'must be 1 to 64 letters, digits, underscores or dashes.');
 }
 
 /**
- * Makes a `response_format` for `chat.completions.parse()`, `stream()` and `runTools()`: the answer is
- * parsed, checked here, and given as `message.parsed`.
+ * Creates a `response_format` for `chat.completions.parse()`, `stream()` and `runTools()`. The answer is
+ * parsed, validated by the client, and returned in `message.parsed`.
  *
- * @param schema - A validator of any library that follows Standard Schema (zod, valibot, arktype…; it
- *   may be asynchronous), or a plain JSON Schema. Against a plain one the answer is only parsed, not
- *   checked, unless `validate` is given.
- * @param name - What the format is called, for the model.
- * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given
+ * @param schema - A validator that implements Standard Schema (zod, valibot, arktype…; it may be
+ *   asynchronous), or a plain JSON Schema. With a plain JSON Schema the answer is parsed but not
+ *   validated, unless `validate` is set.
+ * @param name - Name of the format, sent to the model.
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `jsonSchema` is not set
  *
  * @example
  * const format = responseFormat(z.object({ city: z.string() }), 'place');
@@ -49,49 +49,49 @@ export function responseFormat(
   return {
     type: 'json_schema',
     json_schema: { name, ...(description ? { description } : {}), ...sentSchema(schema, options) },
-    $parseRaw: parserOf(schema, validate),
+    $parseRaw: schemaParser(schema, validate),
   };
 }
 
-/** What a tool is, besides its schema. */
+/** Fields of a tool other than its schema. */
 interface ToolDefinition<Arguments> {
-  /** Letters, digits, underscores and dashes; at most 64. */
+  /** 1 to 64 letters, digits, underscores and dashes. */
   readonly name: string;
   /** When and how to call it, for the model. */
   readonly description?: string | undefined;
   /**
-   * What runs when the model calls the tool. What it returns, or resolves to, goes to the model: text
-   * as it is, everything else as JSON. The message of what it throws goes to the model too.
+   * Runs when the model calls the tool. Its result, or what its promise resolves to, is sent to the
+   * model: text unchanged, other values as JSON. If it throws, the error message is sent to the model.
    *
-   * @param args - The arguments, checked.
+   * @param args - The validated arguments.
    * @param run - The run: end it with `abort()`, or listen to the signal of its `controller`.
-   * @param toolContext - What the run was given as `toolContext`.
+   * @param toolContext - The `toolContext` of the run.
    */
   execute?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
 }
 
-/** A tool whose arguments are checked by a validator. */
+/** A tool whose arguments are validated by a validator. */
 export interface SchemaToolDefinition<Schema extends StandardSchemaV1>
   extends ToolDefinition<SchemaOutput<Schema>>, SchemaOptions {
   readonly description?: string | undefined;
-  /** Checks the arguments: a validator of any library that follows Standard Schema. */
+  /** Validates the arguments: a validator of any library that implements Standard Schema. */
   readonly schema: Schema;
 }
 
-/** A tool whose arguments are described by a JSON Schema. */
+/** A tool whose arguments are described by a plain JSON Schema. */
 export interface PlainToolDefinition<Arguments>
   extends ToolDefinition<Arguments>, PlainSchemaOptions<Arguments> {
   readonly description?: string | undefined;
-  /** Describes the arguments. Left out: there are none. */
+  /** Describes the arguments. Omit it for a tool without arguments. */
   readonly schema?: object | undefined;
 }
 
 /**
- * Makes a tool for `chat.completions.runTools()`, `parse()` and `stream()`, and for
- * `generate.runTools()`: the model sees its JSON Schema, and arguments are checked before
- * `execute` gets them.
+ * Creates a tool for `chat.completions.runTools()`, `parse()` and `stream()`, and for
+ * `generate.runTools()`. The model receives its JSON Schema, and the arguments are validated before
+ * `execute` is called.
  *
- * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `jsonSchema` is not set
  *
  * @example
  * const weather = tool({
@@ -111,7 +111,7 @@ export function tool(definition: PlainToolDefinition<unknown>): AutoParseableToo
   const { name, description, schema = { type: 'object', properties: {} }, validate } = definition;
   checkName(name);
   const { schema: parameters, strict } = sentSchema(schema, definition);
-  const parse = parserOf(schema, validate);
+  const parse = schemaParser(schema, validate);
   return {
     type: 'function',
     function: {
@@ -120,7 +120,7 @@ export function tool(definition: PlainToolDefinition<unknown>): AutoParseableToo
       parameters,
       ...(strict === undefined ? {} : { strict }),
     },
-    // Models write nothing at all for a function without arguments.
+    // Models send an empty text for a function without arguments.
     $parseRaw: (text) => parse(text.trim() === '' ? '{}' : text),
     ...(definition.execute && {
       $callback: (args, run, toolContext) => definition.execute?.(args, run, toolContext),

@@ -1,23 +1,23 @@
 /**
- * A validator of any library that follows Standard Schema (standardschema.dev): zod, valibot, arktype
- * and others. Written out here, so that no library is needed for it.
+ * A validator of any library that implements Standard Schema (standardschema.dev): zod, valibot, arktype
+ * and others. Declared here to avoid a dependency.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': StandardSchemaProps<Input, Output>;
 }
 
-/** What a library shows of a validator. */
+/** The properties of a Standard Schema. */
 export interface StandardSchemaProps<Input = unknown, Output = Input> {
   readonly version: 1;
-  /** The library, for example `zod`. */
+  /** Name of the library, for example `zod`. */
   readonly vendor: string;
-  /** Checks a value. May be asynchronous. */
+  /** Validates a value. May be asynchronous. */
   readonly validate: (
     value: unknown,
   ) => StandardSchemaResult<Output> | Promise<StandardSchemaResult<Output>>;
-  /** Only for the compiler. */
+  /** Types for inference; not set at runtime. */
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-  /** Gives the schema as JSON Schema, where the library can. */
+  /** Converts the schema to JSON Schema, if the library supports it. */
   readonly jsonSchema?:
     | {
         readonly input: (options: { readonly target: string }) => Record<string, unknown>;
@@ -25,19 +25,19 @@ export interface StandardSchemaProps<Input = unknown, Output = Input> {
     | undefined;
 }
 
-/** The checked value, which may have been changed on the way, or what is wrong with it. */
+/** The validated, possibly transformed value, or the issues. */
 export type StandardSchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardSchemaIssue[] };
 
-/** One thing that is wrong with a value. */
+/** One reason why a value is invalid. */
 export interface StandardSchemaIssue {
   readonly message: string;
-  /** Where in the value. */
+  /** Path within the value. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a validator gives. */
+/** The output type of a validator. */
 export type SchemaOutput<Schema extends StandardSchemaV1> = NonNullable<
   Schema['~standard']['types']
 >['output'];
@@ -48,15 +48,15 @@ export type JSONSchema = Readonly<Record<string, unknown>>;
 /** A JSON Schema for the arguments of a function. */
 export type FunctionParameters = Record<string, unknown>;
 
-/** A function that the model may ask to have called. */
+/** A function that the model may call. */
 export interface FunctionDefinition {
-  /** Letters, digits, underscores and dashes. */
+  /** 1 to 64 letters, digits, underscores and dashes. */
   name: string;
-  /** When and how to call it, for the model. */
+  /** When and how to call the function, for the model. */
   description?: string | undefined;
-  /** The arguments as a JSON Schema. Left out: no arguments. */
+  /** The arguments as a JSON Schema. Omit it for a function without arguments. */
   parameters?: FunctionParameters | undefined;
-  /** Holds the model to the schema. Many gateways drop this field before the provider sees it. */
+  /** Enforce the schema. Many gateways drop this field before it reaches the provider. */
   strict?: boolean | null | undefined;
 }
 
@@ -66,52 +66,52 @@ export interface ChatCompletionFunctionTool {
   function: FunctionDefinition;
 }
 
-/** A JSON Schema with its name. */
+/** A named JSON Schema. */
 export interface NamedJSONSchema {
-  /** Letters, digits, underscores and dashes. */
+  /** 1 to 64 letters, digits, underscores and dashes. */
   name: string;
   description?: string | undefined;
   schema?: Record<string, unknown> | undefined;
-  /** Holds the model to the schema. */
+  /** Enforce the schema. */
   strict?: boolean | null | undefined;
 }
 
-/** JSON that follows a schema. */
+/** A response format for JSON that matches a schema. */
 export interface ResponseFormatJSONSchema {
   type: 'json_schema';
   json_schema: NamedJSONSchema;
 }
 
-// The parts under the names that code for `openai` uses.
+// Aliases for code messagesAttribute for `openai`.
 export declare namespace ResponseFormatJSONSchema {
   export { NamedJSONSchema as JSONSchema };
 }
 
-/** A `response_format` that brings its parser. Made by `responseFormat()`. */
+/** A `response_format` with a parser. Created by `responseFormat()`. */
 export interface AutoParseableResponseFormat<Parsed> extends ResponseFormatJSONSchema {
-  /** Parses and checks a whole answer; rejects when it does not fit. Never sent. */
+  /** Parses and validates a complete answer; rejects if it is invalid. Never sent. */
   $parseRaw(content: string): Parsed | Promise<Parsed>;
 }
 
-/** A tool that brings the parser of its arguments, and maybe its function. Made by `tool()`. */
+/** A tool with a parser for its arguments, and optionally a function. Created by `tool()`. */
 export interface AutoParseableTool<Arguments> extends ChatCompletionFunctionTool {
-  /** Parses and checks whole arguments; rejects when they do not fit. Never sent. */
+  /** Parses and validates complete arguments; rejects if they are invalid. Never sent. */
   $parseRaw(content: string): Arguments | Promise<Arguments>;
-  /** What `runTools()` calls. Never sent. */
+  /** Called by `runTools()`. Never sent. */
   $callback?(args: Arguments, run: ToolRun, toolContext: unknown): unknown;
 }
 
-/** The run that a tool is called in. For chat it is the runner itself. */
+/** The run that called a tool. For chat it is the runner itself. */
 export interface ToolRun {
-  /** Its signal is aborted when the run is. */
+  /** Aborted when the run is. */
   readonly controller: AbortController;
   /** Ends the run. */
   abort(): void;
 }
 
-/** One place where an answer does not fit the schema that was asked for. */
+/** A mismatch between an answer and the requested schema. */
 export interface OutputIssue {
-  /** Where in the answer, for example `steps[0].output`; `""` for the whole of it. */
+  /** Path within the answer, for example `steps[0].output`; `""` for the root. */
   readonly path: string;
   readonly message: string;
 }

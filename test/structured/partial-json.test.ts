@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonIn, GrowingJSON, parsePartialJSON } from '../../src/structured/json.ts';
+import { extractJSON, GrowingJSON, parsePartialJSON } from '../../src/structured/json.ts';
 
 /** Whether `part` is what a reader of the beginning of `whole` can know. */
 function isBeginning(part: unknown, whole: unknown): boolean {
@@ -161,6 +161,6 @@ describe('the JSON in an answer', () => {
     ['```json\n{"a":', '{"a":'],
     ['"```"', '"```"'],
   ])('is found in %j', (text, inside) => {
-    expect(jsonIn(text)).toBe(inside);
+    expect(extractJSON(text)).toBe(inside);
   });
 });
