@@ -1,6 +1,6 @@
 /**
- * The helpers of `openai/helpers/standard-schema` under the same names, for validators of any library that
- * follows Standard Schema. For new code use `responseFormat()` and `tool()`.
+ * The helpers of `openai/helpers/standard-schema` under the same names, for validators that implement
+ * Standard Schema. For new code use `responseFormat()` and `tool()`.
  */
 import { responseFormat, tool } from '../structured/tool.ts';
 import type { SchemaOptions } from '../structured/schema.ts';
@@ -14,15 +14,15 @@ import type {
 
 /** Options of `standardResponseFormat()`. */
 export interface StandardFormatOptions extends Omit<SchemaOptions, 'jsonSchema'> {
-  /** The schema as JSON Schema, for a validator that cannot give it itself. */
+  /** The schema as JSON Schema, for validators that cannot convert themselves. */
   readonly schema?: object | undefined;
 }
 
 /**
- * Makes a `response_format` of a validator. The answer is checked here; the validator may be asynchronous.
+ * Creates a `response_format` from a validator. The client validates the answer; the validator may be asynchronous.
  *
- * @param name - What the format is called, for the model.
- * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given
+ * @param name - Name of the format, sent to the model.
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `schema` is not set
  */
 export function standardResponseFormat<Schema extends StandardSchemaV1>(
   standardSchema: Schema,
@@ -32,24 +32,24 @@ export function standardResponseFormat<Schema extends StandardSchemaV1>(
   return responseFormat(standardSchema, name, { ...options, jsonSchema });
 }
 
-/** What `standardFunction()` makes a tool from. */
+/** Definition for `standardFunction()`. */
 export interface StandardFunctionDefinition<Schema extends StandardSchemaV1> {
   name: string;
   description?: string | undefined;
-  /** The arguments. They are checked before `function` gets them. */
+  /** Schema of the arguments, which are validated before `function` is called. */
   parameters: Schema;
-  /** The arguments as JSON Schema, for a validator that cannot give it itself. */
+  /** The arguments as JSON Schema, for validators that cannot convert themselves. */
   schema?: object | undefined;
-  /** What `runTools()` calls. */
+  /** Called by `runTools()`. */
   function?:
     | ((args: SchemaOutput<Schema>, run: ToolRun, toolContext: unknown) => unknown)
     | undefined;
 }
 
 /**
- * Makes a tool of a validator and a function.
+ * Creates a tool from a validator and a function.
  *
- * @throws `InvalidInputError` when the validator brings no JSON Schema and none is given
+ * @throws `InvalidInputError` if the validator has no JSON Schema and `schema` is not set
  */
 export function standardFunction<Schema extends StandardSchemaV1>({
   name,

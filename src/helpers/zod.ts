@@ -20,7 +20,7 @@ import type { SchemaOptions } from '../structured/schema.ts';
 import type { SchemaOutput, StandardSchemaV1 } from '../structured/types.ts';
 import { standardFunction } from './standard-schema.ts';
 
-/** What zod knows of schemas, and the names that some are given besides. */
+/** The global registry, extended by named schemas. */
 class NamedSchemas extends $ZodRegistry<JSONSchemaMeta> {
   readonly #names: ReadonlyMap<unknown, string>;
 
@@ -55,15 +55,15 @@ function toInputSchema(schema: object, named: object = {}): object {
 
 /** Options of `zodResponseFormat()`. */
 export interface ZodFormatOptions extends SchemaOptions {
-  /** Schemas that are sent once, under these names, however often they are used. */
+  /** Schemas to define once under these names, and to reference wherever they are used. */
   readonly schemaDefinitions?: Readonly<Record<string, StandardSchemaV1>> | undefined;
 }
 
 /**
- * Makes a `response_format` of a zod schema. The answer is checked here.
+ * Creates a `response_format` from a zod schema. The client validates the answer.
  *
- * @param name - What the format is called, for the model.
- * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it has no JSON Schema
+ * @param name - Name of the format, sent to the model.
+ * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it cannot be converted to JSON Schema
  */
 export function zodResponseFormat<Schema extends StandardSchemaV1>(
   schema: Schema,
@@ -74,22 +74,22 @@ export function zodResponseFormat<Schema extends StandardSchemaV1>(
   return responseFormat(schema, name, { ...options, jsonSchema });
 }
 
-/** What `zodFunction()` makes a tool from. */
+/** Definition for `zodFunction()`. */
 export interface ZodFunctionDefinition<Schema extends StandardSchemaV1> {
   name: string;
   description?: string | undefined;
-  /** The arguments. They are checked before `function` gets them. */
+  /** Schema of the arguments, which are validated before `function` is called. */
   parameters: Schema;
-  /** What `runTools()` calls. */
+  /** Called by `runTools()`. */
   function?:
     | ((args: SchemaOutput<Schema>, run: ToolRun, toolContext: unknown) => unknown)
     | undefined;
 }
 
 /**
- * Makes a tool of a zod schema and a function.
+ * Creates a tool from a zod schema and a function.
  *
- * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it has no JSON Schema
+ * @throws `InvalidInputError` if the schema is not one of zod 4, or a part of it cannot be converted to JSON Schema
  */
 export function zodFunction<Schema extends StandardSchemaV1>(
   definition: ZodFunctionDefinition<Schema>,
