@@ -3,7 +3,7 @@ import type { ObservedRequest } from '../index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A piece of a message, as the conventions have it. */
+/** A part of a message, in the format of the semantic conventions. */
 type MessagePart = Fields & { readonly type: string };
 
 interface Message {
@@ -12,20 +12,20 @@ interface Message {
   readonly finish_reason?: string;
 }
 
-/** Longer files than this would fill a trace; their kind is told all the same. */
-const longestURL = 2_048;
+/** Maximum length of a URL in a trace. Longer files are recorded by type only. */
+const maxURLLength = 2_048;
 
-const fieldsOf = (value: unknown): Fields =>
+const toFields = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
 const listOf = (value: unknown): readonly Fields[] =>
-  Array.isArray(value) ? value.map(fieldsOf) : [];
+  Array.isArray(value) ? value.map(toFields) : [];
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const textPart = (content: string): MessagePart => ({ type: 'text', content });
 
-/** JSON that is text, parsed where that works. */
+/** Parses JSON; returns other values, and text that is not valid JSON, unchanged. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -36,11 +36,11 @@ function parsed(value: unknown): unknown {
 }
 
 function uriPart(modality: string, uri: unknown): MessagePart {
-  const isShort = typeof uri === 'string' && uri.length <= longestURL && !uri.startsWith('data:');
+  const isShort = typeof uri === 'string' && uri.length <= maxURLLength && !uri.startsWith('data:');
   return isShort ? { type: 'uri', modality, uri } : { type: 'blob', modality };
 }
 
-/** The parts of a message of chat. */
+/** Converts a chat message to parts. */
 function chatParts(message: Fields): MessagePart[] {
   const { content, role } = message;
   const reasoning = message['reasoning_content'] ?? message['reasoning'];
@@ -55,22 +55,22 @@ function chatParts(message: Fields): MessagePart[] {
   for (const part of listOf(content)) {
     if (typeof part['text'] === 'string') parts.push(textPart(part['text']));
     else if (part['type'] === 'image_url') {
-      parts.push(uriPart('image', fieldsOf(part['image_url'])['url'] ?? part['image_url']));
+      parts.push(uriPart('image', toFields(part['image_url'])['url'] ?? part['image_url']));
     } else if (typeof part['type'] === 'string') parts.push({ type: part['type'] });
   }
   for (const { id, function: called } of listOf(message['tool_calls'])) {
-    const { name, arguments: given } = fieldsOf(called);
+    const { name, arguments: given } = toFields(called);
     parts.push({ type: 'tool_call', id, name, arguments: parsed(given) });
   }
   return parts;
 }
 
-/** The parts of a content of Gemini. */
+/** Converts Gemini content to parts. */
 function geminiParts(content: Fields): MessagePart[] {
   return listOf(content['parts']).map((part): MessagePart => {
-    const called = fieldsOf(part['functionCall']);
-    const answered = fieldsOf(part['functionResponse']);
-    const file = fieldsOf(part['fileData']);
+    const called = toFields(part['functionCall']);
+    const answered = toFields(part['functionResponse']);
+    const file = toFields(part['fileData']);
     if (typeof part['text'] === 'string') {
       const type = part['thought'] === true ? 'reasoning' : 'text';
       return { type, content: part['text'] };
@@ -93,8 +93,11 @@ function geminiParts(content: Fields): MessagePart[] {
 
 const geminiRole = (role: unknown): string => (role === 'model' ? 'assistant' : 'user');
 
-/** What was asked, as messages. */
-function inputOf(fields: Fields): { readonly system: MessagePart[]; readonly messages: Message[] } {
+/** Converts the parameters of a request to messages. */
+function toInputMessages(fields: Fields): {
+  readonly system: MessagePart[];
+  readonly messages: Message[];
+} {
   const { messages, contents, prompt, input } = fields;
   if (Array.isArray(messages)) {
     const all = listOf(messages).map((message): Message => {
@@ -104,7 +107,7 @@ function inputOf(fields: Fields): { readonly system: MessagePart[]; readonly mes
     return { system: [], messages: all };
   }
   if (Array.isArray(contents)) {
-    const system = fieldsOf(fields['systemInstruction'] ?? fields['system_instruction']);
+    const system = toFields(fields['systemInstruction'] ?? fields['system_instruction']);
     const all = listOf(contents).map((content) => ({
       role: geminiRole(content['role']),
       parts: geminiParts(content),
@@ -116,40 +119,42 @@ function inputOf(fields: Fields): { readonly system: MessagePart[]; readonly mes
   return { system: [], messages: [{ role: 'user', parts: texts.map(textPart) }] };
 }
 
-/** What was answered, as messages. */
-function outputOf(answer: Fields): Message[] {
+/** Converts a response to messages. */
+function toOutputMessages(answer: Fields): Message[] {
   if (Array.isArray(answer['choices'])) {
     return listOf(answer['choices']).map((choice) => ({
       role: 'assistant',
-      parts: chatParts(fieldsOf(choice['message'])),
+      parts: chatParts(toFields(choice['message'])),
       finish_reason: textOf(choice['finish_reason']),
     }));
   }
   return listOf(answer['candidates']).map((candidate) => ({
     role: 'assistant',
-    parts: geminiParts(fieldsOf(candidate['content'])),
+    parts: geminiParts(toFields(candidate['content'])),
     finish_reason: textOf(candidate['finishReason']),
   }));
 }
 
-const written = (name: string, parts: readonly unknown[]): Attributes =>
+const messagesAttribute = (name: string, parts: readonly unknown[]): Attributes =>
   parts.length === 0 ? {} : { [name]: JSON.stringify(parts) };
 
-/** What was asked, for a span. Files are not in it. */
+/** Returns the span attributes for the messages of a request, without files. */
 export function inputAttributes({ body }: ObservedRequest): Attributes {
   const fields = typeof body === 'string' ? parsed(body) : Object.fromEntries(body ?? []);
-  const { system, messages } = inputOf(fieldsOf(fields));
+  const { system, messages } = toInputMessages(toFields(fields));
   return {
-    ...written('gen_ai.system_instructions', system),
-    ...written('gen_ai.input.messages', messages),
+    ...messagesAttribute('gen_ai.system_instructions', system),
+    ...messagesAttribute('gen_ai.input.messages', messages),
   };
 }
 
-/** What was answered, for a span. Files and vectors are not in it. */
+/** Returns the span attributes for the messages of a response, without files and vectors. */
 export function outputAttributes(answer: unknown): Attributes {
   if (typeof answer === 'string') {
     const parts = [textPart(answer)];
-    return written('gen_ai.output.messages', [{ role: 'assistant', parts, finish_reason: '' }]);
+    return messagesAttribute('gen_ai.output.messages', [
+      { role: 'assistant', parts, finish_reason: '' },
+    ]);
   }
-  return written('gen_ai.output.messages', outputOf(fieldsOf(answer)));
+  return messagesAttribute('gen_ai.output.messages', toOutputMessages(toFields(answer)));
 }

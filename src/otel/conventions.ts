@@ -1,14 +1,14 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedCall, ObservedEnd } from '../index.ts';
 
-/** Which edition of the conventions for generative AI is written. Both are unstable, and differ. */
+/** Edition of the semantic conventions for generative AI. Both are unstable, and they differ. */
 export type Edition = '1.41' | 'latest';
 
-/** What a call is in the words of the conventions. */
+/** An operation in terms of the semantic conventions. */
 interface OperationName {
   /** `gen_ai.operation.name`. */
   readonly name: 'chat' | 'generate_content' | 'embeddings' | 'fetch_response';
-  /** `gen_ai.output.type`, of media. */
+  /** `gen_ai.output.type`, for media. */
   readonly output?: 'image' | 'speech' | 'text' | 'video';
 }
 
@@ -34,18 +34,18 @@ const operations: Readonly<Record<string, OperationName>> = {
   'videos.downloadContent': read,
 };
 
-/** What an operation of the gateway is called; `undefined` of one that is not about generative AI. */
-export function operationNameOf({ operation }: ObservedCall): OperationName | undefined {
+/** Returns the conventional name of an operation; `undefined` if it is not about generative AI. */
+export function operationName({ operation }: ObservedCall): OperationName | undefined {
   return Object.hasOwn(operations, operation) ? operations[operation] : undefined;
 }
 
-/** The name of a span: the operation and the model, as far as they are known. */
-export function spanNameOf(call: ObservedCall): string {
-  const { name = call.operation } = operationNameOf(call) ?? {};
+/** Returns the span name: the operation and the model, if known. */
+export function spanName(call: ObservedCall): string {
+  const { name = call.operation } = operationName(call) ?? {};
   return call.model === undefined ? name : `${name} ${call.model}`;
 }
 
-/** Attributes that are known. */
+/** Removes attributes without a value. */
 function known(attributes: Attributes): Attributes {
   return Object.fromEntries(
     Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''),
@@ -62,13 +62,13 @@ function textOf(value: unknown): string | undefined {
 
 const ports: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** What calls are counted by: few values, so that metrics stay small. */
+/** Returns the attributes of metrics, which have few distinct values to keep metrics small. */
 export function commonAttributes(call: ObservedCall, provider: string | undefined): Attributes {
   const { hostname, port, protocol } = new URL(call.baseURL);
   const isGemini = call.operation.startsWith('generate.');
   return known({
-    'gen_ai.operation.name': operationNameOf(call)?.name,
-    // Of the format, as the conventions ask for: nobody here knows who is behind a gateway.
+    'gen_ai.operation.name': operationName(call)?.name,
+    // The wire format by default, as the conventions require: the provider behind a gateway is unknown.
     'gen_ai.provider.name': provider ?? (isGemini ? 'gcp.gen_ai' : 'openai'),
     'gen_ai.request.model': call.model,
     'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -76,10 +76,10 @@ export function commonAttributes(call: ObservedCall, provider: string | undefine
   });
 }
 
-/** What is known when a call begins, so that samplers can decide by it. */
+/** Returns the attributes known at the start of a call, so that samplers can use them. */
 export function requestAttributes(call: ObservedCall, edition: Edition): Attributes {
   const { operation, chargeClass, callId, params, stream } = call;
-  const { name, output } = operationNameOf(call) ?? {};
+  const { name, output } = operationName(call) ?? {};
   const isEmbedding = name === 'embeddings';
   const count = numberOf(params['n']);
   const format = textOf(params['encoding_format']);
@@ -104,7 +104,7 @@ export function requestAttributes(call: ObservedCall, edition: Edition): Attribu
   });
 }
 
-/** The tokens of a call, whatever the gateway calls them. */
+/** Token counts of a call, from any usage format. */
 export interface Tokens {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -116,18 +116,18 @@ export interface Tokens {
 type Usage = Readonly<Record<string, unknown>>;
 
 function objectIn(usage: Usage, ...names: readonly string[]): Usage {
-  const value = names.map((name) => usage[name]).find((one) => typeof one === 'object');
+  const value = names.map((name) => usage[name]).find((details) => typeof details === 'object');
   return { ...value };
 }
 
-/** Reads the usage of OpenAI's formats and of Gemini's. */
-export function tokensOf(usage: Usage | undefined): Tokens {
+/** Reads usage in OpenAI's formats and in Gemini's. */
+export function readTokens(usage: Usage | undefined): Tokens {
   if (usage === undefined) return {};
   const input = objectIn(usage, 'prompt_tokens_details', 'input_tokens_details');
   const output = objectIn(usage, 'completion_tokens_details', 'output_tokens_details');
   const answered = numberOf(usage['candidatesTokenCount']);
   const thought = numberOf(usage['thoughtsTokenCount']);
-  // Gemini counts what is thought beside the answer, OpenAI as a part of it.
+  // Gemini counts thinking tokens separately, OpenAI as part of the output tokens.
   const ofGemini = answered === undefined ? thought : answered + (thought ?? 0);
   return {
     input: numberOf(usage['prompt_tokens'] ?? usage['input_tokens'] ?? usage['promptTokenCount']),
@@ -142,19 +142,19 @@ export function tokensOf(usage: Usage | undefined): Tokens {
   };
 }
 
-/** What an error is counted under: its class, of which there are few. */
-export function errorTypeOf(error: unknown): string {
+/** Returns the value of `error.type`: the class of the error, so that there are few values. */
+export function errorType(error: unknown): string {
   return error instanceof Error ? error.name : '_OTHER';
 }
 
-/** What is known when a call ends. */
+/** Returns the attributes known at the end of a call. */
 export function responseAttributes(
   end: ObservedEnd,
   edition: Edition,
   { attempts, firstChunk }: { readonly attempts: number; readonly firstChunk: number | undefined },
 ): Attributes {
   const { finishReasons, error } = end;
-  const { input, output, cacheRead, cacheWrite, reasoning } = tokensOf(end.usage);
+  const { input, output, cacheRead, cacheWrite, reasoning } = readTokens(end.usage);
   const written = edition === 'latest' ? 'cache_write' : 'cache_creation';
   return known({
     'gen_ai.response.id': end.responseId,
@@ -166,7 +166,7 @@ export function responseAttributes(
     'gen_ai.usage.cache_read.input_tokens': cacheRead,
     [`gen_ai.usage.${written}.input_tokens`]: cacheWrite,
     'gen_ai.usage.reasoning.output_tokens': reasoning,
-    'error.type': error === undefined ? undefined : errorTypeOf(error),
+    'error.type': error === undefined ? undefined : errorType(error),
     'model_gateway.outcome': end.outcome,
     'model_gateway.attempts': attempts,
     'model_gateway.request_id': end.requestId,

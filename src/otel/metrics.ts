@@ -9,23 +9,23 @@ const tokenCounts = [
   67_108_864,
 ];
 
-/** One call that has ended. Durations are in seconds. */
+/** Measurements of a finished call. Durations are in seconds. */
 interface Measured {
-  /** What it is counted by. */
+  /** Attributes of the metrics. */
   readonly attributes: Attributes;
   readonly errorType: string | undefined;
   readonly duration: number;
-  /** Of a stream. */
+  /** For streams. */
   readonly firstChunk: number | undefined;
   readonly tokens: Tokens;
   readonly isEmbedding: boolean;
 }
 
-/** Counts calls. */
+/** Records the measurements of a call. */
 export type Recorder = (measured: Measured) => void;
 
-/** Makes the instruments of an edition. */
-export function recorderOf(meter: Meter, edition: Edition): Recorder {
+/** Creates the instruments of an edition. */
+export function createRecorder(meter: Meter, edition: Edition): Recorder {
   return edition === 'latest' ? latest(meter) : older(meter);
 }
 
@@ -66,7 +66,7 @@ function older(meter: Meter): Recorder {
   };
 }
 
-/** The counters of the newer edition, and the tokens that they count. */
+/** Token counters of the newer edition, with the token counts that they record. */
 const counted = [
   ['input_tokens', 'input', 'Input tokens used, cached ones among them.'],
   ['output_tokens', 'output', 'Output tokens used, those of reasoning among them.'],
@@ -114,7 +114,7 @@ function latest(meter: Meter): Recorder {
     }
     for (const { kind, counter } of counters) {
       const count = tokens[kind];
-      // Gateways do not tell what the tokens stand for.
+      // Gateways do not report the modality of tokens.
       const modality = { ...attributes, 'gen_ai.token.modality': 'unknown' };
       if (count !== undefined) counter.add(count, modality);
     }

@@ -21,45 +21,45 @@ import { inputAttributes, outputAttributes } from './content.ts';
 import {
   commonAttributes,
   type Edition,
-  errorTypeOf,
-  operationNameOf,
+  errorType,
+  operationName,
   requestAttributes,
   responseAttributes,
-  spanNameOf,
-  tokensOf,
+  spanName,
+  readTokens,
 } from './conventions.ts';
-import { type Recorder, recorderOf } from './metrics.ts';
-import { linksTo, PollMemory, traceparentOf } from './videos.ts';
+import { type Recorder, createRecorder } from './metrics.ts';
+import { linksTo, PollMemory, formatTraceparent } from './videos.ts';
 
 declare const __VERSION__: string;
 
 /** Options of `openTelemetry()`. */
 export interface OpenTelemetryOptions {
   /**
-   * Which edition of OpenTelemetry's conventions for generative AI is written. Both are unstable;
-   * `latest` may change with any release of this package.
+   * Edition of OpenTelemetry's semantic conventions for generative AI. Both are unstable; `latest` may
+   * change with any release of this package.
    * @defaultValue "1.41"
    */
   semconv?: Edition | undefined;
   /**
-   * Whether messages, prompts and answers are written into spans, and what a gateway says in its errors.
-   * They may be private and large. Files never are.
+   * Record messages, prompts, responses and the error messages of gateways in spans. They may be private
+   * and large. Files are never recorded.
    * @defaultValue false
    */
   captureContent?: boolean | undefined;
   /**
    * `gen_ai.provider.name`.
-   * @defaultValue `"openai"`, and `"gcp.gen_ai"` of calls in Gemini's format: the format, as nobody knows
-   * who stands behind a gateway
+   * @defaultValue `"openai"`, and `"gcp.gen_ai"` for calls in Gemini's format: the wire format, because
+   * the provider behind a gateway is unknown
    */
   providerName?: string | undefined;
-  /** @defaultValue the global one, also when it is set later */
+  /** @defaultValue the global provider, even if it is registered later */
   tracerProvider?: TracerProvider | undefined;
-  /** @defaultValue the global one, also when it is set later */
+  /** @defaultValue the global provider, even if it is registered later */
   meterProvider?: MeterProvider | undefined;
 }
 
-/** The options, decided. */
+/** Validated options with defaults applied. */
 interface Settings {
   readonly semconv: Edition;
   readonly captureContent: boolean;
@@ -74,7 +74,7 @@ function check(holds: boolean, field: string, problem: string): void {
   if (!holds) throw new InvalidInputError(field, problem);
 }
 
-function settingsOf(options: OpenTelemetryOptions): Settings {
+function readSettings(options: OpenTelemetryOptions): Settings {
   const { semconv = '1.41', captureContent = false, providerName } = options;
   const { tracerProvider, meterProvider } = options;
   check(['1.41', 'latest'].includes(semconv), 'semconv', 'must be "1.41" or "latest".');
@@ -93,11 +93,11 @@ function settingsOf(options: OpenTelemetryOptions): Settings {
     providerName,
     tracer: () => (tracerProvider ?? trace).getTracer(library, __VERSION__),
     record(measured) {
-      // Instruments that were made before the global provider was set count nothing.
+      // Instruments created before the global provider was set record nothing.
       const provider = meterProvider ?? metrics.getMeterProvider();
       if (counting?.provider !== provider) {
         const meter = provider.getMeter(library, __VERSION__);
-        counting = { provider, record: recorderOf(meter, semconv) };
+        counting = { provider, record: createRecorder(meter, semconv) };
       }
       counting.record(measured);
     },
@@ -105,14 +105,14 @@ function settingsOf(options: OpenTelemetryOptions): Settings {
 }
 
 /**
- * An observer that writes traces and metrics of a client's calls with OpenTelemetry.
+ * Creates an observer that records traces and metrics of a client's calls with OpenTelemetry.
  *
- * Each call is one span, over all its attempts, which are spans within it; of a stream it ends when the
- * stream does, however that is. A submission of a video leaves its trace in the handle (`ref.trace`), and
- * reads of the task link to it, in any process; of polls only those that see something new are spans.
- * Needs the package `@opentelemetry/api`; without an SDK that is registered with it nothing is written.
+ * Each call is a span over all its attempts, which are child spans. The span of a streamed call ends
+ * when the stream ends or is closed. A video submission stores its trace in the handle (`ref.trace`), and
+ * reads of the task link to it, in any process. Polls are recorded only if they see a change.
+ * Requires the package `@opentelemetry/api`; nothing is recorded unless an SDK is registered with it.
  *
- * @throws `InvalidInputError` when an option cannot work
+ * @throws `InvalidInputError` if an option is invalid
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ function settingsOf(options: OpenTelemetryOptions): Settings {
  * ```
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Observer {
-  const settings = settingsOf(options);
+  const settings = readSettings(options);
   const polls = new PollMemory();
   return {
     start(call) {
@@ -130,12 +130,12 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Observer {
   };
 }
 
-function attributesOf(call: ObservedCall, { providerName, semconv }: Settings): Attributes {
+function callAttributes(call: ObservedCall, { providerName, semconv }: Settings): Attributes {
   return { ...commonAttributes(call, providerName), ...requestAttributes(call, semconv) };
 }
 
-/** The words for an error: of a gateway's its name, as what it says may repeat what it was asked. */
-function messageOf(error: unknown, captureContent: boolean): string {
+/** Returns the message of a span status: for gateway errors name, status and code, because their messages may quote the prompt. */
+function statusMessage(error: unknown, captureContent: boolean): string {
   if (!(error instanceof Error)) return String(error);
   const status: unknown = Reflect.get(error, 'status');
   if (captureContent || status === undefined) return error.message;
@@ -147,7 +147,7 @@ function messageOf(error: unknown, captureContent: boolean): string {
 
 function endSpan(span: Span, { error }: ObservedEnd, { captureContent }: Settings): void {
   if (error !== undefined) {
-    span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error, captureContent) });
+    span.setStatus({ code: SpanStatusCode.ERROR, message: statusMessage(error, captureContent) });
   }
   span.end();
 }
@@ -157,9 +157,9 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
   const tracer = settings.tracer();
   const begunAt = performance.now();
   const elapsed = (): number => (performance.now() - begunAt) / 1_000;
-  const span = tracer.startSpan(spanNameOf(call), {
+  const span = tracer.startSpan(spanName(call), {
     kind: SpanKind.CLIENT,
-    attributes: attributesOf(call, settings),
+    attributes: callAttributes(call, settings),
     links: linksTo(call.trace),
   });
   const inside = trace.setSpan(context.active(), span);
@@ -167,30 +167,35 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
   let attempts = 0;
   let firstChunk: number | undefined;
   return {
-    trace: submits ? traceparentOf(span.spanContext()) : undefined,
+    trace: submits ? formatTraceparent(span.spanContext()) : undefined,
     run: (work) => context.with(inside, work),
     attempt(request) {
       attempts = request.attempt;
       if (captureContent && attempts === 1) span.setAttributes(inputAttributes(request));
       const { url, method, delayMs } = request;
-      const one = tracer.startSpan(`attempt ${attempts}`, { kind: SpanKind.INTERNAL }, inside);
-      one.setAttributes({ 'http.request.method': method, 'url.full': url });
+      const attemptSpan = tracer.startSpan(
+        `attempt ${attempts}`,
+        { kind: SpanKind.INTERNAL },
+        inside,
+      );
+      attemptSpan.setAttributes({ 'http.request.method': method, 'url.full': url });
       if (attempts > 1) {
-        one.setAttributes({
+        attemptSpan.setAttributes({
           'http.request.resend_count': attempts - 1,
           'model_gateway.delay_ms': delayMs,
         });
       }
       return ({ status, code, requestId }) => {
         const hasFailed = status === undefined || status >= 400 || code !== undefined;
-        if (status !== undefined) one.setAttribute('http.response.status_code', status);
-        if (requestId !== undefined) one.setAttribute('model_gateway.request_id', requestId);
+        if (status !== undefined) attemptSpan.setAttribute('http.response.status_code', status);
+        if (requestId !== undefined)
+          attemptSpan.setAttribute('model_gateway.request_id', requestId);
         if (hasFailed) {
           const type = code ?? String(status ?? '_OTHER');
-          one.setAttribute('error.type', type);
-          one.setStatus({ code: SpanStatusCode.ERROR, message: type });
+          attemptSpan.setAttribute('error.type', type);
+          attemptSpan.setStatus({ code: SpanStatusCode.ERROR, message: type });
         }
-        one.end();
+        attemptSpan.end();
       };
     },
     firstChunk() {
@@ -199,17 +204,17 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
     end(end) {
       span.setAttributes(responseAttributes(end, semconv, { attempts, firstChunk }));
       if (captureContent) span.setAttributes(outputAttributes(end.answer));
-      const operation = operationNameOf(call)?.name;
+      const operation = operationName(call)?.name;
       if (operation !== undefined && operation !== 'fetch_response') {
         const attributes = commonAttributes(call, providerName);
         const { error, responseModel, usage } = end;
         if (responseModel !== undefined) attributes['gen_ai.response.model'] = responseModel;
         settings.record({
           attributes,
-          errorType: error === undefined ? undefined : errorTypeOf(error),
+          errorType: error === undefined ? undefined : errorType(error),
           duration: elapsed(),
           firstChunk,
-          tokens: tokensOf(usage),
+          tokens: readTokens(usage),
           isEmbedding: operation === 'embeddings',
         });
       }
@@ -218,7 +223,7 @@ function observeCall(call: ObservedCall, settings: Settings): CallObserver {
   };
 }
 
-/** A poll becomes a span when it has ended, and only when it has seen something new. */
+/** Observes a poll, which becomes a span at its end, and only if it saw a change. */
 function observePoll(call: ObservedCall, settings: Settings, polls: PollMemory): CallObserver {
   const startTime = Date.now();
   const parent = context.active();
@@ -229,17 +234,22 @@ function observePoll(call: ObservedCall, settings: Settings, polls: PollMemory):
     },
     end(end) {
       const { error, answer } = end;
-      const { status, raw_status: word, progress }: Record<string, unknown> = { ...Object(answer) };
-      const seen = error === undefined ? String(status) : errorTypeOf(error);
-      if (!polls.isNews(`${call.baseURL} ${call.params['task_id']}`, seen)) return;
-      const attributes = attributesOf(call, settings);
+      const {
+        status,
+        raw_status: rawStatus,
+        progress,
+      }: Record<string, unknown> = { ...Object(answer) };
+      const seen = error === undefined ? String(status) : errorType(error);
+      if (!polls.isChange(`${call.baseURL} ${call.params['task_id']}`, seen)) return;
+      const attributes = callAttributes(call, settings);
       const links = linksTo(call.trace);
       const options = { kind: SpanKind.CLIENT, attributes, links, startTime };
-      const span = settings.tracer().startSpan(spanNameOf(call), options, parent);
-      const told = { attempts, firstChunk: undefined };
-      span.setAttributes(responseAttributes(end, settings.semconv, told));
+      const span = settings.tracer().startSpan(spanName(call), options, parent);
+      const measured = { attempts, firstChunk: undefined };
+      span.setAttributes(responseAttributes(end, settings.semconv, measured));
       if (error === undefined) span.setAttribute('model_gateway.video.status', seen);
-      if (typeof word === 'string') span.setAttribute('model_gateway.video.raw_status', word);
+      if (typeof rawStatus === 'string')
+        span.setAttribute('model_gateway.video.raw_status', rawStatus);
       if (typeof progress === 'number') span.setAttribute('model_gateway.video.progress', progress);
       endSpan(span, end, settings);
     },

@@ -1,20 +1,19 @@
 import { isSpanContextValid, type Link, type SpanContext } from '@opentelemetry/api';
 
-/** How many video tasks are remembered; of older ones a poll counts as the first again. */
+/** Maximum number of video tasks to remember. Polls of forgotten tasks count as their first again. */
 const most = 10_000;
 
-/** Knows which polls of video tasks tell something new. */
+/** Remembers the last status of video tasks to detect polls with changes. */
 export class PollMemory {
-  /** What was seen last, the task that was polled last at the end. */
+  /** The last status by task, least recently polled first. */
   readonly #seen = new Map<string, string>();
 
   /**
-   * Takes note of a poll.
+   * Records a poll. Returns `true` if it is the first of the task or its status changed.
    *
-   * @param status - What it saw: a status, or the name of an error.
-   * @returns Whether that is the first of this task, or differs from the one before.
+   * @param status - The status, or the name of the error.
    */
-  isNews(task: string, status: string): boolean {
+  isChange(task: string, status: string): boolean {
     const before = this.#seen.get(task);
     this.#seen.delete(task);
     if (status !== 'completed' && status !== 'failed') this.#seen.set(task, status);
@@ -26,14 +25,14 @@ export class PollMemory {
   }
 }
 
-/** A span as a W3C `traceparent`; `undefined` when nothing is traced. */
-export function traceparentOf(span: SpanContext): string | undefined {
+/** Formats a span as a W3C `traceparent`; returns `undefined` if it is not traced. */
+export function formatTraceparent(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
   const flags = span.traceFlags.toString(16).padStart(2, '0');
   return `00-${span.traceId}-${span.spanId}-${flags}`;
 }
 
-/** A link to the span that a `traceparent` names. */
+/** Creates a link to the span of a `traceparent`. */
 export function linksTo(traceparent: string | undefined): Link[] {
   const found = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(traceparent ?? '');
   const [, traceId = '', spanId = '', flags = ''] = found ?? [];

@@ -112,10 +112,10 @@ describe('a video', () => {
 
 test('the memory of polls is bounded', () => {
   const polls = new PollMemory();
-  const before = polls.isNews('first', 'queued');
-  for (let task = 0; task < 10_000; task += 1) polls.isNews(`task ${task}`, 'queued');
+  const before = polls.isChange('first', 'queued');
+  for (let task = 0; task < 10_000; task += 1) polls.isChange(`task ${task}`, 'queued');
 
   expect(before).toBe(true);
-  expect(polls.isNews('task 9999', 'queued')).toBe(false);
-  expect(polls.isNews('first', 'queued')).toBe(true);
+  expect(polls.isChange('task 9999', 'queued')).toBe(false);
+  expect(polls.isChange('first', 'queued')).toBe(true);
 });
