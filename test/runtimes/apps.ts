@@ -1,6 +1,5 @@
 /**
- * `npm run test:apps`: the recipes for a server of your own, each with a page in Chromium; a page whose
- * parts do not come; an extension.
+ * `npm run test:apps`: the recipes for a server of your own, each with a page in Chromium, and an extension.
  */
 import path from 'node:path';
 import { build } from 'vite';
@@ -12,7 +11,7 @@ stagePackage();
 // Imported only now, because they import the package that was put in place.
 const { Copies } = await import('./apps/servers.ts');
 const { checkRecipe } = await import('./apps/recipes.ts');
-const { checkParts } = await import('./apps/parts.ts');
+const { checkExtension } = await import('./apps/extension.ts');
 
 const checks = new Checks();
 const browser = await launchChromium();
@@ -49,7 +48,7 @@ async function checkOthers(): Promise<void> {
     await using running = await copies.start(name);
     await checkRecipe(checks, browser, running, { name });
   }
-  await checkParts(checks, browser, copies.public);
+  await checkExtension(checks, browser, copies.public);
 }
 
 try {

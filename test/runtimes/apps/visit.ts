@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { app, Told } from './page.ts';
 
 type Call = Parameters<typeof app.call>[0];
@@ -18,21 +18,19 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 /** One person with the page open. What it receives is kept, and what its policy stops. */
 export class Visit {
   readonly page: Page;
-  readonly #url: string;
   /** The paths of what its client has sent. */
   readonly asked: string[] = [];
   readonly violations: string[] = [];
   readonly #received: Promise<string>[] = [];
 
-  private constructor(page: Page, url: string) {
+  private constructor(page: Page) {
     this.page = page;
-    this.#url = url;
   }
 
   static async open(browser: Browser, url: string): Promise<Visit> {
     const page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(patience);
-    const visit = new Visit(page, url);
+    const visit = new Visit(page);
     page.on('request', (request) => {
       if (request.method() === 'POST') visit.asked.push(new URL(request.url()).pathname);
     });
@@ -54,18 +52,9 @@ export class Visit {
         console.log(`violation of ${event.violatedDirective}: ${event.blockedURI}`);
       });
     });
-    await visit.load();
+    await page.goto(url);
+    await page.waitForFunction(() => document.title === 'Ready');
     return visit;
-  }
-
-  get context(): BrowserContext {
-    return this.page.context();
-  }
-
-  /** Loads the page, or loads it anew. */
-  async load(): Promise<void> {
-    await this.page.goto(this.#url);
-    await this.page.waitForFunction(() => document.title === 'Ready');
   }
 
   use(apiKey: string | null, baseURL: string): Promise<void> {
@@ -97,6 +86,6 @@ export class Visit {
   }
 
   close(): Promise<void> {
-    return this.context.close();
+    return this.page.context().close();
   }
 }

@@ -87,6 +87,13 @@ export const moduleCases: readonly Case[] = [
     },
   },
   {
+    name: 'import and require() in one program: one emulator, isInstance, handles of the other copy',
+    async run(project) {
+      project.copy('both.mjs');
+      await project.mustHold(process.execPath, ['both.mjs']);
+    },
+  },
+  {
     name: 'two copies side by side: isInstance, handles and streams of the other one',
     async run(project) {
       const modules = join(project.folder, 'node_modules');

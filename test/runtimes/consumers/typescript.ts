@@ -18,6 +18,8 @@ const common = {
 };
 
 const nodeNext = { module: 'NodeNext', moduleResolution: 'NodeNext' };
+const node16 = { module: 'Node16', moduleResolution: 'Node16' };
+const node18 = { module: 'Node18', moduleResolution: 'Node16' };
 const bundler = { module: 'ESNext', moduleResolution: 'Bundler' };
 
 /** As a web project has them. */
@@ -41,8 +43,19 @@ const variants: readonly Variant[] = [
   {
     name: 'NodeNext, server',
     options: { ...nodeNext, ...server },
-    files: ['app.ts', 'errors.ts', 'node.ts', 'common.cts'],
+    files: ['app.ts', 'errors.ts', 'node.ts', 'both.ts', 'common.cts'],
   },
+  {
+    name: 'Node16, server',
+    options: { ...node16, ...server },
+    files: ['app.ts', 'node.ts', 'both.ts', 'common.cts'],
+  },
+  {
+    name: 'Node18, server',
+    options: { ...node18, ...server },
+    files: ['app.ts', 'node.ts', 'both.ts', 'common.cts'],
+  },
+  { name: 'Node16, web', options: { ...node16, ...web }, files: ['app.ts', 'errors.ts'] },
   {
     name: 'bundler, server',
     options: { ...bundler, ...server },

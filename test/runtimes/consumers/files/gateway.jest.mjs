@@ -3,7 +3,7 @@ import { createEmulator } from 'model-gateway/testing';
 
 const emulator = createEmulator();
 
-test('chats, and is told of a rate limit', async () => {
+test('chats, and throws RateLimitError after a 429', async () => {
   const { apiKey, baseURL, fetch } = emulator;
   const client = new Gateway({ apiKey, baseURL, fetch, maxRetries: 0 });
   const messages = [{ role: 'user', content: 'Say hello' }];
@@ -15,7 +15,7 @@ test('chats, and is told of a rate limit', async () => {
   expect(emulator.requests).toHaveLength(2);
 });
 
-test('loads what it needs for images, vectors and videos', async () => {
+test('makes images, vectors and videos', async () => {
   const { apiKey, baseURL, fetch } = createEmulator({ videoDuration: 0 });
   const client = new Gateway({ apiKey, baseURL, fetch });
   const { data } = await client.images.generate({ model: 'm-image', prompt: 'A boat' });

@@ -1,9 +1,10 @@
-// CommonJS: `require()` of a package that is an ES module only.
+// CommonJS: `require()` loads the CommonJS files of the package.
 const { Gateway, APIError, default: fallback } = require('model-gateway');
 const { createEmulator } = require('model-gateway/testing');
 const { saveTo } = require('model-gateway/node');
 const { postgresLedger } = require('model-gateway/postgres');
 const { redisLedger } = require('model-gateway/redis');
+const { ChatCompletionStream } = require('model-gateway/stream');
 
 async function main() {
   const { apiKey, baseURL, fetch } = createEmulator();
@@ -11,9 +12,10 @@ async function main() {
   const { data } = await client.models.list();
   const error = await client.get('/v1/models/none').catch((caught) => caught);
   const isError = APIError.isInstance(error) && error instanceof APIError;
-  const functions = [saveTo, postgresLedger, redisLedger];
+  const functions = [saveTo, postgresLedger, redisLedger, ChatCompletionStream];
   const areThere = functions.every((value) => typeof value === 'function');
-  const checks = [data.length > 3, isError, fallback === Gateway, areThere];
+  const isCommonJS = require.resolve('model-gateway').endsWith('.cjs');
+  const checks = [data.length > 3, isError, fallback === Gateway, areThere, isCommonJS];
   console.log(`consumer: ${checks.join(' ')}`);
 }
 
