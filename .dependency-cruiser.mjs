@@ -1,12 +1,12 @@
 /**
  * Who may import whom. Imports go one way:
  *
- *   index → gateway → the resource rooms → structured, streams, uploads → http → answers, errors
- *   → the ground floor (types, options, endpoints)
+ *   index → gateway → the resource rooms → structured, streams, uploads, observing → http
+ *   → answers, errors, check → the ground floor (types, options, endpoints)
  *
- * `check`, for what callers give, stands on `errors` alone.
- *
- * Types count like code. A resource room never imports another one: what two share goes down a floor.
+ * Types count like code, and every file is on a floor. A resource room never imports another one: what
+ * two share goes down a floor. So `http` knows neither `observing` nor `account`: the gateway passes both
+ * to it.
  * `stream` gives what reads a stream that a server sends on, and nothing of the client.
  * The entry points `node`, `helpers` and `testing` build on all of it, and nothing builds on them; adapters
  * for other packages (`ai-sdk`, `otel`, …) build on what users see of it.
@@ -16,18 +16,32 @@ const entries = 'src/(node|helpers|testing|ai-sdk|otel|ledgers|bullmq|cli|playgr
 
 /** From the ground up: none imports what stands above it. */
 const floors = [
-  ['ground', 'The ground floor imports nothing.', 'src/(types|options|endpoints)\\.ts$'],
+  [
+    'ground',
+    'The ground floor imports nothing.',
+    'src/(types|options|endpoints|node-process)\\.ts$',
+  ],
   [
     'answers',
-    'What an answer and an error are knows no request.',
-    'src/(errors/|answers/|check\\.ts$)',
+    'Answers, errors and checks know no request.',
+    'src/(errors/|answers/|(check|option-names|snapshot)\\.ts$)',
   ],
-  ['http', 'Sending a request knows no resource, no stream and no form.', 'src/http/'],
-  ['middle', 'What resources share knows no resource.', 'src/(structured|streams|uploads)/'],
+  ['http', 'Sending a request knows no resource, no stream, no form and no listener.', 'src/http/'],
+  [
+    'middle',
+    'What resources share knows no resource.',
+    'src/((structured|streams|uploads|observing)/|(many|unserved)\\.ts$)',
+  ],
   ['resources', 'A resource is handed what it needs by the gateway.', resources],
-  ['gateway', 'The client knows nothing that builds on it.', 'src/(gateway|index|stream)\\.ts$'],
+  [
+    'gateway',
+    'The client knows nothing that builds on it.',
+    'src/(gateway|index|stream|as-openai)\\.ts$',
+  ],
   ['entries', '', entries],
 ];
+
+const anyFloor = floors.map(([, , path]) => path).join('|');
 
 /** Code below `from` may import nothing of `to`. */
 const never = (name, comment, from, to) => ({
@@ -64,6 +78,13 @@ export default {
         floors.slice(floor + 1).map(([, , above]) => above),
       ),
     ),
+    {
+      name: 'on-a-floor',
+      comment: 'Every file is on a floor.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/', pathNot: `^(${anyFloor})` },
+    },
     {
       name: 'resource-rooms',
       comment: 'A resource room never imports another one.',

@@ -15,7 +15,7 @@ import {
 import { GatewayError } from './errors/gateway-error.ts';
 import type { GatewayPromise } from './http/promise.ts';
 import { changeSettings, type ClientSettings, resolveSettings } from './http/settings.ts';
-import { startCall, Transport } from './http/transport.ts';
+import { type CallHooks, startCall, Transport } from './http/transport.ts';
 import { toFile } from './uploads/to-file.ts';
 import type {
   HTTPMethod,
@@ -26,7 +26,8 @@ import type {
 import type { Stream } from './streams/stream.ts';
 import type { ApiKey, GatewayOptions, LogLevel, RequestOptions as CallOptions } from './options.ts';
 import { Account } from './account/account.ts';
-import { accountPart } from './account/costs.ts';
+import { settleSubmission } from './account/reader.ts';
+import { keepWithinBudget, recordCall } from './account/spent.ts';
 import { Audio } from './audio/audio.ts';
 import { Chat } from './chat/chat.ts';
 import { Embeddings } from './embeddings/embeddings.ts';
@@ -34,6 +35,9 @@ import { Generate } from './generate/generate.ts';
 import { Images } from './images/images.ts';
 import type { ModelsPage, Model } from './models/answers.ts';
 import { Models, type Page, type PageResponse } from './models/models.ts';
+import { traceCall } from './observing/channel.ts';
+import { logCall } from './observing/log.ts';
+import { observeCall } from './observing/observe.ts';
 import { Videos } from './videos/videos.ts';
 import { callRoute } from './routes/routes.ts';
 import { createUnservedPrototype, Unserved } from './unserved.ts';
@@ -139,6 +143,12 @@ import type {
   VideoSize,
 } from './videos/types.ts';
 import type { VideoDownloadContentParams } from './videos/wait-options.ts';
+
+/** What follows each call of a client, and what may refuse it. */
+const hooks: CallHooks = {
+  subscribers: [recordCall, logCall, observeCall, traceCall],
+  beforeSend: keepWithinBudget,
+};
 
 /** The options that a client tells, and that can be set. */
 const readable: Readonly<Record<string, (client: ClientSettings) => unknown>> = {
@@ -253,7 +263,7 @@ export class Gateway {
   readonly transport: () => Transport;
 
   constructor(options: GatewayOptions = {}) {
-    const transport = new Transport(resolveSettings(options), accountPart);
+    const transport = new Transport(resolveSettings(options), hooks);
     this.transport = () => transport;
     for (const [name, read] of Object.entries(readable)) {
       // Accessors of its own, as proxies and copies reach neither private fields nor prototypes' getters.
@@ -270,7 +280,7 @@ export class Gateway {
     this.embeddings = new Embeddings(this.transport);
     this.images = new Images(this.transport);
     this.audio = new Audio(this.transport);
-    this.videos = new Videos(this.transport);
+    this.videos = new Videos(this.transport, settleSubmission);
     this.models = new Models(this.transport);
     this.account = new Account(this.transport);
     this.completions = new Unserved('completions', 'chat.completions.create()');
@@ -288,7 +298,7 @@ export class Gateway {
     const own = this.transport();
     const changed = { ...own.client.given(), ...options };
     const copy: this = Reflect.construct(this.constructor, [changed]);
-    if (copy.baseURL === this.baseURL) copy.transport().calls = own.calls;
+    if (copy.baseURL === this.baseURL) copy.transport().shared = own.shared;
     return copy;
   }
 

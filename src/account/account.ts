@@ -1,6 +1,9 @@
+import { check, checkInteger, checkModel, checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
-import * as costs from './costs.ts';
-import * as reader from './reader.ts';
+import { addUsage, costOf, parseRatios } from './cost.ts';
+import { readPriceList } from './prices.ts';
+import { AccountReader } from './reader.ts';
+import { sumUp } from './spent.ts';
 import type {
   AccountOptions,
   Balance,
@@ -44,7 +47,7 @@ export class Account {
    * const { data } = await gateway.account.charges({ requestId: error.requestID });
    */
   async charges(query: ChargesQuery = {}, options: AccountOptions = {}): Promise<Charges> {
-    return reader.charges(this.transport().snapshot(), query, options);
+    return AccountReader.of(this.transport()).charges(query, options);
   }
 
   /**
@@ -54,7 +57,7 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway tells neither
    */
   async balance(options: AccountOptions = {}): Promise<Balance> {
-    return reader.balance(this.transport().snapshot(), undefined, options);
+    return AccountReader.of(this.transport()).balance(options);
   }
 
   /**
@@ -63,7 +66,7 @@ export class Account {
    * @throws `UnsupportedByGatewayError` when the gateway publishes none
    */
   async prices(options: AccountOptions = {}): Promise<Prices> {
-    return costs.prices(this.transport().snapshot(), undefined, options);
+    return readPriceList(this.transport(), options);
   }
 
   /**
@@ -80,7 +83,23 @@ export class Account {
    * const { amount, why } = await gateway.account.estimate({ model, usage });
    */
   async estimate(query: CostQuery, options: AccountOptions = {}): Promise<CostEstimate> {
-    return costs.estimate(this.transport().snapshot(), query, options);
+    checkObject('query', query);
+    // JavaScript callers may pass `null`.
+    const given: Partial<CostQuery> | null = query;
+    const { model, usage, images = 1, headers, group } = given ?? {};
+    checkModel(model);
+    checkObject('usage', usage);
+    checkInteger('images', images, 1);
+    const isHeaders = headers === undefined || typeof headers?.get === 'function';
+    check(isHeaders, 'headers', 'must be the headers of an answer, from withResponse().');
+    const header = headers?.get('x-new-api-other-ratios') ?? null;
+    const product = header === null ? 1 : parseRatios(header)?.product;
+    const counts = addUsage(usage ?? {});
+    const list = await readPriceList(this.transport(), options);
+    if (product === undefined) {
+      return { why: 'the header x-new-api-other-ratios holds ratios that cannot be read' };
+    }
+    return costOf(list, { model, units: images * product, usage: counts }, group);
   }
 
   /**
@@ -98,7 +117,7 @@ export class Account {
    * console.log(`about ${estimate.value.toFixed(2)} ${estimate.unit}`);
    */
   async spent(options?: { readonly group?: string | undefined }): Promise<Spent> {
-    return costs.spent(this.transport(), options?.group);
+    return sumUp(this.transport(), options?.group);
   }
 
   /**
@@ -125,6 +144,6 @@ export class Account {
    * }
    */
   async settle(question: SettleQuestion, options: AccountOptions = {}): Promise<Settlement> {
-    return reader.settle(this.transport().snapshot(), question, options);
+    return AccountReader.of(this.transport()).settle(question, options);
   }
 }

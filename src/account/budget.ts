@@ -2,9 +2,9 @@ import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
 import type { ClientSettings } from '../http/settings.ts';
-import type { CallRecord } from '../observing/calls.ts';
 import type { Budget } from '../options.ts';
 import { type BudgetLedger, type Learned, ledgerFor, type Reservation } from './budget-ledger.ts';
+import type { CallRecord } from './calls.ts';
 import {
   addUsage,
   assumedVideoUnits,
@@ -63,6 +63,7 @@ type Expectation = Expected | { readonly why: string };
 /** One call, as far as its cost depends on it. */
 interface Plan {
   readonly call: LogicalCall;
+  readonly record: CallRecord;
   readonly kind: PriceKind;
   readonly model: string | undefined;
   readonly prices: PricesRead;
@@ -110,10 +111,12 @@ export class BudgetState {
    * @param readPrices - Reads the price list, or uses one that is fresh.
    * @throws `BudgetError` when it may not be sent
    */
-  async reserve(call: LogicalCall, readPrices: () => Promise<Prices>): Promise<void> {
-    const { record, spec, client, settings, scope } = call;
-    // An earlier attempt of the same call has reserved.
-    if (ends.has(record)) return;
+  async reserve(
+    call: LogicalCall,
+    record: CallRecord,
+    readPrices: () => Promise<Prices>,
+  ): Promise<void> {
+    const { spec, client, settings, scope } = call;
     const prices = await readPrices().then(
       (list): PricesRead => ({ list }),
       (error: unknown): PricesRead => ({ error }),
@@ -122,7 +125,7 @@ export class BudgetState {
     const model = modelOf(record);
     const learned = ledger.learnedOf(model);
     const kind = priceKind(record.operation);
-    const facts = { call, kind, model, prices, learned, key: priceKey(call.params) };
+    const facts = { call, record, kind, model, prices, learned, key: priceKey(call.params) };
     const before = this.#expect(facts);
     // Only what videos may cost changes with the answers to others.
     const expect = kind === 'video' ? () => this.#expect(facts) : () => before;
@@ -213,8 +216,8 @@ export class BudgetState {
   }
 
   /** Estimates what a call may cost, as far as that is known before it is sent. */
-  #expect({ call, kind, model, prices, learned }: Omit<Plan, 'expect'>): Expectation {
-    const { record, params } = call;
+  #expect({ call, record, kind, model, prices, learned }: Omit<Plan, 'expect'>): Expectation {
+    const { params } = call;
     const count = imageCount(record);
     const own = this.#ownPrice(model);
     if (own !== undefined) {
@@ -250,7 +253,7 @@ export class BudgetState {
   #amountFor(plan: Plan): number {
     const { excess } = plan.learned;
     const expected = plan.expect();
-    if (!('base' in expected)) return (excess ?? 0) * imageCount(plan.call.record);
+    if (!('base' in expected)) return (excess ?? 0) * imageCount(plan.record);
     const { base, assumed, count } = expected;
     return base + (excess ?? assumed) * count;
   }
@@ -284,8 +287,8 @@ export class BudgetState {
 
   /** Returns what a call has cost, or may have cost, and raises the reservations of its model. */
   #settle(plan: Plan, reserved: number): number {
-    const { call, model, learned, key } = plan;
-    const { record, client, idempotencyKey } = call;
+    const { call, record, model, learned, key } = plan;
+    const { client, idempotencyKey } = call;
     const { outcome } = record.end ?? {};
     if (!record.sentAt || outcome === 'not_sent' || outcome === 'rejected') return 0;
     const { amount, why } = this.#costAfter(plan);
@@ -305,15 +308,14 @@ export class BudgetState {
   }
 
   /** Returns the cost of a call by its answer. */
-  #costAfter({ call, model, prices }: Plan): CostEstimate {
-    const { record } = call;
+  #costAfter({ record, model, prices }: Plan): CostEstimate {
     const units = unitsOf(record);
     if (units === undefined) return { why: 'its answer has no ratios for its price' };
     return this.#price(prices, { model, units, usage: addUsage(record.end?.usage ?? {}) });
   }
 
-  #learn({ call, kind, model, learned }: Plan, cost: number, expected: Expectation): void {
-    const { record, params } = call;
+  #learn({ call, record, kind, model, learned }: Plan, cost: number, expected: Expectation): void {
+    const { params } = call;
     const { base, count } = 'base' in expected ? expected : { base: 0, count: imageCount(record) };
     const ratios = kind === 'video' ? parseRatios(record.answer?.ratios ?? '') : undefined;
     if (ratios !== undefined) {

@@ -1,5 +1,5 @@
 import { isObject, parseJSON } from '../answers/objects.ts';
-import type { CallRecord } from '../observing/calls.ts';
+import type { CallRecord } from './calls.ts';
 import { isTiered } from './prices.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
 

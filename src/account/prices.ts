@@ -1,11 +1,10 @@
 import { isObject, textOf } from '../answers/objects.ts';
 import { APIConnectionTimeoutError } from '../errors/api-errors.ts';
 import type { Transport } from '../http/transport.ts';
-import type { Calls } from '../observing/calls.ts';
 import type { JsonObject } from '../types.ts';
 import { hideRaw } from './books.ts';
-import { Routes, Shared, unsupported } from './readings.ts';
-import type { Amount, ModelPrice, Prices } from './types.ts';
+import { readOptions, Routes, Shared, unsupported } from './readings.ts';
+import type { AccountOptions, Amount, ModelPrice, Prices } from './types.ts';
 
 const path = '/api/pricing';
 const what = 'its prices';
@@ -82,9 +81,9 @@ async function readInTime(caller: Transport): Promise<Omit<Prices, 'asOf'>> {
   }
 }
 
-/** The price list of one gateway. All clients that share their calls share its readings. */
+/** The price list of one gateway. Clients that share their state share its readings. */
 export class PriceList {
-  static readonly #lists = new WeakMap<Calls, PriceList>();
+  static readonly #lists = new WeakMap<object, PriceList>();
 
   /** The last list that was read. */
   known: Prices | undefined;
@@ -98,10 +97,10 @@ export class PriceList {
   }
 
   static of(caller: Transport): PriceList {
-    const known = PriceList.#lists.get(caller.calls);
+    const known = PriceList.#lists.get(caller.shared);
     if (known !== undefined && known.#baseURL === caller.client.findBase()?.root) return known;
     const list = new PriceList(caller);
-    PriceList.#lists.set(caller.calls, list);
+    PriceList.#lists.set(caller.shared, list);
     return list;
   }
 
@@ -116,4 +115,13 @@ export class PriceList {
     this.known = { ...value, asOf };
     return this.known;
   }
+}
+
+/** How old a price list may be that is used again, in milliseconds. */
+const freshFor = 600_000;
+
+/** Reads the price list, or returns one that is fresh. */
+export async function readPriceList(caller: Transport, options: AccountOptions): Promise<Prices> {
+  const { notBefore, signal } = readOptions(options, freshFor);
+  return PriceList.of(caller).get(caller, notBefore, signal);
 }

@@ -2,7 +2,7 @@ import { isObject, textOf } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../errors/gateway-error.ts';
-import type { CallRecord, Calls } from '../observing/calls.ts';
+import type { CallRecord, Calls } from './calls.ts';
 import type { Question } from './settle.ts';
 
 const kinds =

@@ -1,16 +1,10 @@
-import {
-  check,
-  checkDuration,
-  checkModel,
-  checkObject,
-  checkOptions,
-  checkSignal,
-  checkText,
-} from '../check.ts';
-import type { SubmittedRequest, Transport } from '../http/transport.ts';
+import { check, checkModel, checkObject, checkText } from '../check.ts';
+import type { AttemptEvidence } from '../errors/gateway-error.ts';
+import type { Transport } from '../http/transport.ts';
 import type { ClientSettings } from '../http/settings.ts';
 import { readBalance } from './balance.ts';
 import { BookReader, type Books } from './books.ts';
+import { findCalls } from './calls.ts';
 import {
   answeredIdsOf,
   hasUnnamedRequest,
@@ -18,7 +12,7 @@ import {
   readQuestion,
   requestIdsOf,
 } from './questions.ts';
-import { type Reading, Routes, Shared } from './readings.ts';
+import { type Reading, readOptions, Routes, Shared } from './readings.ts';
 import { type Question, settleBy } from './settle.ts';
 import type { AccountOptions, Balance, Charges, ChargesQuery, Settlement } from './types.ts';
 
@@ -28,7 +22,7 @@ const freshFor = 5_000;
 /** Another key, or another gateway, has other books. */
 const readers = new WeakMap<ClientSettings, AccountReader>();
 
-/** Answers questions to the account of one client. A page that asks none does not load it. */
+/** Reads the usage log and the balance of one client. */
 export class AccountReader {
   readonly #books: Shared<Books>;
   readonly #balance: Shared<Omit<Balance, 'asOf'>>;
@@ -73,8 +67,7 @@ export class AccountReader {
   }
 
   async settle(given: unknown, options: AccountOptions): Promise<Settlement> {
-    const { baseURL, calls } = this.#caller;
-    const question = readQuestion(given, baseURL, calls);
+    const question = readQuestion(given, this.#caller.baseURL, findCalls(this.#caller));
     if (typeof question !== 'string') return this.#settle(question, options);
     return { verdict: 'unknowable', isFinal: false, asOf: Date.now(), why: question };
   }
@@ -82,11 +75,11 @@ export class AccountReader {
   /** Settles a video submission that a ledger knows by its call id, and its request where that is known. */
   async settleCall(
     callId: string,
-    { requestId, isAnswered }: SubmittedRequest,
+    { requestId, isAnswered }: Pick<AttemptEvidence, 'requestId' | 'isAnswered'>,
     signal: AbortSignal | null | undefined,
   ): Promise<Settlement> {
-    const { calls } = this.#caller;
-    const own = calls.records.filter(({ end }) => end?.callId === callId);
+    const { records } = findCalls(this.#caller);
+    const own = records.filter(({ end }) => end?.callId === callId);
     // Requests of this process: the ledger may be one that does not keep them.
     const [only, ...others] = own.length === 1 ? new Set(own.flatMap(requestIdsOf)) : [];
     const named = requestId ?? (others.length === 0 ? only : undefined);
@@ -110,24 +103,11 @@ export class AccountReader {
   }
 }
 
-export const charges = (caller: Transport, query: ChargesQuery | null, options: AccountOptions) =>
-  AccountReader.of(caller).charges(query, options);
-export const balance = (caller: Transport, _: undefined, options: AccountOptions) =>
-  AccountReader.of(caller).balance(options);
-export const settle = (caller: Transport, question: unknown, options: AccountOptions) =>
-  AccountReader.of(caller).settle(question, options);
-
-/** Checks the options of a reading. Times are in milliseconds since 1970. */
-export function readOptions(
-  options: AccountOptions | null,
-  freshest: number,
-): { readonly notBefore: number; readonly signal: AbortSignal | null | undefined } {
-  checkOptions(options);
-  const { maxAge, signal } = options ?? {};
-  checkSignal(signal);
-  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
-  return { notBefore: Date.now() - age, signal };
-}
+/** Looks up in the usage log what became of a video submission; see `AccountReader.settleCall()`. */
+export const settleSubmission = (
+  transport: Transport,
+  ...question: Parameters<AccountReader['settleCall']>
+): Promise<Settlement> => AccountReader.of(transport).settleCall(...question);
 
 function read<T>(
   shared: Shared<T>,

@@ -12,8 +12,22 @@ import type { CallSpec } from '../http/request.ts';
 import { retryAfterFrom } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
+import { checkDuration, checkOptions, checkSignal } from '../check.ts';
 import type { JsonObject } from '../types.ts';
 import { BooksLimitError, UnsupportedByGatewayError } from './errors.ts';
+import type { AccountOptions } from './types.ts';
+
+/** Checks the options of a reading. Times are in milliseconds since 1970. */
+export function readOptions(
+  options: AccountOptions | null,
+  freshest: number,
+): { readonly notBefore: number; readonly signal: AbortSignal | null | undefined } {
+  checkOptions(options);
+  const { maxAge, signal } = options ?? {};
+  checkSignal(signal);
+  const age = maxAge === undefined ? freshest : checkDuration('maxAge', maxAge, 0);
+  return { notBefore: Date.now() - age, signal };
+}
 
 /** Gateways of this family count reads of books and usage for so long, in milliseconds. */
 const limitWindow = 20 * 60_000;

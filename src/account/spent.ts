@@ -1,6 +1,10 @@
-import type { CallRecord, Calls } from '../observing/calls.ts';
-import type { Budget } from '../options.ts';
+import type { Outcome } from '../errors/gateway-error.ts';
+import { type CallSubscriber, type LogicalCall, usageFrom } from '../http/call.ts';
+import { outcomeOf } from '../http/retry.ts';
+import type { Transport } from '../http/transport.ts';
+import type { JsonObject } from '../types.ts';
 import { BudgetState } from './budget.ts';
+import { type Calls, type CallRecord, createRecord, findCalls, findRecord } from './calls.ts';
 import {
   addUsage,
   costOf,
@@ -10,6 +14,7 @@ import {
   unitsOf,
   type UsageSum,
 } from './cost.ts';
+import { PriceList, readPriceList } from './prices.ts';
 import type { Amount, CostEstimate, Prices, Spent, SpentLine } from './types.ts';
 
 const unread = 'the price list was not read yet; call account.prices() once';
@@ -83,8 +88,8 @@ type Sums = Map<string, Sum>;
 
 const known = new WeakMap<Calls, Sums>();
 
-/** What the calls of a client have come to so far. From now on each is counted when it ends. */
-export function sumsOf(calls: Calls): Sums {
+/** Returns the sums of all calls that have ended. From now on each call is added when it ends. */
+function sumsOf(calls: Calls): Sums {
   const sums: Sums = known.get(calls) ?? new Map<string, Sum>();
   if (calls.onEnd) return sums;
   known.set(calls, sums);
@@ -104,13 +109,80 @@ export function sumsOf(calls: Calls): Sums {
   return sums;
 }
 
-/** Usage logs return some 1,000 entries, so remembering many more calls gains nothing. */
-const most = 1_500;
+/** So many are remembered that the older half can be forgotten. */
+const mostCalls = 3_000;
 
-/** Adds up what calls have come to, and forgets the oldest. */
-export function fold(calls: Calls): void {
+/** Usage logs return some 1,000 entries, so remembering many more calls gains nothing. */
+const keptCalls = 1_500;
+
+/** Remembers a call that is sent, and forgets the oldest once they are in the sums. */
+function remember(record: CallRecord, calls: Calls): void {
+  if (calls.records.push(record) % mostCalls > 0) return;
   sumsOf(calls);
-  calls.records = calls.records.slice(-most);
+  calls.records = calls.records.slice(-keptCalls);
+}
+
+/** Records a call that may be charged. */
+export const recordCall: CallSubscriber = (call) => {
+  if (call.spec.charge === 'free') return undefined;
+  const record = createRecord(call);
+  return {
+    sent() {
+      record.answer = undefined;
+      if (record.sentAt) return;
+      record.sentAt = Date.now();
+      remember(record, findCalls(call.caller));
+    },
+    answered({ requestId, response }) {
+      record.answer = { requestId, ratios: response.headers.get('x-new-api-other-ratios') };
+    },
+    failed(failed) {
+      if (outcomeOf(failed) !== 'unknown' || failed.kind === 'server_error') return;
+      record.lost = (record.lost ?? 0) + 1;
+    },
+    ended(ending) {
+      const { error, answer } = ending;
+      const { outcome = 'unknown' }: { readonly outcome?: Outcome } = Object(error);
+      const { model }: JsonObject = Object(answer);
+      const usage = usageFrom(ending);
+      record.end = {
+        at: Date.now(),
+        callId: call.knownId,
+        outcome: error ? outcome : undefined,
+        // A copy, because callers may change their answers.
+        usage: usage && { ...usage },
+        model,
+      };
+      findCalls(call.caller).onEnd?.(record);
+    },
+  };
+};
+
+/** Reserves the cost of a call in the budget of its client. Rejects with `BudgetError` to refuse it. */
+export function keepWithinBudget(
+  call: LogicalCall,
+  transport: Transport,
+): Promise<void> | undefined {
+  const { client, scope, settings } = call;
+  const { budget } = client.given();
+  const record = findRecord(call);
+  if (!budget || record === undefined) return undefined;
+  // The sums notify the budget of the end of calls.
+  sumsOf(findCalls(transport));
+  const readPrices = async (): Promise<Prices> => {
+    // Reading prices is limited by the call's `timeout`, as each of its attempts is.
+    scope.startAttempt(settings.timeout);
+    try {
+      return await readPriceList(transport, { signal: scope.controller.signal });
+    } catch (error) {
+      const { known: outdated } = PriceList.of(transport);
+      if (outdated === undefined) throw error;
+      return outdated;
+    } finally {
+      scope.endAttempt();
+    }
+  };
+  return BudgetState.of(budget).reserve(call, record, readPrices);
 }
 
 const sumOf = (costs: readonly CostEstimate[]): Amount => ({
@@ -118,21 +190,19 @@ const sumOf = (costs: readonly CostEstimate[]): Amount => ({
   unit: 'USD',
 });
 
-/** What the calls of a client have come to. */
-export function spentOf(
-  calls: Calls,
-  prices: Prices | undefined,
-  budget: Budget | null | undefined,
-  group: string | undefined = budget?.group,
-): Spent {
-  const all = [...sumsOf(calls).values()].map((sum) => sum.price(prices, group));
+/** Returns what the calls of a client have come to, by the prices that were read last. */
+export function sumUp(transport: Transport, ownGroup: string | undefined): Spent {
+  const { budget } = transport.client.given();
+  const group = ownGroup ?? budget?.group;
+  const { known: prices } = PriceList.of(transport);
+  const all = [...sumsOf(findCalls(transport)).values()].map((sum) => sum.price(prices, group));
   const lines = all.map(({ line }) => line);
   const { spent, reserved } = budget ? BudgetState.of(budget) : { spent: 0, reserved: 0 };
   return {
     lines,
     estimate: sumOf(lines.map(({ estimate }) => estimate)),
     possible: sumOf(lines.map(({ possible }) => possible)),
-    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, calls.lost),
+    unpriced: all.reduce((sum, { unpriced }) => sum + unpriced, 0),
     budget: budget ? { limit: budget.limit, spent, reserved } : undefined,
   };
 }

@@ -102,7 +102,7 @@ export class CallScope {
   readonly #deadline: number = Number.POSITIVE_INFINITY;
   readonly #stopListening: () => void;
   #stopWaiting: ((reason: unknown) => void) | undefined;
-  /** Is told when somebody reads the answer, and when it waits for that. */
+  /** Called when the caller starts reading the answer, and when the answer waits to be read. */
   onReading: ((isRead: boolean) => void) | undefined;
 
   /** @param startedAt - When the call began, on the clock of `performance.now()`. */

@@ -5,17 +5,8 @@ import { toInputError } from '../check.ts';
 import type { ResponseKind } from '../endpoints.ts';
 import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
 import { CallScope, delay } from './abort.ts';
-import {
-  type CallRecord,
-  type Calls,
-  type Ending,
-  noteAnswer,
-  noteEnd,
-  noteSent,
-} from '../observing/calls.ts';
 import { asksToRetry, classifyStatus, classifyThrown } from './classify.ts';
 import { makeError } from './make-error.ts';
-import { isObserved, tracingChannel, type Watch, watchCall } from '../observing/observe.ts';
 import type { OpenAnswer } from './promise.ts';
 import { Redaction } from './redaction.ts';
 import {
@@ -41,19 +32,68 @@ import { copyOptions } from '../snapshot.ts';
 import type { JsonObject } from '../types.ts';
 import { buildQuery, buildURL } from './url.ts';
 
-/** Whose call it is. */
+/** How a call ended. */
+export interface Ending {
+  readonly error?: unknown;
+  readonly answer?: unknown;
+  /** The content of a stream up to its end. */
+  readonly progress?: { readonly partial: unknown; readonly usage: unknown } | undefined;
+  /** Whether the whole answer was received. */
+  readonly isWhole?: boolean;
+}
+
+/** The events in the life of a call. Those from `sent` to `retrying` repeat with each attempt. */
+export interface CallEvents {
+  /** An attempt is about to be sent. */
+  readonly sent: { readonly headers: Headers; readonly body: PreparedBody };
+  /** An attempt got a success status. Its body is still unread. */
+  readonly answered: Answer;
+  /** An attempt failed, possibly while its body was read. In the phase `local` nothing was sent. */
+  readonly failed: FailedAttempt;
+  /** The attempt is repeated after `delayMs`; `undefined` if too many calls of the client fail. */
+  readonly retrying: { readonly failed: FailedAttempt; readonly delayMs: number | undefined };
+  /** No attempt follows, and the call fails with this error. */
+  readonly gaveUp: Error;
+  /** The caller starts reading the body, or stops for now. */
+  readonly reading: boolean;
+  /** The first chunk of a stream was received. */
+  readonly firstChunk: undefined;
+  /** A stream ended, in whatever way. */
+  readonly streamEnded: { readonly verdict: string; readonly error?: unknown };
+  /** The call ended. Emitted once. */
+  readonly ended: Ending;
+}
+
+type CallHandlers = { readonly [Name in keyof CallEvents]?: (event: CallEvents[Name]) => void };
+
+/** Listens to the events of one call. Must not throw. */
+export interface CallListener extends CallHandlers {
+  /** Stored in the handle of a video task that the call submits; see `CallObserver.trace`. */
+  readonly trace?: string | undefined;
+  /** Calls `work` once, at once, in a context of its own, and returns its result. */
+  readonly run?: <T>(work: () => T) => T;
+}
+
+/** Returns a listener for a call, or `undefined` for a call that is not of interest. */
+export type CallSubscriber = (call: LogicalCall, isStream: boolean) => CallListener | undefined;
+
+/** The client that makes a call. */
 export interface Caller {
   readonly client: ClientSettings;
-  /** What is remembered of its calls. */
-  readonly calls: Calls;
-  /**
-   * Asks the budget of the client for a call that may cost something.
-   *
-   * @throws what the caller gets thrown, when the call may not be sent
-   */
-  keepWithin(call: LogicalCall): Promise<void>;
-  /** Adds up what calls have come to, and forgets those that are of no more use. */
-  fold(): void;
+  /** Identifies the client, and all clients that share their state with it. */
+  readonly shared: object;
+  readonly subscribers: readonly CallSubscriber[];
+  /** Awaited before the first attempt is sent. A rejection refuses the call. */
+  beforeSend(call: LogicalCall): Promise<void> | undefined;
+}
+
+type Sender<T> = () => Promise<OpenAnswer<T> & Answer>;
+
+/** Returns the token usage that an answer reports. */
+export function usageFrom({ answer, progress }: Ending): JsonObject | undefined {
+  const fields: JsonObject = Object(answer);
+  const usage = progress?.usage ?? fields['usage'] ?? fields['usageMetadata'];
+  return isObject(usage) ? usage : undefined;
 }
 
 /** How a success answer becomes what the caller gets. */
@@ -77,15 +117,6 @@ function newCallId(): string {
 function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
   const fields = form?.fields && Object.fromEntries(form.fields);
   return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
-}
-
-/** Makes a call. A getter of the caller's that throws is bad input. */
-function prepare(makeCall: () => LogicalCall): LogicalCall {
-  try {
-    return makeCall();
-  } catch (cause) {
-    throw toInputError(cause);
-  }
 }
 
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];
@@ -116,29 +147,25 @@ export class LogicalCall {
   #retries = 0;
   #isRefreshed = false;
   #failedBefore: FailedAttempt | undefined;
-  /** Tells the observers, if there are any. */
-  watch: Watch | undefined;
-  readonly #caller: Caller;
-  /** All that it is asked for, by name: what stands in its path and in its body. */
+  readonly #listeners: CallListener[] = [];
+  #hasChunk = false;
+  #hasEnded = false;
+  readonly caller: Caller;
+  /** The parameters in its path and in its body, by name. */
   readonly params: Readonly<JsonObject>;
-  /** What is remembered of it. */
-  readonly record: CallRecord;
 
   constructor(spec: CallSpec, caller: Caller) {
     const { client } = caller;
-    const { operation, download, path } = spec;
+    const { download, path } = spec;
     // The caller may change its options as soon as the call awaits anything.
     const options = copyOptions(spec.options);
     this.spec = options ? { ...spec, options } : spec;
     this.settings = settingsOfCall(client, options);
     this.params = paramsOf(this.spec);
-    const { model, n, size, quality, duration, seconds = duration } = this.params;
-    const { attempts } = this;
-    this.record = { operation, model, n, size, quality, seconds, attempts };
     this.startedAt = performance.now();
     this.#id = options?.callId;
     this.client = client;
-    this.#caller = caller;
+    this.caller = caller;
     if (this.settings.maxRetries > 0) this.#rules = download;
     const query = buildQuery(client.query, spec.query, options?.query);
     this.url = buildURL(baseOf(client).root, path, query);
@@ -151,6 +178,16 @@ export class LogicalCall {
     return this.#id;
   }
 
+  /** The id if anything has read it so far. */
+  get knownId(): string | undefined {
+    return this.#id;
+  }
+
+  /** The trace of the first listener that has one. */
+  get trace(): string | undefined {
+    return this.#listeners.find(({ trace }) => trace !== undefined)?.trace;
+  }
+
   /** How answers are compared with what is expected, and who is told of differences. */
   get check(): ReadCheck {
     const { client, settings, spec } = this;
@@ -161,56 +198,85 @@ export class LogicalCall {
   }
 
   /**
-   * Sends until there is an answer with a success status, or throws.
-   *
-   * @param makeCall - May throw: bad input rejects like everything else, so that one `catch` serves
-   * for all.
+   * Returns a function that sends a call until there is an answer with a success status, and that rejects
+   * otherwise, also if `makeCall` throws.
    */
-  static async run<T>(
-    makeCall: () => LogicalCall,
-    format: AnswerFormat<T>,
-    isWatched = false,
-  ): Promise<OpenAnswer<T> & Answer> {
-    const call = prepare(makeCall);
-    const { client, scope, spec } = call;
-    let hasBegun = false;
+  static prepare<T>(makeCall: () => LogicalCall, format: AnswerFormat<T>): Sender<T> {
     try {
-      if (!isWatched && isObserved(client)) {
-        call.watch ??= watchCall(call, format.kind === 'events', tracingChannel);
-        hasBegun = true;
-        const work = () => LogicalCall.run(() => call, format, true);
-        return await call.watch.run(work);
-      }
-      const body = (call.#body ??= await call.#prepareBody());
-      if (client.given().budget && spec.charge !== 'free') {
-        await scope.until(call.#caller.keepWithin(call));
-      }
-      hasBegun = true;
-      for (;;) {
-        const rules = call.#rules;
-        // An attempt that follows a wait that was stopped says so, and sends nothing.
-        if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
-        const answer = await call.#attempt(body);
-        if ('kind' in answer) {
-          await call.#afterFailure(answer);
-          continue;
-        }
-        call.watch?.answered(answer);
-        noteAnswer(call.record, answer);
-        client.budget.give();
-        rules?.passed();
-        scope.keepAlive(false);
-        const open: OpenAnswer<T> & Answer = {
-          ...answer,
-          parse: () => call.#read(open, format),
-          raw: () => (open.response = handOut(call, open)),
-        };
-        return open;
-      }
+      const call = makeCall();
+      call.#subscribe(format.kind === 'events');
+      return call.#sender(format);
     } catch (cause) {
-      const error = hasBegun ? cause : call.#unsent(cause);
-      call.release({ error });
-      throw error;
+      const error = toInputError(cause);
+      return () => Promise.reject(error);
+    }
+  }
+
+  #subscribe(isStream: boolean): void {
+    for (const subscribe of this.caller.subscribers) {
+      const listener = subscribe(this, isStream);
+      if (listener !== undefined) this.#listeners.push(listener);
+    }
+    this.scope.onReading = (isRead) => this.#emit('reading', isRead);
+  }
+
+  #emit<Name extends keyof CallEvents>(name: Name, event: CallEvents[Name]): void {
+    for (const listener of this.#listeners) {
+      const handlers: CallHandlers = listener;
+      handlers[name]?.(event);
+    }
+  }
+
+  /** Returns a function that sends the call, in the contexts of its listeners. */
+  #sender<T>(format: AnswerFormat<T>): Sender<T> {
+    const { client, scope } = this;
+    const rules = this.#rules;
+    const sendCall: Sender<T> = async () => {
+      try {
+        const body = this.#body ?? (await this.#prepare());
+        for (;;) {
+          // An attempt that follows a wait that was stopped says so, and sends nothing.
+          if (rules !== undefined) await scope.pause((signal) => rules.begin(signal));
+          const answer = await this.#attempt(body);
+          if ('kind' in answer) {
+            await this.#afterFailure(answer);
+            continue;
+          }
+          this.#emit('answered', answer);
+          client.budget.give();
+          rules?.passed();
+          scope.keepAlive(false);
+          return this.#open(answer, format);
+        }
+      } catch (error) {
+        this.release({ error });
+        throw error;
+      }
+    };
+    return this.#listeners.reduce(
+      (inner, { run }) => (run === undefined ? inner : () => run(inner)),
+      sendCall,
+    );
+  }
+
+  #open<T>(answer: Answer, format: AnswerFormat<T>): OpenAnswer<T> & Answer {
+    const open: OpenAnswer<T> & Answer = {
+      ...answer,
+      parse: () => this.#read(open, format),
+      raw: () => (open.response = handOut(this, open)),
+    };
+    return open;
+  }
+
+  /** Encodes the body, and asks the client whether the call may be sent. Done once. */
+  async #prepare(): Promise<PreparedBody> {
+    try {
+      const body = (this.#body = await this.#prepareBody());
+      const allowed = this.caller.beforeSend(this);
+      if (allowed !== undefined) await this.scope.until(allowed);
+      return body;
+    } catch (cause) {
+      throw this.#unsent(cause);
     }
   }
 
@@ -249,8 +315,7 @@ export class LogicalCall {
         fetchOptions: { ...client.fetchOptions, ...spec.options?.fetchOptions },
         isSent: false,
       };
-      this.watch?.attempt(headers, body);
-      if (spec.charge !== 'free') noteSent(this.record, this.#caller);
+      this.#emit('sent', { headers, body });
       const first = await send(request);
       const response = isRedirect(first) ? await resolveRedirect(spec, first, request) : first;
       if ('kind' in response) return this.explain(response);
@@ -319,7 +384,7 @@ export class LogicalCall {
           if (!(error instanceof ReadFailure)) throw error;
           await this.#afterFailure(this.explain(error.failed));
         }
-        Object.assign(answer, await LogicalCall.run(() => this, format));
+        Object.assign(answer, await this.#sender(format)());
         this.scope.keepAlive(true);
       }
     } catch (error) {
@@ -332,16 +397,15 @@ export class LogicalCall {
   async #afterFailure(failure: FailedAttempt): Promise<void> {
     const { scope, spec, client, settings } = this;
     const before = this.#failedBefore;
-    const failed = this.redaction.attempt(failure);
-    this.watch?.answered(failed);
+    const failed = this.#redact(failure);
     if (failure.kind === 'invalid_input' && before !== undefined) {
       // Nothing was sent this time; what is known of the call is what became of it before.
-      throw this.#failed({ ...before, cause: failure.cause });
+      throw this.#giveUp({ ...before, cause: failure.cause });
     }
     this.#addAttempt(failed);
     const turn = this.#rules?.pauseAfter(failed, settings.maxRetries);
     if (turn !== undefined && turn < scope.remaining) {
-      this.watch?.retrying(failed, turn);
+      this.#emit('retrying', { failed, delayMs: turn });
       return;
     }
     const decision = decide(failed, {
@@ -360,15 +424,15 @@ export class LogicalCall {
     }
     const pause = decision === 'retry' ? pauseBefore(failed, this.#retries) : undefined;
     // A wait that the time limit of the call cuts short makes no sense.
-    if (pause === undefined || pause >= scope.remaining) throw this.#failed(failed);
+    if (pause === undefined || pause >= scope.remaining) throw this.#giveUp(failed);
     if (!client.budget.take(failed.kind === 'timed_out')) {
-      this.watch?.retrying(failed, undefined);
-      throw this.#failed(failed);
+      this.#emit('retrying', { failed, delayMs: undefined });
+      throw this.#giveUp(failed);
     }
-    this.watch?.retrying(failed, pause);
+    this.#emit('retrying', { failed, delayMs: pause });
     this.#retries += 1;
     if (await scope.pause((signal) => delay(pause, signal))) return;
-    throw this.#failed(this.explain(failed));
+    throw this.#giveUp(this.explain(failed));
   }
 
   /** A failure, corrected when it was we who stopped the attempt. */
@@ -388,9 +452,16 @@ export class LogicalCall {
 
   /** The error for a failure that ends the call while its body is read. */
   toError(failure: FailedAttempt): Error {
-    const failed = this.redaction.attempt(failure);
+    const failed = this.#redact(failure);
     this.#addAttempt(failed);
     return this.#makeError(failed);
+  }
+
+  /** Removes keys and queries from a failure, and emits it. */
+  #redact(failure: FailedAttempt): FailedAttempt {
+    const failed = this.redaction.attempt(failure);
+    this.#emit('failed', failed);
+    return failed;
   }
 
   #addAttempt(failed: FailedAttempt): void {
@@ -399,18 +470,14 @@ export class LogicalCall {
     if (phase === 'local') return;
     const outcome = outcomeOf(failed);
     if (severity.indexOf(outcome) > severity.indexOf(this.#worst)) this.#worst = outcome;
-    if (outcome === 'unknown' && failed.kind !== 'server_error') {
-      this.record.lost = (this.record.lost ?? 0) + 1;
-    }
     const evidence = { phase, code: body?.code ?? code, status, requestId };
     this.attempts.push(isAnswered === true ? { ...evidence, isAnswered } : evidence);
     this.#failedBefore = failed;
-    this.watch?.failed(failed);
   }
 
-  #failed(failed: FailedAttempt): Error {
+  #giveUp(failed: FailedAttempt): Error {
     const error = this.#makeError(failed);
-    this.watch?.gaveUp(error);
+    this.#emit('gaveUp', error);
     return error;
   }
 
@@ -424,19 +491,25 @@ export class LogicalCall {
     return this.spec.options?.idempotencyKey ?? this.id;
   }
 
+  /** Reports that a chunk of a stream was received. */
+  noteChunk(): void {
+    if (this.#hasChunk) return;
+    this.#hasChunk = true;
+    this.#emit('firstChunk', undefined);
+  }
+
   /** Ends the call. Safe to call more than once. */
   release(ending: Ending): void {
     this.scope.release();
     this.#body?.release?.();
-    noteEnd(this.record, this.#id, ending, this.#caller.calls);
-    this.watch?.end(ending);
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#emit('ended', ending);
   }
 
   /** Ends a call whose answer was a stream. */
-  endStream(
-    { verdict, error }: { readonly verdict: string; readonly error?: unknown },
-    progress: Ending['progress'],
-  ): void {
-    this.release({ error, progress, verdict, isWhole: verdict === 'complete' });
+  endStream(end: CallEvents['streamEnded'], progress: Ending['progress']): void {
+    this.#emit('streamEnded', end);
+    this.release({ error: end.error, progress, isWhole: end.verdict === 'complete' });
   }
 }

@@ -13,6 +13,7 @@ import {
   checkWord,
 } from '../check.ts';
 import type {
+  CallObserver,
   GatewayOptions,
   LogLevel,
   Logger,
@@ -272,10 +273,18 @@ function checkQuery({ defaultQuery }: GatewayOptions, log: Log): void {
   }
 }
 
-function observersOf({ observer = [] }: GatewayOptions): readonly Observer[] {
+function observersOf({
+  observer = [],
+  onRequest,
+  onResponse,
+}: GatewayOptions): readonly Observer[] {
   const observers = [observer].flat();
   const fits = observers.every((one) => typeof one?.start === 'function');
   check(fits, 'observer', 'has no method start().');
+  const follow = (attempt: NonNullable<CallObserver['attempt']>) =>
+    observers.push({ start: () => ({ attempt }) });
+  if (onRequest) follow((request) => onRequest(request));
+  if (onResponse) follow((request) => (response) => onResponse(response, request));
   return observers;
 }
 
@@ -311,8 +320,6 @@ export function resolveSettings(options: GatewayOptions) {
     log,
     drift: new DriftReporter(options.onDrift, log),
     observers: observersOf(options),
-    onRequest: options.onRequest,
-    onResponse: options.onResponse,
     budget: new RetryBudget(),
     bodyFormat: checkWord('bodyFormat', bodyFormat, ['form', 'json']),
     call: mergeCallSettings(defaults, options),

@@ -1,8 +1,7 @@
 import { checkOptions, toInputError } from '../check.ts';
 import type { OperationReturning, ResponseKind } from '../endpoints.ts';
 import type { RequestOptions } from '../options.ts';
-import { type AnswerFormat, type Caller, LogicalCall } from './call.ts';
-import type { Calls } from '../observing/calls.ts';
+import { type AnswerFormat, type Caller, type CallSubscriber, LogicalCall } from './call.ts';
 import { GatewayPromise } from './promise.ts';
 import { type CallSpec, type RequestSource, applyHeaders, specOf } from './request.ts';
 import { baseOf, type ClientSettings, settingsOfCall } from './settings.ts';
@@ -26,59 +25,39 @@ export function rejectCall(cause: unknown, input: unknown): GatewayPromise<never
   return new GatewayPromise(Promise.reject(toInputError(cause, input)));
 }
 
-/** What a ledger keeps of the only request of a submission. */
-export interface SubmittedRequest {
-  readonly requestId?: string | undefined;
-  /** Whether its error response was read to its end. */
-  readonly isAnswered?: boolean | undefined;
+/** What a client adds to each of its calls. */
+export interface CallHooks {
+  /** Each may listen to the events of a call. Contexts of later ones enclose those of earlier ones. */
+  readonly subscribers: readonly CallSubscriber[];
+  /** Awaited before a call is sent. A rejection refuses the call. */
+  readonly beforeSend?: (call: LogicalCall, transport: Transport) => Promise<void> | undefined;
 }
 
-/** What the account does for calls; see `Caller`. */
-export interface AccountPart {
-  keepWithin(call: LogicalCall, transport: Transport): Promise<void>;
-  fold(calls: Calls): void;
-  /** Looks up in the usage log whether a submission with an unknown outcome was charged. */
-  settleCall(
-    transport: Transport,
-    callId: string,
-    request: SubmittedRequest,
-    signal: AbortSignal | null | undefined,
-  ): Promise<{
-    readonly verdict: 'charged' | 'refunded' | 'not_charged' | 'unknowable';
-    readonly taskId?: string | undefined;
-    readonly why: string;
-  }>;
-}
-
-/** All that a resource knows of HTTP. */
+/** Makes the calls of one client for its resources. */
 export class Transport implements Caller {
-  /** What the next call goes by. A call that is under way keeps what it began with. */
+  /** The settings of the next call. A call under way keeps those that it began with. */
   client: ClientSettings;
-  readonly account: AccountPart;
-  /** Transports that have it in common also wait in one line for downloads. */
-  calls: Calls;
+  readonly hooks: CallHooks;
+  /** Identifies the clients that count what they spend together, and queue their downloads together. */
+  shared: object;
 
-  constructor(
-    client: ClientSettings,
-    account: AccountPart,
-    calls: Calls = { records: [], lost: 0 },
-  ) {
+  constructor(client: ClientSettings, hooks: CallHooks = { subscribers: [] }, shared: object = {}) {
     this.client = client;
-    this.account = account;
-    this.calls = calls;
+    this.hooks = hooks;
+    this.shared = shared;
   }
 
   /** Returns a copy with the current settings, for work of several calls that must all go to one gateway. */
   snapshot(): Transport {
-    return new Transport(this.client, this.account, this.calls);
+    return new Transport(this.client, this.hooks, this.shared);
   }
 
-  async keepWithin(call: LogicalCall): Promise<void> {
-    await this.account.keepWithin(call, this);
+  get subscribers(): readonly CallSubscriber[] {
+    return this.hooks.subscribers;
   }
 
-  fold(): void {
-    this.account.fold(this.calls);
+  beforeSend(call: LogicalCall): Promise<void> | undefined {
+    return this.hooks.beforeSend?.(call, this);
   }
 
   /** The root of the gateway, for work that needs it. */
@@ -113,20 +92,15 @@ export class Transport implements Caller {
     format: AnswerFormat<T, Kind>,
     options: RequestOptions | undefined,
   ): GatewayPromise<T> {
-    return new GatewayPromise(
-      LogicalCall.run(
-        () => new LogicalCall(specOf(operation, request, format.kind, options), this),
-        format,
-      ),
-    );
+    const makeCall = () => new LogicalCall(specOf(operation, request, format.kind, options), this);
+    return new GatewayPromise(LogicalCall.prepare(makeCall, format)());
   }
 
   raw<T>(
     makeSpec: (client: ClientSettings) => CallSpec,
     format: AnswerFormat<T>,
   ): GatewayPromise<T> {
-    return new GatewayPromise(
-      LogicalCall.run(() => new LogicalCall(makeSpec(this.client), this), format),
-    );
+    const makeCall = () => new LogicalCall(makeSpec(this.client), this);
+    return new GatewayPromise(LogicalCall.prepare(makeCall, format)());
   }
 }

@@ -6,53 +6,18 @@ import type {
   ObservedResponse,
   Observer,
 } from '../options.ts';
-import type { JsonObject } from '../types.ts';
-import type { CallScope } from '../http/abort.ts';
+import {
+  type CallListener,
+  type CallSubscriber,
+  type Ending,
+  type LogicalCall,
+  usageFrom,
+} from '../http/call.ts';
 import type { Redaction } from '../http/redaction.ts';
-import type { CallSpec, PreparedBody } from '../http/request.ts';
+import type { CallSpec } from '../http/request.ts';
 import type { Answer } from '../http/response-body.ts';
 import type { FailedAttempt } from '../http/retry.ts';
-import type { CallSettings, ClientSettings, LogDetails } from '../http/settings.ts';
-import { nodeProcess } from '../node-process.ts';
-import type { CallRecord, Ending } from './calls.ts';
 import { deepCopy, lazyCopy } from './view.ts';
-
-/** What is told of a call. */
-interface WatchedCall {
-  readonly id: string;
-  readonly spec: CallSpec;
-  readonly params: JsonObject;
-  readonly record: CallRecord;
-  readonly client: ClientSettings;
-  readonly settings: CallSettings;
-  readonly scope: CallScope;
-  readonly redaction: Redaction;
-  readonly url: string;
-  /** On the clock of `performance.now()`. */
-  readonly startedAt: number;
-}
-
-/** What is used here of Node's `diagnostics_channel`. */
-export interface TracingChannel {
-  readonly hasSubscribers: boolean;
-  tracePromise(work: () => Promise<unknown>, message: object): Promise<unknown>;
-}
-
-const diagnostics = nodeProcess()?.getBuiltinModule?.('node:diagnostics_channel');
-
-/** The channel of Node's `diagnostics_channel` on which calls are traced; `undefined` elsewhere. */
-export const tracingChannel: TracingChannel | undefined =
-  diagnostics?.tracingChannel?.('model-gateway:call');
-
-/** Returns whether anything observes the calls of a client, be it only the log. */
-export const isObserved = ({ observers, onRequest, onResponse, log }: ClientSettings): boolean =>
-  log.enabled('info') ||
-  tracingChannel?.hasSubscribers === true ||
-  observers.length > 0 ||
-  (onRequest ?? onResponse) !== undefined;
-
-/** Tells all observers of one call. */
-export type Watch = ReturnType<typeof watchCall>;
 
 /** Lets `work` be called once. */
 function once(work: () => void): () => void {
@@ -64,127 +29,69 @@ function once(work: () => void): () => void {
   };
 }
 
-const ignored = (): void => {};
-
-/** Who is told of the calls of a client. */
-function observersOf(
-  { observers, onRequest, onResponse }: ClientSettings,
-  channel: TracingChannel | undefined,
-): readonly Observer[] {
-  const all = [...observers];
-  // Two observers: when one function throws, the other is called all the same.
-  if (onRequest) all.push({ start: () => ({ attempt: (request) => onRequest(request) }) });
-  if (onResponse) {
-    all.push({ start: () => ({ attempt: (request) => (answer) => onResponse(answer, request) }) });
-  }
-  if (channel?.hasSubscribers === true) all.push(channelObserver(channel));
-  return all;
-}
+/** Notifies the observers of a client of a call. */
+export const observeCall: CallSubscriber = (call, isStream) =>
+  observeWith(call.client.observers, call, isStream);
 
 /**
- * Tells Node's tracing channel: the message is what `start()` of an observer is told, with the attempts
- * and at last the end. Its promise settles when the call has ended.
+ * Notifies observers of a call. They can do no harm by throwing, now or later, or by running the work of a
+ * call twice or never, which would charge twice or lose it.
  */
-function channelObserver(channel: TracingChannel): Observer {
-  return {
-    start(call) {
-      let answer: () => unknown = ignored;
-      const message = {
-        ...call,
-        attempts: new Array<object>(),
-        end: {},
-        get result() {
-          return answer();
-        },
-        // `tracePromise` sets it.
-        set result(_) {},
-      };
-      let finish: ((end: ObservedEnd) => void) | undefined;
-      const ended = new Promise<unknown>((resolve, reject) => {
-        finish = ({ error }) => (error === undefined ? resolve(undefined) : reject(error));
-      });
-      // Who made the call is told of its failure.
-      ended.catch(ignored);
-      let traced: Promise<unknown> | undefined;
-      return {
-        run(work) {
-          const begin = (): Promise<unknown> => {
-            work();
-            return ended;
-          };
-          traced ??= channel.tracePromise(begin, message);
-          traced.catch(ignored);
-        },
-        attempt(request) {
-          const attempt = { request };
-          message.attempts.push(attempt);
-          return (response) => void Object.assign(attempt, { response });
-        },
-        end(end) {
-          message.end = end;
-          answer = () => end.answer;
-          finish?.(end);
-        },
-      };
-    },
-  };
-}
-
-/**
- * Begins to tell the observers of a call. None of them can do harm: neither by throwing, now or later, nor
- * by running the work of a call twice or never, which would charge twice or lose it.
- */
-export function watchCall(call: WatchedCall, stream: boolean, channel: TracingChannel | undefined) {
-  const { id: callId, client, spec, record, redaction, scope, settings } = call;
+export function observeWith(
+  observers: readonly Observer[],
+  call: LogicalCall,
+  isStream: boolean,
+): CallListener | undefined {
+  if (observers.length === 0) return undefined;
+  const { id: callId, client, spec, redaction, settings } = call;
   const { origin, pathname } = new URL(call.url);
   const { operation, method } = spec;
   const fail = (error: unknown): void =>
     client.log.write('error', 'An observer failed', { callId, error: String(error) });
-  const log = (level: 'info' | 'debug', message: string, details: LogDetails): void =>
-    client.log.write(level, message, { callId, operation, ...details });
-  const sinceStart = (): number => Math.round(performance.now() - call.startedAt);
-  const safely = <T>(tell: () => T): T | undefined => {
+  const safely = <T>(notify: () => T): T | undefined => {
     try {
-      const told = tell();
+      const result = notify();
       // An asynchronous function throws later.
-      Promise.resolve(told).catch(fail);
-      return told;
+      Promise.resolve(result).catch(fail);
+      return result;
     } catch (error) {
       fail(error);
       return undefined;
     }
   };
-  const observers = observersOf(client, channel);
-  const begun = observers.length > 0 ? safely(() => describeCall(call, stream)) : undefined;
+  const begun = safely(() => describeCall(call, isStream));
   const start = (one: Observer) => (begun && safely(() => one.start(begun))) ?? [];
   let watching = observers.flatMap(start);
-  const each = <T>(tell: (one: CallObserver) => T) =>
-    watching.map((one) => safely(() => tell(one)));
+  const each = <T>(notify: (one: CallObserver) => T) =>
+    watching.map((one) => safely(() => notify(one)));
   let requestId: string | undefined;
-  let attempts = 0;
-  let answeredAt = performance.now();
-  let answered: ((answer: Answer | FailedAttempt) => void) | undefined;
-  const end = (ending: Ending): void => {
-    clearTimeout(unread);
-    const { error, verdict } = ending;
-    if (verdict !== undefined) {
-      const { name, message } = error instanceof Error ? error : {};
-      log('debug', 'Stream ended', { verdict, error: name, message, durationMs: sinceStart() });
-    }
-    if (watching.length === 0) return;
-    const told = describeEnd(ending, record, requestId);
-    each((one) => one.end?.(told));
-    // Nothing follows.
-    watching = [];
-  };
+  let attempt = 0;
+  let sentAt = 0;
+  let settledAt = 0;
+  let callbacks: ReturnType<NonNullable<CallObserver['attempt']>>[] = [];
   let unread: ReturnType<typeof setTimeout> | undefined;
-  scope.onReading = (isRead) => {
+
+  function settleAttempt(answer: Answer | FailedAttempt): void {
+    ({ requestId } = answer);
+    const pending = callbacks;
+    callbacks = [];
+    const durationMs = Math.round(performance.now() - sentAt);
+    settledAt = performance.now();
+    if (pending.length === 0) return;
+    const response = describeAnswer(answer, redaction, durationMs);
+    for (const callback of pending) {
+      if (typeof callback === 'function') safely(() => callback(response));
+    }
+  }
+
+  function end(ending: Ending): void {
     clearTimeout(unread);
-    if (isRead || watching.length === 0) return;
-    unread = setTimeout(() => end({}), settings.timeout);
-    // In runtimes where a timer keeps the process alive.
-    if (typeof unread === 'object') unread.unref();
-  };
+    if (watching.length === 0) return;
+    const description = describeEnd(ending, requestId);
+    each((one) => one.end?.(description));
+    watching = [];
+  }
+
   return {
     trace: each(({ trace }) => trace).find((trace) => typeof trace === 'string'),
     run<T>(work: () => T): T {
@@ -201,18 +108,14 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
       const [result = work()] = results;
       return result;
     },
-    firstChunk: once(() => each((one) => one.firstChunk?.())),
-    /** An attempt is about to be sent. */
-    attempt(headers: Headers, { body }: PreparedBody): void {
-      const sentAt = performance.now();
-      attempts += 1;
-      const attempt = record.attempts.length + 1;
-      log('debug', 'Sending', { method, url: origin + pathname, attempt });
+    sent({ headers, body: { body } }) {
+      sentAt = performance.now();
+      attempt += 1;
       const request: ObservedRequest = {
         operation,
         callId,
-        attempt: attempts,
-        delayMs: attempts === 1 ? 0 : Math.round(sentAt - answeredAt),
+        attempt,
+        delayMs: attempt === 1 ? 0 : Math.round(sentAt - settledAt),
         method,
         url: origin + pathname,
         headers: Object.fromEntries(
@@ -223,38 +126,19 @@ export function watchCall(call: WatchedCall, stream: boolean, channel: TracingCh
         ),
         body: typeof body === 'string' ? body : fieldsOf(spec),
       };
-      const tell = each((one) => one.attempt?.(request));
-      answered = (answer) => {
-        const durationMs = Math.round(performance.now() - sentAt);
-        const response = describeAnswer(answer, redaction, durationMs);
-        for (const one of tell) if (typeof one === 'function') safely(() => one(response));
-      };
+      callbacks = each((one) => one.attempt?.(request));
     },
-    /** What has become of the attempt that was sent last. */
-    answered(answer: Answer | FailedAttempt): void {
-      ({ requestId } = answer);
-      if ('response' in answer) {
-        const { status } = answer.response;
-        log('info', 'Answered', { status, requestId, durationMs: sinceStart() });
-      }
-      answered?.(answer);
-      answeredAt = performance.now();
-      answered = undefined;
+    answered: settleAttempt,
+    failed: settleAttempt,
+    firstChunk: () => void each((one) => one.firstChunk?.()),
+    reading(isRead) {
+      clearTimeout(unread);
+      if (isRead || watching.length === 0) return;
+      unread = setTimeout(() => end({}), settings.timeout);
+      // In runtimes where a timer keeps the process alive.
+      if (typeof unread === 'object') unread.unref();
     },
-    /** An attempt has failed that may have left the caller, also after its answer had begun. */
-    failed({ kind, code, status, requestId: id, body, problem }: FailedAttempt): void {
-      // The gateway's own words are for `debug` only.
-      const said = client.log.enabled('debug') && { message: body?.message ?? problem };
-      const details = { kind, code: body?.code ?? code, ...said, status, requestId: id };
-      log('info', 'Attempt failed', details);
-    },
-    /** @param delayMs - `undefined` when it is not sent again because too many calls fail. */
-    retrying({ kind, status }: FailedAttempt, delayMs: number | undefined): void {
-      if (delayMs !== undefined) log('info', 'Retrying', { kind, status, delayMs });
-      else log('info', 'Not retrying: too many calls of this client fail', {});
-    },
-    gaveUp: ({ name }: Error): void => log('debug', 'Call failed', { error: name }),
-    end,
+    ended: end,
   };
 }
 
@@ -287,12 +171,12 @@ function fieldsOf({ form, options }: CallSpec): ObservedRequest['body'] {
   });
 }
 
-function describeCall(call: WatchedCall, stream: boolean): ObservedCall {
-  const { id: callId, spec, client, record } = call;
+function describeCall(call: LogicalCall, stream: boolean): ObservedCall {
+  const { id: callId, spec, client } = call;
   const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(call.params)) if (isPlain(value)) params[name] = value;
-  const model = textOf(record.model);
+  const model = textOf(call.params['model']);
   const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }
@@ -330,11 +214,7 @@ function withoutCookies(headers: Headers): Record<string, string> {
   return shown;
 }
 
-function describeEnd(
-  ending: Ending,
-  { end }: CallRecord,
-  received: string | undefined,
-): ObservedEnd {
+function describeEnd(ending: Ending, received: string | undefined): ObservedEnd {
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
   const said = objectOf(answer);
@@ -343,13 +223,14 @@ function describeEnd(
     Object(error);
   const { outcome = 'unknown' } = thrown;
   const content = lazyCopy(answer);
+  const usage = usageFrom(ending);
   return {
     outcome: error !== undefined ? outcome : isWhole ? 'completed' : 'incomplete',
     error,
     get answer() {
       return content();
     },
-    usage: end?.usage && objectOf(deepCopy(end.usage)),
+    usage: usage && objectOf(deepCopy(usage)),
     finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
       const { finish_reason: inChat, finishReason } = objectOf(choice);
       return textOf(inChat ?? finishReason) ?? [];

@@ -147,6 +147,6 @@ function contextOf(call: LogicalCall, answer: Answer): StreamContext {
     warn: (message) =>
       call.client.log.write('warn', message, { callId: call.id, operation: spec.operation }),
     release: (outcome, progress) => call.endStream(outcome, progress),
-    firstChunk: call.watch?.firstChunk,
+    firstChunk: () => call.noteChunk(),
   };
 }

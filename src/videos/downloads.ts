@@ -173,8 +173,8 @@ export function download(
     checkText('variant', variant, 'the name of an asset such as "thumbnail", or leave it out');
   }
   const { ref } = ownTask(transport, task);
-  const line = lines.get(transport.calls) ?? new DownloadLine();
-  lines.set(transport.calls, line);
+  const line = lines.get(transport.shared) ?? new DownloadLine();
+  lines.set(transport.shared, line);
   const rules = rulesOf(line, isCompleted(task));
   const explain = (error: Error): Error | undefined => explainDownload(error, ref);
   return transport.call(

@@ -5,7 +5,6 @@ import { unknownAdvice, VideoSubmitUnknownError } from '../errors/operation-erro
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { withAbortGrace, untilAborted } from '../http/abort.ts';
 import { writeJSON } from '../http/json.ts';
-import type { SubmittedRequest } from '../http/transport.ts';
 import { callbackError, LedgerError, stoppedError, VideoWaitAbortedError } from './errors.ts';
 import { parseVideoTaskRef } from './ref.ts';
 import type { VideoTaskRef } from './types.ts';
@@ -240,6 +239,13 @@ export interface Settled {
   /** The task that was charged, where the usage log names it. */
   readonly ref?: VideoTaskRef | undefined;
   readonly cause?: unknown;
+}
+
+/** What a ledger keeps of the only request of a submission. */
+export interface SubmittedRequest {
+  readonly requestId?: string | undefined;
+  /** Whether its error response was read to its end. */
+  readonly isAnswered?: boolean | undefined;
 }
 
 /** A submission as its ledger knows it: under the call id of the caller. */

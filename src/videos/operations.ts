@@ -8,7 +8,7 @@ import { VideoFailedError, VideoSubmitAnswerError } from './errors.ts';
 import { handOver, type LedgerCall } from './ledger.ts';
 import { checkTaskId, checkVendorPrefix, makeRef, ownTask } from './ref.ts';
 import { readTask, WaitRun, WaitScope } from './step.ts';
-import { creation, type Order, remixing, submit, submitOnce } from './submit.ts';
+import { creation, type Order, remixing, submit, submitOnce, type Submitter } from './submit.ts';
 import type {
   VideoCreateParams,
   VideoRemixParams,
@@ -32,20 +32,20 @@ import type {
 import { checkState } from './wait.ts';
 
 export function create(
-  transport: Transport,
+  submitter: Submitter,
   params: VideoCreateParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return submit(transport, creation(params), options);
+  return submit(submitter, creation(params), options);
 }
 
 export function remix(
-  transport: Transport,
+  submitter: Submitter,
   task: VideoTaskLike,
   params: VideoRemixParams,
   options: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
-  return submit(transport, remixing(transport, task, params), options);
+  return submit(submitter, remixing(submitter.transport, task, params), options);
 }
 
 export function retrieve(
@@ -168,12 +168,12 @@ function checkTasks(tasks: unknown): void {
  * @param shared - The scope of many waits, of which this is one.
  */
 export async function submitAndWait(
-  transport: Transport,
+  submitter: Submitter,
   order: Order,
   options: VideoCreateAndWaitOptions,
   shared?: WaitScope,
 ): Promise<VideoTask> {
-  const scope = shared ?? new WaitScope(transport, options);
+  const scope = shared ?? new WaitScope(submitter.transport, options);
   const { signal, request } = scope.settings;
   const { extraBody, bodyFormat, ledger, callId, onUnknown, onSubmitted } = options ?? {};
   const tell = async (ref: VideoTaskRef): Promise<void> => {
@@ -182,7 +182,7 @@ export async function submitAndWait(
   let entered: LedgerCall | undefined;
   try {
     const own = { ...request, signal, extraBody, bodyFormat, ledger, callId, onUnknown };
-    const { ref, answer, call } = await submitOnce(transport, order, own);
+    const { ref, answer, call } = await submitOnce(submitter, order, own);
     // Before anybody is told: a ledger may have been used with another gateway before.
     const task = scope.nameTask(ref);
     await tell(ref);
@@ -203,11 +203,12 @@ export async function submitAndWait(
 
 /** Submits many tasks and waits for them. Each of them gets one result. */
 export async function* createAndWaitAll(
-  transport: Transport,
+  submitter: Submitter,
   takeParams: () => readonly Copied<VideoCreateParams>[],
   given: VideoCreateAndWaitAllOptions,
   left: AbortSignal,
 ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
+  const { transport } = submitter;
   transport.checkNames(given);
   // Plain JavaScript may give none as `null`.
   const options = given ?? {};
@@ -232,7 +233,7 @@ export async function* createAndWaitAll(
         };
         const place = { index, params: original };
         try {
-          const video = await submitAndWait(transport, creation(copy), own, scope);
+          const video = await submitAndWait(submitter, creation(copy), own, scope);
           return { ...place, ...accepted, video };
         } catch (error) {
           return { ...place, ...accepted, error };

@@ -20,14 +20,14 @@ import type { OperationRequest } from '../http/request.ts';
 import { GatewayPromise, type WithResponse } from '../http/promise.ts';
 import { shownOf } from '../http/make-error.ts';
 import { jsonAnswer } from '../http/response.ts';
-import type { SubmittedRequest, Transport } from '../http/transport.ts';
+import type { Transport } from '../http/transport.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { JsonObject } from '../types.ts';
 import { copyOptions } from '../snapshot.ts';
 import { isUploadable } from '../uploads/file-input.ts';
 import { type FormField, formBody } from '../uploads/multipart.ts';
 import { adviceToWait, VideoSubmitAnswerError } from './errors.ts';
-import { LedgerCall, type Settled } from './ledger.ts';
+import { LedgerCall, type Settled, type SubmittedRequest } from './ledger.ts';
 import { makeRef, ownTask } from './ref.ts';
 import { defineHidden, findTaskId, videoSchema } from './schema.ts';
 import { readTask } from './step.ts';
@@ -234,7 +234,7 @@ function send(
     kind: 'json',
     async read(call, received) {
       const { requestId, response } = received;
-      const by = { callId: call.id, requestId, trace: call.watch?.trace };
+      const by = { callId: call.id, requestId, trace: call.trace };
       try {
         const { value: task } = await answer.read(call, received);
         const { id, model, raw } = task;
@@ -291,18 +291,38 @@ interface Submitted {
   readonly call: LedgerCall | undefined;
 }
 
+/** Looks up in the usage log of the gateway whether a submission with an unknown outcome was charged. */
+export type SettleSubmission = (
+  transport: Transport,
+  callId: string,
+  request: SubmittedRequest,
+  signal: AbortSignal | null | undefined,
+) => Promise<{
+  readonly verdict: Settled['verdict'];
+  readonly taskId?: string | undefined;
+  readonly why: string;
+}>;
+
+/** What a submission needs of its client. */
+export interface Submitter {
+  readonly transport: Transport;
+  /** `undefined` if the client has no account. */
+  readonly settle: SettleSubmission | undefined;
+}
+
 /** Submits a task; with a ledger, once for each call id, whatever happens to the process. */
 export async function submitOnce(
-  transport: Transport,
+  submitter: Submitter,
   order: Order,
   options: VideoSubmitOptions,
 ): Promise<Submitted> {
+  const { transport } = submitter;
   transport.checkOptions(options);
   const call = ledgerCallOf(options);
   // What cannot be sent is not claimed either.
   const request = requestOf(transport, order, options);
   const known = await call?.claim(contentOf(order, options), options.onUnknown, (before) =>
-    settleCall(transport, order, options, before),
+    settleCall(submitter, order, options, before),
   );
   if (known !== undefined) return { ref: known, call };
   const answer = await send(transport, order, options, request)
@@ -331,13 +351,16 @@ function onlyRequest(error: unknown): SubmittedRequest {
 
 /** Looks up in the usage log what became of a submission that a ledger knows. */
 async function settleCall(
-  transport: Transport,
+  { transport, settle }: Submitter,
   order: Order,
   { callId = '', signal }: VideoSubmitOptions,
   request: SubmittedRequest,
 ): Promise<Settled> {
+  if (settle === undefined) {
+    return { verdict: 'unknowable', why: 'this client has no account to read the usage log with' };
+  }
   try {
-    const settled = await transport.account.settleCall(transport, callId, request, signal);
+    const settled = await settle(transport, callId, request, signal);
     const { requestId } = request;
     const { verdict, why, taskId } = settled;
     if (verdict !== 'charged' || taskId === undefined) return { verdict, why };
@@ -360,14 +383,15 @@ function contentOf(
 
 /** Submits a task. One that the ledger knows already is read instead. */
 export function submit(
-  transport: Transport,
+  submitter: Submitter,
   order: Order,
   given: VideoSubmitOptions | undefined,
 ): GatewayPromise<VideoTask> {
+  const { transport } = submitter;
   // The ledger is read first; until then the caller may change its options.
   const options = copyOptions(given) ?? {};
   if (ledgerCallOf(options) === undefined) return send(transport, order, options);
-  const done = submitOnce(transport, order, options).then(({ ref, answer }) => {
+  const done = submitOnce(submitter, order, options).then(({ ref, answer }) => {
     if (answer !== undefined) return answer;
     return readTask(transport, ownTask(transport, ref), withoutBody(options)).withResponse();
   });

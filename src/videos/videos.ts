@@ -3,7 +3,7 @@ import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { download } from './downloads.ts';
 import * as operations from './operations.ts';
-import { creation, remixing } from './submit.ts';
+import { creation, remixing, type SettleSubmission, type Submitter } from './submit.ts';
 import { copyEach, copyItems, copyOptions } from '../snapshot.ts';
 import type {
   ImageInputReferenceParam,
@@ -41,12 +41,12 @@ import type { VideoModel } from '../types.ts';
  */
 export class Videos {
   /** @internal */
-  readonly transport: () => Transport;
+  readonly submitter: () => Submitter;
 
   /** @internal */
-  constructor(transport: () => Transport) {
+  constructor(transport: () => Transport, settle?: SettleSubmission) {
     // A task exists at one gateway, so a wait keeps the base URL and key that the client had at the call.
-    this.transport = () => transport().snapshot();
+    this.submitter = () => ({ transport: transport().snapshot(), settle });
   }
 
   /**
@@ -66,7 +66,7 @@ export class Videos {
    * await save(task.ref);
    */
   create(params: VideoCreateParams, options?: VideoSubmitOptions): GatewayPromise<VideoTask> {
-    return startCall(params, () => operations.create(this.transport(), params, options));
+    return startCall(params, () => operations.create(this.submitter(), params, options));
   }
 
   /**
@@ -77,7 +77,7 @@ export class Videos {
    * @param task - The id, the handle (`task.ref`) or the task.
    */
   retrieve(task: VideoTaskLike, options?: RequestOptions): GatewayPromise<VideoTask> {
-    return startCall(task, () => operations.retrieve(this.transport(), task, options));
+    return startCall(task, () => operations.retrieve(this.submitter().transport, task, options));
   }
 
   /**
@@ -96,7 +96,7 @@ export class Videos {
     options?: RequestOptions,
   ): GatewayPromise<VideoTask> {
     return startCall(params, () =>
-      operations.retrieveFromVendor(this.transport(), params, options),
+      operations.retrieveFromVendor(this.submitter().transport, params, options),
     );
   }
 
@@ -129,7 +129,7 @@ export class Videos {
     options?: VideoDownloadOptions | null,
     more?: RequestOptions,
   ): GatewayPromise<Response> {
-    return startCall(options, () => download(this.transport(), task, options, more));
+    return startCall(options, () => download(this.submitter().transport, task, options, more));
   }
 
   /**
@@ -148,7 +148,7 @@ export class Videos {
     params: VideoRemixParams,
     options?: VideoSubmitOptions,
   ): GatewayPromise<VideoTask> {
-    return startCall(params, () => operations.remix(this.transport(), task, params, options));
+    return startCall(params, () => operations.remix(this.submitter(), task, params, options));
   }
 
   /**
@@ -176,7 +176,7 @@ export class Videos {
    * const task = await client.videos.wait(ref, { onUpdate: ({ progress }) => show(progress) });
    */
   async wait(task: VideoTaskLike, options: VideoWaitOptions = {}): Promise<VideoTask> {
-    return operations.waitFor(this.transport(), task, copyOptions(options));
+    return operations.waitFor(this.submitter().transport, task, copyOptions(options));
   }
 
   /**
@@ -197,7 +197,7 @@ export class Videos {
     task: VideoTaskLike,
     options: VideoWaitOptions = {},
   ): AsyncGenerator<VideoWatchEvent, void, undefined> {
-    const [transport, own] = [this.transport(), copyOptions(options)];
+    const [transport, own] = [this.submitter().transport, copyOptions(options)];
     return endOnReturn((left) => operations.watch(transport, task, own, left));
   }
 
@@ -221,7 +221,11 @@ export class Videos {
     tasks: Iterable<VideoTaskLike>,
     options: VideoWaitAllOptions = {},
   ): AsyncGenerator<VideoWaitResult, void, undefined> {
-    const [transport, takeTasks, own] = [this.transport(), copyItems(tasks), copyOptions(options)];
+    const [transport, takeTasks, own] = [
+      this.submitter().transport,
+      copyItems(tasks),
+      copyOptions(options),
+    ];
     return endOnReturn((left) => operations.waitAll(transport, takeTasks, own, left));
   }
 
@@ -250,7 +254,7 @@ export class Videos {
     state?: VideoWaitState,
     options: VideoWaitOptions = {},
   ): Promise<VideoWaitStep> {
-    return operations.stepTask(this.transport(), task, state, copyOptions(options));
+    return operations.stepTask(this.submitter().transport, task, state, copyOptions(options));
   }
 
   /**
@@ -270,7 +274,7 @@ export class Videos {
     params: VideoCreateParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    return operations.submitAndWait(this.transport(), creation(params), copyOptions(options));
+    return operations.submitAndWait(this.submitter(), creation(params), copyOptions(options));
   }
 
   /**
@@ -302,8 +306,8 @@ export class Videos {
     params: Iterable<VideoCreateParams>,
     options: VideoCreateAndWaitAllOptions = {},
   ): AsyncGenerator<VideoCreateAndWaitResult, void, undefined> {
-    const [transport, takeParams, own] = [this.transport(), copyEach(params), copyOptions(options)];
-    return endOnReturn((left) => operations.createAndWaitAll(transport, takeParams, own, left));
+    const [submitter, takeParams, own] = [this.submitter(), copyEach(params), copyOptions(options)];
+    return endOnReturn((left) => operations.createAndWaitAll(submitter, takeParams, own, left));
   }
 
   /** Submits a new version of an existing video and waits until it is completed. See `remix`. */
@@ -312,10 +316,10 @@ export class Videos {
     params: VideoRemixParams,
     options: VideoCreateAndWaitOptions = {},
   ): Promise<VideoTask> {
-    const transport = this.transport();
+    const submitter = this.submitter();
     return operations.submitAndWait(
-      transport,
-      remixing(transport, task, params),
+      submitter,
+      remixing(submitter.transport, task, params),
       copyOptions(options),
     );
   }

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { Gateway } from '../../src/gateway.ts';
 import { GatewayPromise } from '../../src/http/promise.ts';
-import { accountPart } from '../../src/account/costs.ts';
 import { resolveSettings } from '../../src/http/settings.ts';
 import { Transport } from '../../src/http/transport.ts';
 import type { GatewayOptions } from '../../src/options.ts';
@@ -118,7 +117,7 @@ const things: readonly [
   ],
   ['settings', () => settings],
   ['credential', () => settings.credential],
-  ['transport', () => new Transport(settings, accountPart)],
+  ['transport', () => new Transport(settings)],
   ['promise', () => answered(whole).chat.completions.create(ask)],
   ['page promise', () => answered({ data: [] }).models.list()],
   ['answer', async () => answered(whole).chat.completions.create(ask)],

@@ -1,0 +1,75 @@
+import type { LogicalCall } from '../http/call.ts';
+import type { AttemptEvidence, Outcome } from '../errors/gateway-error.ts';
+import type { JsonObject } from '../types.ts';
+
+/** How a call ended. */
+interface CallEnd {
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** The id of the call, if anything has read it. */
+  readonly callId: string | undefined;
+  /** The outcome of its error; `undefined` when there was none. */
+  readonly outcome: Outcome | undefined;
+  readonly usage: JsonObject | undefined;
+  /** The model that the answer names. */
+  readonly model: unknown;
+}
+
+/**
+ * One call that may be charged: what its cost and its entries in the usage log depend on. Holds neither
+ * prompt nor answer.
+ */
+export interface CallRecord {
+  readonly operation: string;
+  /** Parameters that decide the price, as the caller wrote them. */
+  readonly model: unknown;
+  readonly n: unknown;
+  readonly size?: unknown;
+  readonly quality?: unknown;
+  readonly seconds?: unknown;
+  /** The attempts that failed. */
+  readonly attempts: readonly AttemptEvidence[];
+  /** How many of them may have been charged, not counting those that ended with an error of the gateway. */
+  lost?: number;
+  /** When it was first sent, in milliseconds since 1970; `undefined` before. */
+  sentAt?: number;
+  /** The answer with a success status; `undefined` while a request is under way. */
+  answer?:
+    | {
+        readonly requestId: string | undefined;
+        /** The header with the price multipliers. */
+        readonly ratios: string | null;
+      }
+    | undefined;
+  end?: CallEnd;
+}
+
+/** The last calls of clients that count together. */
+export interface Calls {
+  records: CallRecord[];
+  /** Counts a call that has ended, once sums are needed. */
+  onEnd?: (record: CallRecord) => void;
+}
+
+const allCalls = new WeakMap<object, Calls>();
+
+/** Returns the calls of a client and of those that share their state with it. */
+export function findCalls({ shared }: { readonly shared: object }): Calls {
+  const calls = allCalls.get(shared) ?? { records: [] };
+  allCalls.set(shared, calls);
+  return calls;
+}
+
+const records = new WeakMap<LogicalCall, CallRecord>();
+
+/** Returns the record of a call; `undefined` for calls that are free. */
+export const findRecord = (call: LogicalCall): CallRecord | undefined => records.get(call);
+
+/** Starts the record of a call. */
+export function createRecord(call: LogicalCall): CallRecord {
+  const { spec, attempts, params } = call;
+  const { model, n, size, quality, duration, seconds = duration } = params;
+  const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
+  records.set(call, record);
+  return record;
+}
