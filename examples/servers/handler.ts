@@ -1,9 +1,9 @@
-// What a server of your own does for its pages: hono.ts, express.ts and next/ hand it what they ask.
+// Handles requests from your pages; hono.ts, express.ts and next/ pass them on to it.
 import { APIError, Gateway, InvalidInputError } from 'model-gateway';
 
 const gateway = new Gateway();
 
-/** What the clients of pages send. They check it, and so does yours. */
+/** The fields that pages send. The page's client checks them, and so does this one. */
 interface Asked {
   messages: Gateway.ChatCompletionMessageParam[];
   stream?: boolean;
@@ -12,7 +12,7 @@ interface Asked {
   input: string;
 }
 
-/** What pages may ask for: models and limits are yours, and nothing else is passed on. */
+/** Sends what pages may request. You set models and limits; nothing else is passed on. */
 function call(path: string, asked: Asked, signal: AbortSignal) {
   const { messages, stream, prompt, image, input } = asked;
   switch (path.slice(path.lastIndexOf('/v1/'))) {
@@ -30,14 +30,14 @@ function call(path: string, asked: Asked, signal: AbortSignal) {
   return undefined;
 }
 
-/** An error as a page's client reads it. It is not to repeat what your client has repeated. */
+/** Returns an error for the page's client, which must not retry what this client has retried. */
 function refuse(status: number, error: unknown): Response {
   return Response.json({ error }, { status, headers: { 'x-should-retry': 'false' } });
 }
 
-/** Answers a client whose `baseURL` is the path where this is served. */
+/** Handles requests from a client whose `baseURL` is the path that serves this. */
 export async function handle(request: Request): Promise<Response> {
-  // Here is the place to ask who it is, and how much they may use.
+  // Authenticate users and check their limits here.
   const isForm = request.headers.get('content-type')?.startsWith('multipart/form-data');
   try {
     const asked = isForm ? Object.fromEntries(await request.formData()) : await request.json();
@@ -48,7 +48,7 @@ export async function handle(request: Request): Promise<Response> {
   } catch (error) {
     if (InvalidInputError.isInstance(error)) return refuse(400, { message: error.message });
     const { status = 0, error: said } = APIError.isInstance(error) ? error : {};
-    // What a page can mend or wait for; of the rest it is told nothing, as it may hold what is yours.
+    // Only errors that a page can fix or wait for. Others may contain private details.
     if ([400, 413, 422, 429].includes(status)) return refuse(status, said);
     if (!request.signal.aborted) console.error(error);
     return refuse(502, { message: 'Please try again later.' });
