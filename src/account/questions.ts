@@ -2,7 +2,9 @@ import { isObject, textOf } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../errors/gateway-error.ts';
+import { VideoSubmitUnknownError } from '../errors/operation-errors.ts';
 import type { CallRecord, Calls } from './calls.ts';
+import { priceKind } from './cost.ts';
 import type { Question } from './settle.ts';
 
 const kinds =
@@ -45,14 +47,19 @@ function readError(error: GatewayError, { records }: Calls): Question {
   const ids = [own, ...sent.map(({ requestId }) => requestId)].filter(isText);
   // Of the errors that tell of a task each has its handle.
   const ofTask = ofRef(Reflect.get(error, 'ref'));
+  const calls = records.filter(({ end }) => callId !== undefined && end?.callId === callId);
   return {
     requestIds: [...new Set([...ids, ...ofTask.requestIds])],
     taskIds: ofTask.taskIds,
     answeredIds: answeredIn(sent),
     isWhole: sent.every(({ requestId }) => isGatewayId(requestId)),
-    endedAt: lastEndOf(records.filter(({ end }) => end?.callId === callId)),
+    makesTask: VideoSubmitUnknownError.isInstance(error) || calls.some(isSubmission),
+    endedAt: lastEndOf(calls),
   };
 }
+
+/** Returns whether a call submits a video, whose charge may follow when it is done. */
+const isSubmission = ({ operation }: CallRecord): boolean => priceKind(operation) === 'video';
 
 /** When the last of some calls ended; 0 when this client remembers none. */
 export const lastEndOf = (calls: readonly CallRecord[]): number =>
@@ -78,12 +85,16 @@ export function readQuestion(given: unknown, baseURL: string, calls: Calls): Que
   }
   // These hold no evidence, but this client may have made the request.
   const shared = { answeredIds: answeredIdsOf(calls.records), isWhole: true, endedAt: 0 };
-  if (isText(given)) return { requestIds: [given], taskIds: [given], ...shared };
+  if (isText(given)) {
+    const own = calls.records.filter((call) => requestIdsOf(call).includes(given));
+    const makesTask = own.some(isSubmission);
+    return { requestIds: [given], taskIds: [given], ...shared, makesTask };
+  }
   check(isObject(given) && !(given instanceof Error), 'question', kinds);
   const ref = isObject(given['ref']) ? given['ref'] : given;
   check(isText(ref['id']), 'question', kinds);
   const root = ref['baseURL'] ?? baseURL;
   const problem = 'is another gateway, whose usage log this client cannot read.';
   check(root === baseURL, 'ref.baseURL', problem);
-  return { ...ofRef(ref), ...shared };
+  return { ...ofRef(ref), ...shared, makesTask: true };
 }

@@ -379,6 +379,25 @@ describe('a failure in the log', () => {
     expect((await client.account.settle(id)).verdict).toBe('unknowable');
   });
 
+  test('a submission with an entry of 0 may be charged later, also if the entry names no task', async () => {
+    const { client } = withLogEntries(
+      () => new Response(problem, { status: 500, headers: named }),
+      () => [logEntry({ type: 2, quota: 0, request_id: id })],
+    );
+    const error = await errorOf(client.videos.create(video));
+    vi.advanceTimersByTime(60_000);
+    const ref = { kind: 'video', id: 'task_1', requestId: id } as const;
+    for (const question of [error, id, ref]) {
+      expect((await client.account.settle(question)).verdict).toBe('unknowable');
+    }
+    // Another client has the error alone.
+    const other = withLogEntries(
+      () => Response.error(),
+      () => [logEntry({ type: 2, quota: 0, request_id: id })],
+    ).client;
+    expect((await other.account.settle(error)).verdict).toBe('unknowable');
+  });
+
   test('an amount of 0 counts once no more entries are to be expected', async () => {
     const entries = [logEntry({ type: 2, quota: 0, request_id: id })];
     const { client } = withLogEntries(
