@@ -1,13 +1,13 @@
 import type { SharedV4Warning, SpeechModelV4, TranscriptionModelV4 } from '@ai-sdk/provider';
 import type { Gateway, RequestOptions, Uploadable } from '../index.ts';
-import { calling } from './errors.ts';
-import { bytesOf } from './media.ts';
-import { headersOf, optionOf, providerName, readCall, unsupported } from './options.ts';
+import { convertErrors } from './errors.ts';
+import { toBytes } from './media.ts';
+import { toHeaders, readOption, providerName, readCall, unsupported } from './options.ts';
 
 /**
- * A model that speaks.
+ * Creates a speech model.
  *
- * @param connect - Gives the client, at the first call.
+ * @param connect - Returns the client, at the first call.
  */
 export function speechModel(connect: () => Gateway, modelId: string): SpeechModelV4 {
   return {
@@ -32,7 +32,7 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
       };
       const operation = 'audio.speech.create' as const;
       const failed = { client, operation, signal: options.abortSignal };
-      const { audio, response } = await calling(failed, async () => {
+      const { audio, response } = await convertErrors(failed, async () => {
         const file = await client.audio.speech.create(params, request);
         return { audio: new Uint8Array(await file.arrayBuffer()), response: file };
       });
@@ -40,29 +40,29 @@ export function speechModel(connect: () => Gateway, modelId: string): SpeechMode
         audio,
         warnings,
         request: { body: params },
-        response: { timestamp: new Date(), modelId, headers: headersOf(response) },
+        response: { timestamp: new Date(), modelId, headers: toHeaders(response) },
       };
     },
   };
 }
 
-/** What a transcription model does. */
+/** Settings of a transcription model. */
 export interface TranscriptionModelSettings {
   /**
-   * Whether the speech is translated into English in place of being written down in its own language,
-   * for gateways that only translate. Also a provider option of a single call.
+   * Translate the speech into English instead of transcribing it in its own language, for gateways that
+   * only support translation. Also a provider option of a single call.
    * @defaultValue false
    */
   readonly translate?: boolean | undefined;
 }
 
-/** Models that tell the text alone, and refuse to be asked for more. */
-const tellsTextAlone = /transcribe/i;
+/** Models that return plain text only and reject requests for timestamps. */
+const returnsTextOnly = /transcribe/i;
 
 /**
- * A model that listens.
+ * Creates a transcription model.
  *
- * @param connect - Gives the client, at the first call.
+ * @param connect - Returns the client, at the first call.
  */
 export function transcriptionModel(
   connect: () => Gateway,
@@ -77,9 +77,9 @@ export function transcriptionModel(
       const { audio, mediaType, abortSignal: signal } = options;
       const client = connect();
       const { request, own } = readCall(client, options, ['translate']);
-      const isTranslated = optionOf(own, 'translate', 'boolean') ?? settings.translate ?? false;
-      const file = { data: bytesOf(audio), type: mediaType };
-      const make = isTranslated ? translated : transcribed;
+      const isTranslated = readOption(own, 'translate', 'boolean') ?? settings.translate ?? false;
+      const file = { data: toBytes(audio), type: mediaType };
+      const make = isTranslated ? translateSpeech : transcribe;
       const warnings: SharedV4Warning[] = [];
       const { text, segments, language, duration, response, body } = await make(
         { client, signal, request, params: { model: modelId, file } },
@@ -96,22 +96,22 @@ export function transcriptionModel(
         language: language === '' ? undefined : language,
         durationInSeconds: duration === 0 ? undefined : duration,
         warnings,
-        response: { timestamp: new Date(), modelId, headers: headersOf(response), body },
+        response: { timestamp: new Date(), modelId, headers: toHeaders(response), body },
       };
     },
   };
 }
 
-/** A call that hears a file. */
-interface Hearing {
+/** A request to transcribe or translate a file. */
+interface FileRequest {
   readonly client: Gateway;
   readonly signal: AbortSignal | undefined;
   readonly request: RequestOptions;
   readonly params: { readonly model: string; readonly file: Uploadable };
 }
 
-/** What was heard. */
-interface Heard {
+/** The result of a transcription or translation. */
+interface SpeechText {
   readonly text: string;
   readonly segments: readonly {
     readonly text: string;
@@ -124,25 +124,25 @@ interface Heard {
   readonly body: unknown;
 }
 
-async function transcribed(
-  { client, signal, request, params }: Hearing,
+async function transcribe(
+  { client, signal, request, params }: FileRequest,
   granularities: readonly string[],
   warnings: SharedV4Warning[],
-): Promise<Heard> {
+): Promise<SpeechText> {
   const failed = { client, signal, operation: 'audio.transcriptions.create' } as const;
   const { transcriptions } = client.audio;
-  if (tellsTextAlone.test(params.model)) {
+  if (returnsTextOnly.test(params.model)) {
     if (granularities.length > 0) {
       warnings.push(unsupported('timestampGranularities', 'This model tells the text alone.'));
     }
-    const { data, response } = await calling(failed, () =>
+    const { data, response } = await convertErrors(failed, () =>
       transcriptions.create({ ...params, response_format: 'json' }, request).withResponse(),
     );
     const unknown = { language: undefined, duration: undefined };
     return { ...unknown, text: data.text, segments: [], response, body: data };
   }
   const byWord = granularities.includes('word');
-  const { data, response } = await calling(failed, () =>
+  const { data, response } = await convertErrors(failed, () =>
     transcriptions
       .create(
         {
@@ -162,23 +162,23 @@ async function transcribed(
   return { text, segments: heard, language, duration, response, body: data };
 }
 
-async function translated(
-  { client, signal, request, params }: Hearing,
+async function translateSpeech(
+  { client, signal, request, params }: FileRequest,
   granularities: readonly string[],
   warnings: SharedV4Warning[],
-): Promise<Heard> {
+): Promise<SpeechText> {
   const details = 'Translated into English.';
   warnings.push({ type: 'compatibility', feature: 'transcription', details });
   if (granularities.includes('word')) {
     warnings.push(unsupported('word timestamps', 'Segments have timestamps.'));
   }
   const failed = { client, signal, operation: 'audio.translations.create' } as const;
-  const { data, response } = await calling(failed, () =>
+  const { data, response } = await convertErrors(failed, () =>
     client.audio.translations
       .create({ ...params, response_format: 'verbose_json' }, request)
       .withResponse(),
   );
   const { text, segments, duration } = data;
-  // The language of the text, not of the speech.
+  // The language of the translation, not of the speech.
   return { text, segments: segments ?? [], language: 'en', duration, response, body: data };
 }

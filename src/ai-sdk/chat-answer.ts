@@ -8,10 +8,10 @@ import type {
 } from '@ai-sdk/provider';
 import type { ChatCompletion, ChatCompletionMessage, CompletionUsage } from '../index.ts';
 import { isJSONObject, providerName } from './options.ts';
-import { signatureOf } from './prompt.ts';
+import { signatureMetadata } from './prompt.ts';
 
-/** The metadata of an answer: counts that the AI SDK has no place for. */
-export function metadataOf(usage: CompletionUsage | null | undefined): SharedV4ProviderMetadata {
+/** Returns the provider metadata of a response: token counts without a field in the AI SDK. */
+export function usageMetadata(usage: CompletionUsage | null | undefined): SharedV4ProviderMetadata {
   const { accepted_prediction_tokens: accepted, rejected_prediction_tokens: rejected } =
     usage?.completion_tokens_details ?? {};
   return {
@@ -22,8 +22,8 @@ export function metadataOf(usage: CompletionUsage | null | undefined): SharedV4P
   };
 }
 
-/** What an answer used. Nothing is known of it where the gateway says nothing. */
-export function usageOf(usage: CompletionUsage | null | undefined): LanguageModelV4Usage {
+/** Converts usage. Counts are `undefined` if the gateway does not report them. */
+export function convertUsage(usage: CompletionUsage | null | undefined): LanguageModelV4Usage {
   const unknown = undefined;
   if (!usage) {
     return {
@@ -34,7 +34,7 @@ export function usageOf(usage: CompletionUsage | null | undefined): LanguageMode
   const { prompt_tokens: input, prompt_tokens_details: inputDetails } = usage;
   const cacheRead = inputDetails?.cached_tokens ?? 0;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  // Some providers count reasoning in the sum alone.
+  // Some providers count reasoning tokens only in the total.
   const isApart = usage.total_tokens === input + usage.completion_tokens + reasoning;
   const output = usage.completion_tokens + (isApart ? reasoning : 0);
   const raw: unknown = usage;
@@ -61,11 +61,11 @@ const reasons: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> 
 };
 
 /**
- * Why an answer ended. A refusal counts as filtered, though its reason says that it is complete.
+ * Converts the finish reason. A refusal counts as filtered although its reason is `stop`.
  *
- * @param raw - The gateway's word; `undefined` when everything was filtered.
+ * @param raw - The gateway's value; `undefined` if everything was filtered.
  */
-export function finishOf(
+export function convertFinishReason(
   raw: string | undefined,
   hasRefused: boolean,
 ): LanguageModelV4FinishReason {
@@ -74,8 +74,8 @@ export function finishOf(
   return { unified: unified ?? 'other', raw: raw === '' ? undefined : raw };
 }
 
-/** What is known of an answer as a whole; gateways leave out what they do not know. */
-export function headOf({
+/** Converts the response metadata; omits fields that the gateway does not report. */
+export function responseMetadata({
   id,
   model,
   created,
@@ -87,8 +87,8 @@ export function headOf({
   };
 }
 
-/** The pages that an answer cites. */
-export function sourcesOf(annotations: unknown, prefix: string): LanguageModelV4Source[] {
+/** Converts annotations to sources: the pages that an answer cites. */
+export function convertSources(annotations: unknown, prefix: string): LanguageModelV4Source[] {
   if (!Array.isArray(annotations)) return [];
   const found: readonly unknown[] = annotations;
   return found.flatMap((annotation, index): LanguageModelV4Source[] => {
@@ -100,19 +100,19 @@ export function sourcesOf(annotations: unknown, prefix: string): LanguageModelV4
   });
 }
 
-/** The content of an answer, in the order in which streams give it. */
-export function contentOf(message: ChatCompletionMessage): LanguageModelV4Content[] {
+/** Converts a message to content parts, in the same order as in a stream. */
+export function convertMessage(message: ChatCompletionMessage): LanguageModelV4Content[] {
   const thoughts = message.reasoning_content ?? message.reasoning;
   const texts = [message.content, message.refusal].filter((text) => Boolean(text));
   const made = message.tool_calls?.filter((call) => call.type === 'function') ?? [];
-  // The AI SDK would run a call that was cut before its arguments.
+  // The AI SDK would run a call whose arguments are cut off.
   const calls = made.filter(({ incomplete }) => incomplete !== true);
   return [
     ...(thoughts ? [{ type: 'reasoning' as const, text: thoughts }] : []),
     ...texts.map((text) => ({ type: 'text' as const, text: text ?? '' })),
-    ...sourcesOf(message.annotations, 'source-'),
+    ...convertSources(message.annotations, 'source-'),
     ...calls.map((call, index) => {
-      const providerMetadata = signatureOf(call);
+      const providerMetadata = signatureMetadata(call);
       return {
         type: 'tool-call' as const,
         toolCallId: call.id || `call-${index}`,

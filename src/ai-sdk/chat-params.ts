@@ -13,10 +13,10 @@ import type {
   Gateway,
   RequestOptions,
 } from '../index.ts';
-import { optionOf, readCall, unsupported } from './options.ts';
-import { messagesOf } from './prompt.ts';
+import { readOption, readCall, unsupported } from './options.ts';
+import { convertPrompt } from './prompt.ts';
 
-/** A call of the AI SDK as one of the client. */
+/** A call of the AI SDK, converted for the client. */
 export interface ChatCall {
   readonly params: ChatCompletionCreateParamsNonStreaming;
   readonly request: RequestOptions;
@@ -24,9 +24,9 @@ export interface ChatCall {
 }
 
 /**
- * Reads a call of the AI SDK.
+ * Converts a call of the AI SDK.
  *
- * @throws `InvalidInputError` or an error of the AI SDK when it asks for what cannot be; nothing is sent
+ * @throws `InvalidInputError` or an error of the AI SDK if the call is not supported; nothing is sent
  */
 export function chatCall(
   client: Gateway,
@@ -36,10 +36,10 @@ export function chatCall(
   const warnings: SharedV4Warning[] = [];
   const { request, own } = readCall(client, options, ['strictJsonSchema']);
   const { reasoning, responseFormat } = options;
-  const isStrict = optionOf(own, 'strictJsonSchema', 'boolean') ?? true;
+  const isStrict = readOption(own, 'strictJsonSchema', 'boolean') ?? true;
   const params: ChatCompletionCreateParamsNonStreaming = {
     model,
-    messages: messagesOf(options.prompt, warnings),
+    messages: convertPrompt(options.prompt, warnings),
     max_tokens: options.maxOutputTokens,
     temperature: options.temperature,
     top_p: options.topP,
@@ -49,13 +49,13 @@ export function chatCall(
     stop: options.stopSequences,
     seed: options.seed,
     reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
-    response_format: formatOf(responseFormat, isStrict),
-    ...toolsOf(options.tools ?? [], options.toolChoice, warnings),
+    response_format: convertFormat(responseFormat, isStrict),
+    ...convertTools(options.tools ?? [], options.toolChoice, warnings),
   };
   return { params, request, warnings };
 }
 
-function formatOf(
+function convertFormat(
   format: LanguageModelV4CallOptions['responseFormat'],
   strict: boolean,
 ): ChatCompletionResponseFormat | undefined {
@@ -66,7 +66,7 @@ function formatOf(
   return { type: 'json_schema', json_schema };
 }
 
-function toolsOf(
+function convertTools(
   tools: readonly (LanguageModelV4FunctionTool | LanguageModelV4ProviderTool)[],
   choice: LanguageModelV4ToolChoice | undefined,
   warnings: SharedV4Warning[],
@@ -84,10 +84,10 @@ function toolsOf(
     return [{ type: 'function', function: described }];
   });
   if (known.length === 0) return {};
-  return { tools: known, tool_choice: choice && choiceOf(choice) };
+  return { tools: known, tool_choice: choice && convertChoice(choice) };
 }
 
-function choiceOf(choice: LanguageModelV4ToolChoice): ChatCompletionToolChoiceOption {
+function convertChoice(choice: LanguageModelV4ToolChoice): ChatCompletionToolChoiceOption {
   if (choice.type !== 'tool') return choice.type;
   return { type: 'function', function: { name: choice.toolName } };
 }

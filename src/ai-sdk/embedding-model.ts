@@ -1,18 +1,18 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { UnexpectedResponseError, type Gateway } from '../index.ts';
-import { calling, TooManyValuesError } from './errors.ts';
-import { checkLimit, headersOf, providerName, readCall } from './options.ts';
+import { convertErrors, TooManyValuesError } from './errors.ts';
+import { checkLimit, toHeaders, providerName, readCall } from './options.ts';
 
-/** What is known of an embedding model. */
+/** Settings of an embedding model. */
 export interface EmbeddingModelSettings {
   /**
-   * How many texts fit into one request; `embedMany` makes several of more. Providers differ: 2048 with
-   * OpenAI, 100 with Google, 10 or 25 with Ali.
+   * Maximum number of texts per request; `embedMany` splits longer lists. Limits differ by provider: 2048
+   * with OpenAI, 100 with Google, 10 or 25 with Ali.
    * @defaultValue 100
    */
   readonly maxEmbeddingsPerCall?: number | undefined;
   /**
-   * Whether `embedMany` may send several requests at a time.
+   * Allow `embedMany` to send requests concurrently.
    * @defaultValue true
    */
   readonly supportsParallelCalls?: boolean | undefined;
@@ -22,9 +22,9 @@ const provider = `${providerName}.embedding`;
 const operation = 'embeddings.create';
 
 /**
- * A model that turns texts into vectors.
+ * Creates an embedding model.
  *
- * @param connect - Gives the client, at the first call.
+ * @param connect - Returns the client, at the first call.
  */
 export function embeddingModel(
   connect: () => Gateway,
@@ -47,7 +47,7 @@ export function embeddingModel(
       const client = connect();
       const { request } = readCall(client, options);
       const params = { model: modelId, input: values, dimensions };
-      const { data, response } = await calling({ client, operation, signal }, async () => {
+      const { data, response } = await convertErrors({ client, operation, signal }, async () => {
         const answer = await client.embeddings.create(params, request).withResponse();
         throwIfMissing(answer, values.length);
         return answer;
@@ -55,14 +55,14 @@ export function embeddingModel(
       return {
         embeddings: data.data.map(({ embedding }) => embedding),
         usage: { tokens: data.usage.prompt_tokens },
-        response: { headers: headersOf(response), body: data },
+        response: { headers: toHeaders(response), body: data },
         warnings: [],
       };
     },
   };
 }
 
-/** The AI SDK pairs texts and vectors by their place, which says nothing where some are missing. */
+/** Throws if vectors are missing, because the AI SDK pairs texts and vectors by position. */
 function throwIfMissing(
   { data, response }: { data: { data: readonly unknown[] }; response: Response },
   wanted: number,

@@ -12,8 +12,8 @@ import {
 } from '../index.ts';
 
 /*
- * The AI SDK recognises errors by marks and not by classes, so that copies of its packages understand
- * each other. Setting the marks here keeps `@ai-sdk/provider` out of what is loaded.
+ * The AI SDK identifies errors by symbols instead of classes, so that several copies of its packages work
+ * together. Defining the symbols here avoids loading `@ai-sdk/provider`.
  */
 const errorMark: unique symbol = Symbol.for('vercel.ai.error');
 const callMark: unique symbol = Symbol.for('vercel.ai.error.AI_APICallError');
@@ -32,20 +32,20 @@ class AISDKError extends Error {
   }
 }
 
-/** What is known of a call besides its error. */
-export interface Failed {
+/** Context of a failed call. */
+export interface FailureContext {
   readonly client: Gateway;
   readonly operation: Operation;
   readonly signal?: AbortSignal | undefined;
-  /** The video that was submitted before. */
+  /** The video that was already submitted. */
   readonly ref?: VideoTaskRef | undefined;
 }
 
 /**
  * A call failed: an `APICallError` of the AI SDK, whose `cause` is the error of the client.
  *
- * It is never retryable: what is safe to repeat the client has repeated, and anything else may pay
- * twice. It holds nothing of the request.
+ * Never retryable: the client has already retried what is safe, and any other retry may be charged twice.
+ * Contains nothing of the request.
  */
 export class GatewayCallError extends AISDKError {
   override readonly name = 'AI_APICallError';
@@ -53,20 +53,20 @@ export class GatewayCallError extends AISDKError {
   readonly requestBodyValues = undefined;
   readonly statusCode: number | undefined;
   readonly responseHeaders: Record<string, string> | undefined;
-  /** Not enumerable, so logs do not show it: it may be a whole answer. */
+  /** Not enumerable, to keep whole responses out of logs. */
   declare readonly responseBody: string | undefined;
   readonly isRetryable = false;
-  /** What was paid for, such as images that could not be read; else what the gateway says. */
+  /** Content that was paid for, such as images that could not be read; otherwise the gateway's error. */
   readonly data: unknown;
-  /** Whether the request was `not_sent`, was `rejected`, or has an `unknown` fate. */
+  /** `not_sent`, `rejected`, or `unknown` if the request may have been accepted. */
   readonly outcome: Outcome;
-  /** The id of the call, as in logs and ledgers. */
+  /** The id of the call, same as in logs and ledgers. */
   readonly callId: string | undefined;
-  /** The handle of a video that was submitted and is paid for: its `operation`. */
+  /** The handle of a video that was submitted and paid for: its `operation`. */
   readonly ref: VideoTaskRef | undefined;
 
   /** @internal */
-  constructor(error: GatewayError, { client, operation, ref }: Failed, data?: unknown) {
+  constructor(error: GatewayError, { client, operation, ref }: FailureContext, data?: unknown) {
     super(error.message, { cause: error });
     const { status, headers, error: answer, body } = APIError.isInstance(error) ? error : nothing;
     this.url = client.baseURL + endpoints[operation].path;
@@ -76,7 +76,7 @@ export class GatewayCallError extends AISDKError {
     this.data = data ?? answer;
     this.outcome = error.outcome;
     this.callId = error.callId;
-    this.ref = ref ?? refOf(error);
+    this.ref = ref ?? errorRef(error);
   }
 
   /** @internal */
@@ -91,8 +91,8 @@ function textOf(answer: unknown): string | undefined {
   return typeof answer === 'string' || answer === undefined ? answer : JSON.stringify(answer);
 }
 
-/** The handle that an error of a video carries. */
-function refOf(error: GatewayError): VideoTaskRef | undefined {
+/** Returns the handle in a video error. */
+function errorRef(error: GatewayError): VideoTaskRef | undefined {
   const ref: unknown = 'ref' in error ? error.ref : undefined;
   return isRef(ref) ? ref : undefined;
 }
@@ -101,55 +101,58 @@ function isRef(value: unknown): value is VideoTaskRef {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'video';
 }
 
-/** The caller's signal ended a call. The AI SDK knows such errors by their names. */
+/** The caller's signal ended the call. The AI SDK identifies such errors by name. */
 export class CallAbortedError extends Error {
   override readonly name: string;
-  /** Whether the request may have been accepted: `not_sent` or `unknown`. */
+  /** `not_sent`, or `unknown` if the request may have been accepted. */
   readonly outcome: Outcome;
-  /** The id of the call, as in logs and ledgers. */
+  /** The id of the call, same as in logs and ledgers. */
   readonly callId: string | undefined;
-  /** The handle of a video that was submitted and is paid for: its `operation`. */
+  /** The handle of a video that was submitted and paid for: its `operation`. */
   readonly ref: VideoTaskRef | undefined;
-  /** What came before the end and is paid for, such as images; `undefined` when there is nothing. */
+  /** Content received before the abort and paid for, such as images; otherwise `undefined`. */
   readonly data: unknown;
 
   /** @internal */
-  constructor(error: GatewayError, { signal, ref }: Failed, data?: unknown) {
+  constructor(error: GatewayError, { signal, ref }: FailureContext, data?: unknown) {
     super(error.message, { cause: error });
     const reason: unknown = signal?.reason;
     this.name =
       reason instanceof Error && reason.name === 'TimeoutError' ? reason.name : 'AbortError';
     this.outcome = error.outcome;
     this.callId = error.callId;
-    this.ref = ref ?? refOf(error);
+    this.ref = ref ?? errorRef(error);
     this.data = data;
   }
 }
 
 /**
- * The error of the AI SDK that stands for one of the client.
+ * Converts an error of the client to one of the AI SDK.
  *
- * @param data - What was paid for, when it is more than the error itself holds.
+ * @param data - Content that was paid for, if there is more than the error contains.
  */
-export function toAISDKError(error: unknown, failed: Failed, data?: unknown): unknown {
-  // Bad input says by itself what to change, and was never sent.
+export function toAISDKError(error: unknown, failed: FailureContext, data?: unknown): unknown {
+  // The message of an invalid input names the fix, and nothing was sent.
   if (!GatewayError.isInstance(error) || InvalidInputError.isInstance(error)) return error;
   const Class = isAbort(error) ? CallAbortedError : GatewayCallError;
   return new Class(error, failed, data);
 }
 
-/** Whether it was the caller who ended a call. */
+/** Returns whether the caller ended the call. */
 export function isAbort(error: unknown): boolean {
   return APIUserAbortError.isInstance(error) || VideoWaitAbortedError.isInstance(error);
 }
 
-/** What an error says. */
-export function messageOf(error: unknown): string {
+/** Returns the message of a thrown value. */
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Makes a call, and turns its errors into those of the AI SDK. */
-export async function calling<T>(failed: Failed, call: () => PromiseLike<T>): Promise<T> {
+/** Runs a call and converts its errors to those of the AI SDK. */
+export async function convertErrors<T>(
+  failed: FailureContext,
+  call: () => PromiseLike<T>,
+): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -157,7 +160,7 @@ export async function calling<T>(failed: Failed, call: () => PromiseLike<T>): Pr
   }
 }
 
-/** Something that cannot be asked of this gateway: an `UnsupportedFunctionalityError` of the AI SDK. */
+/** A feature that the gateway does not support: an `UnsupportedFunctionalityError` of the AI SDK. */
 export class UnsupportedError extends AISDKError {
   override readonly name = 'AI_UnsupportedFunctionalityError';
   readonly functionality: string;
@@ -173,7 +176,7 @@ export class UnsupportedError extends AISDKError {
   }
 }
 
-/** A kind of model that this gateway does not have: a `NoSuchModelError` of the AI SDK. */
+/** A model type that the gateway does not have: a `NoSuchModelError` of the AI SDK. */
 export class NoSuchModelError extends AISDKError {
   override readonly name = 'AI_NoSuchModelError';
   readonly modelId: string;
@@ -191,7 +194,7 @@ export class NoSuchModelError extends AISDKError {
   }
 }
 
-/** More texts than fit into one request: a `TooManyEmbeddingValuesForCallError` of the AI SDK. */
+/** More texts than a request may contain: a `TooManyEmbeddingValuesForCallError` of the AI SDK. */
 export class TooManyValuesError extends AISDKError {
   override readonly name = 'AI_TooManyEmbeddingValuesForCallError';
   readonly provider: string;

@@ -7,23 +7,23 @@ import type {
   SharedV4Warning,
 } from '@ai-sdk/provider';
 import type { Gateway, Image, ImagesResponse, RequestOptions, WithResponse } from '../index.ts';
-import { isAbort, messageOf, toAISDKError } from './errors.ts';
-import { base64In, bytesOf, dataURL, download } from './media.ts';
-import { checkLimit, headersOf, numbered, providerName, readCall, unsupported } from './options.ts';
+import { isAbort, errorMessage, toAISDKError } from './errors.ts';
+import { dataURLContent, toBytes, dataURL, download } from './media.ts';
+import { checkLimit, toHeaders, numbered, providerName, readCall, unsupported } from './options.ts';
 
-/** What is known of an image model. */
+/** Settings of an image model. */
 export interface ImageModelSettings {
   /**
-   * How many images one request may ask for. Of more, several requests are made side by side; when one
-   * of them fails, the images of the others are kept, as they are paid for.
+   * Maximum number of images per request. For more, several requests are sent concurrently; if one of them
+   * fails, the images of the others are returned, because they are paid for.
    * @defaultValue 10; 4 for Imagen and 1 for DALL·E 3
    */
   readonly maxImagesPerCall?: number | undefined;
 }
 
 /**
- * As many images as anybody asks for. The AI SDK would make several calls of more, and lose what all of
- * them have made and charged when one fails; here they are told apart.
+ * Reported to the AI SDK as the limit. With a lower one it would split a call, and if one part failed,
+ * lose the images of the others that were already charged. This module splits the call instead.
  */
 const any = Number.MAX_SAFE_INTEGER;
 
@@ -33,9 +33,9 @@ function limitOf(modelId: string): number {
 }
 
 /**
- * A model that makes and edits images.
+ * Creates an image model for generation and edits.
  *
- * @param connect - Gives the client, at the first call.
+ * @param connect - Returns the client, at the first call.
  */
 export function imageModel(
   connect: () => Gateway,
@@ -63,7 +63,7 @@ async function generate(
 ): Promise<ImageModelV4Result> {
   const { n, abortSignal: signal } = options;
   const { request } = readCall(client, options);
-  const warnings = warningsOf(options);
+  const warnings = createWarnings(options);
   const each = Math.min(limit, n);
   const counts = Array.from({ length: Math.ceil(n / each) }, (_, index) =>
     Math.min(each, n - index * each),
@@ -81,26 +81,26 @@ async function generate(
   const failure = failures.find(({ error }) => isAbort(error)) ?? failures[0];
   const [first] = answers;
   if (first === undefined || (failure !== undefined && isAbort(failure.error))) {
-    const failed = { client, operation: operationOf(options), signal };
+    const failed = { client, operation: imageOperation(options), signal };
     throw toAISDKError(failure?.error, failed, items.length === 0 ? undefined : { data: items });
   }
   for (const { error } of failures) {
-    const message = `One of ${counts.length} requests failed; the images of the others are here. ${messageOf(error)}`;
+    const message = `One of ${counts.length} requests failed; the images of the others are here. ${errorMessage(error)}`;
     warnings.push({ type: 'other', message });
   }
-  const { images, kept } = await imagesOf(client, items, signal, warnings);
+  const { images, kept } = await readImages(client, items, signal, warnings);
   return {
     images,
-    // The AI SDK would ask again for images that a filter took out, and pay again.
+    // The AI SDK would request filtered images again and pay for them again.
     isRetryable: false,
     warnings,
-    usage: sumOf(answers.map(({ data }) => data.usage)),
-    providerMetadata: { [providerName]: { images: kept.map(detailsOf) } },
-    response: { timestamp: new Date(), modelId: model, headers: headersOf(first.response) },
+    usage: sumUsage(answers.map(({ data }) => data.usage)),
+    providerMetadata: { [providerName]: { images: kept.map(imageDetails) } },
+    response: { timestamp: new Date(), modelId: model, headers: toHeaders(first.response) },
   };
 }
 
-function warningsOf({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4Warning[] {
+function createWarnings({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4Warning[] {
   const warnings: SharedV4Warning[] = [];
   if (seed !== undefined) warnings.push(unsupported('seed'));
   if (aspectRatio !== undefined) {
@@ -110,14 +110,14 @@ function warningsOf({ aspectRatio, seed }: ImageModelV4CallOptions): SharedV4War
   return warnings;
 }
 
-function operationOf({
+function imageOperation({
   files = [],
   mask,
 }: ImageModelV4CallOptions): 'images.generate' | 'images.edit' {
   return files.length === 0 && mask === undefined ? 'images.generate' : 'images.edit';
 }
 
-/** Makes one request: an edit when there are images to edit. */
+/** Sends one request: an edit if there are input images. */
 function ask(
   client: Gateway,
   model: string,
@@ -127,10 +127,10 @@ function ask(
 ): Promise<WithResponse<ImagesResponse>> {
   const { prompt = '', size, aspectRatio, files = [], mask } = options;
   const params = { model, prompt, n, size, aspect_ratio: aspectRatio };
-  if (operationOf(options) === 'images.generate') {
+  if (imageOperation(options) === 'images.generate') {
     return client.images.generate(params, request).withResponse();
   }
-  // One address among them, and all travel as addresses: a request holds either these or files.
+  // A request contains either URLs or files, so if one input is a URL, send all of them as URLs.
   const given = mask === undefined ? files : [...files, mask];
   const toInput = given.some(({ type }) => type === 'url') ? toReference : toUpload;
   const edit = { ...params, image: files.map(toInput), mask: mask && toInput(mask) };
@@ -143,26 +143,26 @@ function toReference(file: ImageModelV4File): string {
 
 function toUpload(file: ImageModelV4File): string | { data: Uint8Array; type: string } {
   if (file.type === 'url') return file.url;
-  return { data: bytesOf(file.data), type: file.mediaType };
+  return { data: toBytes(file.data), type: file.mediaType };
 }
 
 /**
- * The images of an answer: as text when all came so, else as bytes. Those that cannot be read are told
- * of, with their addresses; they are paid for and may be read later.
+ * Returns the images of a response: as base64 if all have it, otherwise as bytes. Adds a warning with the
+ * URL of each image that could not be read; it is paid for and may be readable later.
  */
-async function imagesOf(
+async function readImages(
   client: Gateway,
   items: readonly Image[],
   signal: AbortSignal | undefined,
   warnings: SharedV4Warning[],
 ): Promise<{ images: string[] | Uint8Array[]; kept: readonly Image[] }> {
-  const texts = items.map(({ b64_json: base64, url }) => base64 ?? base64In(url ?? ''));
+  const texts = items.map(({ b64_json: base64, url }) => base64 ?? dataURLContent(url ?? ''));
   const known = texts.filter((text) => text !== undefined);
   if (known.length === items.length) return { images: known, kept: items };
   const read = await Promise.allSettled(
     items.map(async ({ url = '' }, index) => {
       const text = texts[index];
-      return text === undefined ? download(client, url, signal) : bytesOf(text);
+      return text === undefined ? download(client, url, signal) : toBytes(text);
     }),
   );
   const images: Uint8Array[] = [];
@@ -176,7 +176,7 @@ async function imagesOf(
       return;
     }
     failure = { error: result.reason };
-    const message = `An image could not be read from ${item.url}, where it may still be: ${messageOf(result.reason)}`;
+    const message = `An image could not be read from ${item.url}, where it may still be: ${errorMessage(result.reason)}`;
     warnings.push({ type: 'other', message });
   });
   if (images.length > 0 || failure === undefined) return { images, kept };
@@ -184,12 +184,12 @@ async function imagesOf(
   throw toAISDKError(failure.error, failed, { data: items });
 }
 
-function detailsOf({ revised_prompt: revisedPrompt, url }: Image) {
-  const isAddress = url !== undefined && base64In(url) === undefined;
+function imageDetails({ revised_prompt: revisedPrompt, url }: Image) {
+  const isAddress = url !== undefined && dataURLContent(url) === undefined;
   return { ...(revisedPrompt !== undefined && { revisedPrompt }), ...(isAddress && { url }) };
 }
 
-function sumOf(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
+function sumUsage(usages: readonly ImagesResponse['usage'][]): ImageModelV4Usage {
   const known = usages.filter((usage) => usage !== undefined && usage !== null);
   const sum = (name: 'input_tokens' | 'output_tokens' | 'total_tokens'): number | undefined =>
     known.length === 0 ? undefined : known.reduce((total, usage) => total + usage[name], 0);

@@ -6,25 +6,31 @@ import type {
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import type { ChatCompletionChunk, Gateway, Stream } from '../index.ts';
-import { contentOf, finishOf, headOf, metadataOf, usageOf } from './chat-answer.ts';
+import {
+  convertMessage,
+  convertFinishReason,
+  responseMetadata,
+  usageMetadata,
+  convertUsage,
+} from './chat-answer.ts';
 import { chatCall } from './chat-params.ts';
-import { calling, isAbort, toAISDKError } from './errors.ts';
-import { headersOf, providerName } from './options.ts';
+import { convertErrors, isAbort, toAISDKError } from './errors.ts';
+import { toHeaders, providerName } from './options.ts';
 import { PartMaker } from './stream-parts.ts';
 
 const operation = 'chat.completions.create';
 
 /**
- * A chat model.
+ * Creates a chat model.
  *
- * @param connect - Gives the client, at the first call.
+ * @param connect - Returns the client, at the first call.
  */
 export function languageModel(connect: () => Gateway, modelId: string): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: `${providerName}.chat`,
     modelId,
-    // The provider behind the gateway fetches them; otherwise they would travel through this process.
+    // The provider behind the gateway fetches these URLs; otherwise the files would pass through this process.
     supportedUrls: { 'image/*': [/^https?:/], 'video/*': [/^https?:/] },
     doGenerate: (options) => generate(connect(), modelId, options),
     doStream: (options) => stream(connect(), modelId, options),
@@ -38,18 +44,18 @@ async function generate(
 ): Promise<LanguageModelV4GenerateResult> {
   const { params, request, warnings } = chatCall(client, modelId, options);
   const failed = { client, operation, signal: options.abortSignal } as const;
-  const { data, response } = await calling(failed, () =>
+  const { data, response } = await convertErrors(failed, () =>
     client.chat.completions.create(params, request).withResponse(),
   );
   const [choice] = data.choices;
   const hasRefused = Boolean(choice?.message.refusal);
   return {
-    content: choice === undefined ? [] : contentOf(choice.message),
-    finishReason: finishOf(choice?.finish_reason, hasRefused),
-    usage: usageOf(data.usage),
-    providerMetadata: metadataOf(data.usage),
+    content: choice === undefined ? [] : convertMessage(choice.message),
+    finishReason: convertFinishReason(choice?.finish_reason, hasRefused),
+    usage: convertUsage(data.usage),
+    providerMetadata: usageMetadata(data.usage),
     request: { body: params },
-    response: { ...headOf(data), headers: headersOf(response), body: data },
+    response: { ...responseMetadata(data), headers: toHeaders(response), body: data },
     warnings,
   };
 }
@@ -62,7 +68,7 @@ async function stream(
   const { params, request, warnings } = chatCall(client, modelId, options);
   const body = { ...params, stream: true, stream_options: { include_usage: true } } as const;
   const failed = { client, operation, signal: options.abortSignal } as const;
-  const { data, response } = await calling(failed, () =>
+  const { data, response } = await convertErrors(failed, () =>
     client.chat.completions.create(body, { partial: false, ...request }).withResponse(),
   );
   async function* parts(): AsyncGenerator<LanguageModelV4StreamPart, void> {
@@ -72,7 +78,7 @@ async function stream(
       for await (const chunk of data) yield* maker.add(chunk);
     } catch (error) {
       const shown = toAISDKError(error, failed);
-      // The AI SDK ends an aborted stream by itself, once it fails with such an error.
+      // The AI SDK ends an aborted stream itself if reading fails with such an error.
       if (isAbort(error)) throw shown;
       yield* maker.fail(shown, error);
       return;
@@ -80,14 +86,14 @@ async function stream(
     yield* maker.end(data.verdict === 'complete');
   }
   return {
-    stream: readableOf(parts(), data),
+    stream: toReadableStream(parts(), data),
     request: { body },
-    response: { headers: headersOf(response) },
+    response: { headers: toHeaders(response) },
   };
 }
 
-/** Parts as a stream that reads on only when it is read, and closes the connection when it is left. */
-function readableOf(
+/** Creates a stream that reads only on demand, and closes the connection when it is cancelled. */
+function toReadableStream(
   parts: AsyncGenerator<LanguageModelV4StreamPart, void>,
   source: Stream<ChatCompletionChunk>,
 ): ReadableStream<LanguageModelV4StreamPart> {

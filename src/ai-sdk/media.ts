@@ -1,19 +1,19 @@
 import { InvalidInputError, UnexpectedResponseError, type Gateway } from '../index.ts';
 import { isAbort } from './errors.ts';
 
-/** Bytes as the AI SDK hands them over: as they are, or in base64. */
+/** Bytes as the AI SDK passes them: raw, or in base64. */
 export type Bytes = Uint8Array | string;
 
-/** The bytes themselves. */
-export function bytesOf(data: Bytes): Uint8Array<ArrayBuffer> {
+/** Decodes base64. */
+export function toBytes(data: Bytes): Uint8Array<ArrayBuffer> {
   if (typeof data !== 'string') return new Uint8Array(data);
-  // Some write base64 for URLs.
+  // Also accept base64url.
   const text = atob(data.replaceAll('-', '+').replaceAll('_', '/'));
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Bytes in base64. Done in pieces, as a call takes only so many arguments. */
-function base64Of(data: Bytes): string {
+/** Encodes bytes in base64, in chunks because the number of arguments of a call is limited. */
+function toBase64(data: Bytes): string {
   if (typeof data === 'string') return data;
   let text = '';
   for (let at = 0; at < data.length; at += 8192) {
@@ -22,38 +22,38 @@ function base64Of(data: Bytes): string {
   return btoa(text);
 }
 
-/** Bytes as a URL that holds them. */
+/** Creates a data URL. */
 export function dataURL(data: Bytes, type: string): string {
-  return `data:${type};base64,${base64Of(data)}`;
+  return `data:${type};base64,${toBase64(data)}`;
 }
 
-/** The base64 in a `data:` URL, if it is one. */
-export function base64In(url: string): string | undefined {
+/** Returns the base64 content of a data URL; `undefined` for other URLs. */
+export function dataURLContent(url: string): string | undefined {
   return /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
 }
 
-/** How files of known types begin, in base64. */
-const beginnings: readonly (readonly [string, string])[] = [
+/** Signatures of image formats, in base64. */
+const signatures: readonly (readonly [string, string])[] = [
   ['iVBORw', 'image/png'],
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
   ['UklGR', 'image/webp'],
 ];
 
-/** The type of a picture, by how it begins. */
-export function typeOf(data: Bytes): string | undefined {
-  const beginning = base64Of(data.slice(0, 12));
-  return beginnings.find(([text]) => beginning.startsWith(text))?.[1];
+/** Detects the media type of an image by its signature. */
+export function detectImageType(data: Bytes): string | undefined {
+  const beginning = toBase64(data.slice(0, 12));
+  return signatures.find(([text]) => beginning.startsWith(text))?.[1];
 }
 
-/** How often a file is read in all. Reading is free, and what is read is paid for. */
+/** Maximum number of attempts to read a file. Reading is free, and the file is already paid for. */
 const attempts = 3;
 
 /**
- * Reads a file that the gateway refers to, at whichever host, with the retries and limits of the
- * client. Neither the key nor any header or query of the client's is sent there.
+ * Downloads a file that the gateway refers to, from any host, with the retries and limits of the client.
+ * The key and the client's headers and query are not sent to that host.
  *
- * @throws a `GatewayError` when that fails
+ * @throws a `GatewayError` if the download fails
  */
 export async function download(
   client: Gateway,

@@ -1,21 +1,21 @@
 import type { JSONObject, SharedV4ProviderOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { type Gateway, InvalidInputError, type RequestOptions } from '../index.ts';
 
-/** The name under which the AI SDK keeps options and metadata of this provider. */
+/** Key of this provider in options and metadata of the AI SDK. */
 export const providerName = 'modelGateway';
 
-/** What every kind of call of the AI SDK may carry. */
+/** Options that all calls of the AI SDK share. */
 interface CallOptions {
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
   readonly headers?: Record<string, string | undefined> | undefined;
   readonly abortSignal?: AbortSignal | undefined;
 }
 
-/** The provider options of one call, sorted by whom they are for. */
+/** The provider options of a call. */
 export interface Call {
-  /** For the client. Whatever is left over goes into the body, under the wire's own names. */
+  /** Options for the client. Unknown names are added to the body. */
   readonly request: RequestOptions;
-  /** For the model, under the names that it asked for. */
+  /** Options for the model, by the names it requested. */
   readonly own: JSONObject;
 }
 
@@ -32,11 +32,11 @@ function isKind<Name extends Kind>(value: unknown, kind: Name): value is Kinds[N
 }
 
 /**
- * One provider option.
+ * Reads a provider option.
  *
- * @throws `InvalidInputError` when it is there and of another kind
+ * @throws `InvalidInputError` if it has another type
  */
-export function optionOf<Name extends Kind>(
+export function readOption<Name extends Kind>(
   given: JSONObject,
   name: string,
   kind: Name,
@@ -47,11 +47,11 @@ export function optionOf<Name extends Kind>(
 }
 
 /**
- * One provider option of which only some words mean something.
+ * Reads a provider option with a fixed set of values.
  *
- * @throws `InvalidInputError` when it is another one
+ * @throws `InvalidInputError` if it has another value
  */
-export function wordOf<Word extends string>(
+export function readEnum<Word extends string>(
   given: JSONObject,
   name: string,
   words: readonly Word[],
@@ -63,9 +63,9 @@ export function wordOf<Word extends string>(
   throw new InvalidInputError(`providerOptions.${providerName}.${name}`, problem);
 }
 
-/** A limit that `null` lifts. */
+/** Reads a limit, which `null` removes. */
 function limitOf(given: JSONObject, name: string): number | null | undefined {
-  return given[name] === null ? null : optionOf(given, name, 'number');
+  return given[name] === null ? null : readOption(given, name, 'number');
 }
 
 const requestNames: readonly string[] = [
@@ -81,11 +81,11 @@ const requestNames: readonly string[] = [
 ];
 
 /**
- * Reads the options of a call. What may have been charged is not repeated, also of text, vectors and sound,
- * unless the call or the client allows it.
+ * Reads the options of a call. Requests with an unknown outcome are not retried, including text, vectors
+ * and audio, unless the call or the client enables `retryUnknownOutcome`.
  *
- * @param ownNames - The provider options that the model itself understands.
- * @throws `InvalidInputError` when an option of the client is of the wrong kind
+ * @param ownNames - Provider options that the model handles itself.
+ * @throws `InvalidInputError` if an option of the client has the wrong type
  */
 export function readCall(
   client: Gateway,
@@ -98,12 +98,12 @@ export function readCall(
   );
   const own = Object.fromEntries(Object.entries(given).filter(([name]) => ownNames.includes(name)));
   const request: RequestOptions = {
-    callId: optionOf(given, 'callId', 'string'),
-    idempotencyKey: optionOf(given, 'idempotencyKey', 'string'),
-    maxRetries: optionOf(given, 'maxRetries', 'number'),
+    callId: readOption(given, 'callId', 'string'),
+    idempotencyKey: readOption(given, 'idempotencyKey', 'string'),
+    maxRetries: readOption(given, 'maxRetries', 'number'),
     retryUnknownOutcome:
-      optionOf(given, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
-    timeout: optionOf(given, 'timeout', 'number'),
+      readOption(given, 'retryUnknownOutcome', 'boolean') ?? client.retryUnknownOutcome ?? false,
+    timeout: readOption(given, 'timeout', 'number'),
     totalTimeout: limitOf(given, 'totalTimeout'),
     firstByteTimeout: limitOf(given, 'firstByteTimeout'),
     idleTimeout: limitOf(given, 'idleTimeout'),
@@ -115,22 +115,22 @@ export function readCall(
   return { request, own };
 }
 
-/** A warning that an option of the AI SDK has no effect. */
+/** Creates a warning about an option without effect. */
 export function unsupported(feature: string, details?: string): SharedV4Warning {
   return { type: 'unsupported', feature, ...(details !== undefined && { details }) };
 }
 
-/** Whether a value is an object that JSON can hold, as far as its outside tells. */
+/** Returns whether a value is a plain object. Does not check its fields. */
 export function isJSONObject(value: unknown): value is JSONObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The headers of an answer, as the AI SDK wants them. */
-export function headersOf(response: Response): Record<string, string> {
+/** Returns the headers of a response as an object. */
+export function toHeaders(response: Response): Record<string, string> {
   return Object.fromEntries(response.headers);
 }
 
-/** Several requests of one call have ids of their own: a gateway that honours ids would make one of all. */
+/** Gives each request of a call its own ids: a gateway that honours them would treat equal ids as one request. */
 export function numbered<Options extends RequestOptions>(request: Options, index: number): Options {
   if (index === 0) return request;
   const { callId, idempotencyKey } = request;
@@ -139,9 +139,9 @@ export function numbered<Options extends RequestOptions>(request: Options, index
 }
 
 /**
- * Checks how much a request may ask for.
+ * Checks the maximum per request.
  *
- * @throws `InvalidInputError` when it is nothing
+ * @throws `InvalidInputError` unless it is a positive integer or `Infinity`
  */
 export function checkLimit(name: string, limit: number): number {
   if (limit === Infinity || (Number.isInteger(limit) && limit > 0)) return limit;

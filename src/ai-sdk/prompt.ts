@@ -14,37 +14,39 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
 } from '../index.ts';
-import { bytesOf, dataURL, typeOf } from './media.ts';
+import { toBytes, dataURL, detectImageType } from './media.ts';
 import { UnsupportedError } from './errors.ts';
 import { isJSONObject, providerName, unsupported } from './options.ts';
 
-/** Fields of the wire that a caller adds to a message or to a part of one. */
-function addedTo(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
+/** Returns extra fields that the caller adds to a message or part. */
+function extraFields(options: SharedV4ProviderOptions | undefined): Record<string, unknown> {
   const { thoughtSignature: _, ...added } = options?.[providerName] ?? {};
   return added;
 }
 
-/** Turns a prompt of the AI SDK into the messages of a chat. */
-export function messagesOf(
+/** Converts a prompt of the AI SDK to chat messages. */
+export function convertPrompt(
   prompt: LanguageModelV4Prompt,
   warnings: SharedV4Warning[],
 ): ChatCompletionMessageParam[] {
-  return prompt.flatMap((message) => messagesFor(message, warnings));
+  return prompt.flatMap((message) => convertMessages(message, warnings));
 }
 
-function messagesFor(
+function convertMessages(
   message: LanguageModelV4Message,
   warnings: SharedV4Warning[],
 ): ChatCompletionMessageParam[] {
-  const added = addedTo(message.providerOptions);
+  const added = extraFields(message.providerOptions);
   switch (message.role) {
     case 'system':
       return [{ role: 'system', content: message.content, ...added }];
     case 'user': {
       const [first, ...others] = message.content;
       const isText = first?.type === 'text' && others.length === 0;
-      if (!isText) return [{ role: 'user', content: message.content.map(partOf), ...added }];
-      return [{ role: 'user', content: first.text, ...added, ...addedTo(first.providerOptions) }];
+      if (!isText) return [{ role: 'user', content: message.content.map(convertPart), ...added }];
+      return [
+        { role: 'user', content: first.text, ...added, ...extraFields(first.providerOptions) },
+      ];
     }
     case 'assistant':
       return [{ ...assistantMessage(message.content, warnings), ...added }];
@@ -53,12 +55,12 @@ function messagesFor(
         if (part.type !== 'tool-result') return [];
         const content = resultText(part.output, warnings);
         const id = { tool_call_id: part.toolCallId };
-        return [{ role: 'tool', ...id, content, ...addedTo(part.providerOptions) }];
+        return [{ role: 'tool', ...id, content, ...extraFields(part.providerOptions) }];
       });
   }
 }
 
-/** What the model is told of the result of a tool. */
+/** Converts the result of a tool to text for the model. */
 function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4Warning[]): string {
   switch (output.type) {
     case 'text':
@@ -70,7 +72,7 @@ function resultText(output: LanguageModelV4ToolResultOutput, warnings: SharedV4W
     case 'error-json':
       return JSON.stringify(output.value);
     case 'content': {
-      // Bytes in a text would be paid for by the token, and no model could see them.
+      // Base64 in a text would be billed by the token, and no model could read it.
       const texts = output.value.map((part) => {
         if (part.type === 'text') return part.text;
         warnings.push(
@@ -95,7 +97,7 @@ function assistantMessage(
   for (const part of content) {
     if (part.type === 'text') text += part.text;
     else if (part.type === 'reasoning') thoughts += part.text;
-    else if (part.type === 'tool-call') calls.push(toolCallOf(part));
+    else if (part.type === 'tool-call') calls.push(convertToolCall(part));
     else warnings.push(unsupported(`${part.type} in an assistant message`, 'It was left out.'));
   }
   const said = text === '' && calls.length > 0 ? null : text;
@@ -107,8 +109,8 @@ function assistantMessage(
   };
 }
 
-/** A tool call with the signature that Gemini gave it, without which it refuses to go on. */
-function toolCallOf(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToolCall {
+/** Converts a tool call, with Gemini's signature, without which Gemini rejects the next request. */
+function convertToolCall(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToolCall {
   const { providerOptions, toolCallId, toolName, input } = part;
   const signature =
     providerOptions?.[providerName]?.['thoughtSignature'] ??
@@ -116,18 +118,18 @@ function toolCallOf(part: LanguageModelV4ToolCallPart): ChatCompletionMessageToo
   const signed = typeof signature === 'string' && {
     extra_content: { google: { thought_signature: signature } },
   };
-  const called = { name: toolName, arguments: argumentsOf(input) };
+  const called = { name: toolName, arguments: encodeArguments(input) };
   return {
     id: toolCallId,
     type: 'function',
     function: called,
-    ...addedTo(providerOptions),
+    ...extraFields(providerOptions),
     ...signed,
   };
 }
 
-/** Arguments as JSON text. A call that the AI SDK could not read has kept the text of the model. */
-function argumentsOf(input: unknown): string {
+/** Encodes arguments as JSON. If the AI SDK could not parse a call, its input is the text of the model. */
+function encodeArguments(input: unknown): string {
   if (typeof input !== 'string') return JSON.stringify(input ?? {});
   try {
     JSON.parse(input);
@@ -144,10 +146,10 @@ const audioFormats: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',
 };
 
-function partOf(
+function convertPart(
   part: LanguageModelV4TextPart | LanguageModelV4FilePart,
 ): ChatCompletionContentPart {
-  const added = addedTo(part.providerOptions);
+  const added = extraFields(part.providerOptions);
   if (part.type === 'text') return { type: 'text', text: part.text, ...added };
   return { ...filePart(part), ...added };
 }
@@ -163,16 +165,16 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
   }
   const url = data.type === 'url' ? data.url.href : undefined;
   if (kind === 'image') {
-    return { type: 'image_url', image_url: { url: url ?? urlOf(part) } };
+    return { type: 'image_url', image_url: { url: url ?? toDataURL(part) } };
   }
   if (kind === 'video') {
-    return { type: 'video_url', video_url: { url: url ?? urlOf(part) } };
+    return { type: 'video_url', video_url: { url: url ?? toDataURL(part) } };
   }
   if (data.type === 'url') {
     throw new UnsupportedError(`${mediaType} files by URL`, 'Give the bytes.');
   }
   if (kind === 'text') {
-    return { type: 'text', text: new TextDecoder().decode(bytesOf(data.data)) };
+    return { type: 'text', text: new TextDecoder().decode(toBytes(data.data)) };
   }
   if (kind === 'audio') {
     const format = audioFormats[mediaType];
@@ -190,16 +192,16 @@ function filePart(part: LanguageModelV4FilePart): ChatCompletionContentPart {
   return { type: 'file', file };
 }
 
-/** The bytes of a picture or a film as a URL. Their type may be given only as `image/*`. */
-function urlOf({ data, mediaType }: LanguageModelV4FilePart): string {
+/** Converts an image or video to a data URL. The media type may be a wildcard such as `image/*`. */
+function toDataURL({ data, mediaType }: LanguageModelV4FilePart): string {
   const given = data.type === 'data' ? data.data : '';
-  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : typeOf(given);
+  const type = /^\w+\/[^*]/.test(mediaType) ? mediaType : detectImageType(given);
   if (type !== undefined) return dataURL(given, type);
   throw new UnsupportedError(`files of type ${mediaType}`, 'Give the full media type.');
 }
 
-/** The signature that Gemini gives to a tool call, as metadata that comes back with it. */
-export function signatureOf(
+/** Returns Gemini's signature of a tool call as provider metadata, which the AI SDK sends back with the call. */
+export function signatureMetadata(
   call: object,
 ): { [providerName]: { thoughtSignature: string } } | undefined {
   const extra: unknown = 'extra_content' in call ? call.extra_content : undefined;

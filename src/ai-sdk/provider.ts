@@ -21,45 +21,44 @@ import type { VideoSettings } from './video-start.ts';
 import type { VideoWaits } from './video-status.ts';
 
 /**
- * What the models of a provider call, a client that there is or the options of a new one, and how its
- * videos are kept.
+ * Settings of a provider: an existing client or the options of a new one, and how to track videos.
  */
 export type ModelGatewaySettings = VideoSettings &
   ((GatewayOptions & { readonly client?: undefined }) | { readonly client: Gateway });
 
-/** The gateway as a provider of the AI SDK. Called with the name of a model it gives a chat model. */
+/** The gateway as a provider of the AI SDK. Calling it with a model id returns a chat model. */
 export interface ModelGatewayProvider extends ProviderV4 {
   (modelId: string): LanguageModelV4;
-  /** A chat model. */
+  /** Creates a chat model. */
   languageModel(modelId: string): LanguageModelV4;
-  /** The same as `languageModel`. */
+  /** Same as `languageModel`. */
   chatModel(modelId: string): LanguageModelV4;
-  /** A model that turns texts into vectors. */
+  /** Creates an embedding model. */
   embeddingModel(modelId: string, settings?: EmbeddingModelSettings): EmbeddingModelV4;
-  /** A model that makes and edits images. */
+  /** Creates an image model for generation and edits. */
   imageModel(modelId: string, settings?: ImageModelSettings): ImageModelV4;
-  /** A model that speaks. */
+  /** Creates a text-to-speech model. */
   speechModel(modelId: string): SpeechModelV4;
-  /** A model that listens; see its setting. */
+  /** Creates a transcription model, which can also translate. */
   transcriptionModel(modelId: string, settings?: TranscriptionModelSettings): TranscriptionModelV4;
-  /** A model that makes videos. */
+  /** Creates a video model. */
   videoModel(modelId: string): GatewayVideoModel;
-  /** The same as `videoModel`. */
+  /** Same as `videoModel`. */
   video(modelId: string): GatewayVideoModel;
-  /** The gateway ranks nothing. @throws `NoSuchModelError` */
+  /** The gateway has no reranking models. @throws `NoSuchModelError` */
   rerankingModel(modelId: string): never;
 }
 
 /**
- * Makes a provider of the AI SDK.
+ * Creates a provider for the AI SDK.
  *
- * Calls that may have been charged are not repeated, text and sound included: `retryUnknownOutcome` is
- * `false` unless the settings, the client or the provider options of a call set it. The AI SDK repeats
- * nothing by itself, because every error is marked as not retryable. What is safe to repeat, the client
- * repeats.
+ * Requests that may have been charged are not retried, including text and audio: `retryUnknownOutcome`
+ * is `false` unless the settings, the client or the provider options of a call enable it. The AI SDK
+ * retries nothing itself, because every error is marked as not retryable. The client retries what is
+ * safe.
  *
  * @param settings - The options of a new client, or `{ client }`.
- * @throws `InvalidInputError` when an option cannot work
+ * @throws `InvalidInputError` if an option is invalid
  *
  * @example
  * ```ts
@@ -70,10 +69,10 @@ export interface ModelGatewayProvider extends ProviderV4 {
 export function createModelGateway(settings: ModelGatewaySettings = {}): ModelGatewayProvider {
   const { onSubmitted, ledger, ...options } = settings;
   const client = options.client ?? new Gateway(options);
-  return providerOf(() => client, { onSubmitted, ledger });
+  return createProvider(() => client, { onSubmitted, ledger });
 }
 
-function providerOf(connect: () => Gateway, videos: VideoSettings): ModelGatewayProvider {
+function createProvider(connect: () => Gateway, videos: VideoSettings): ModelGatewayProvider {
   const waits: VideoWaits = new Map();
   const video = (modelId: string): GatewayVideoModel => videoModel(connect, modelId, videos, waits);
   const chatModel = (modelId: string): LanguageModelV4 => languageModel(connect, modelId);
@@ -99,14 +98,14 @@ function providerOf(connect: () => Gateway, videos: VideoSettings): ModelGateway
 let defaultClient: Gateway | undefined;
 
 /**
- * The provider that reads `GATEWAY_BASE_URL` and `GATEWAY_API_KEY`, at its first call.
+ * The default provider, which reads `GATEWAY_BASE_URL` and `GATEWAY_API_KEY` at its first call.
  *
  * @example
  * ```ts
  * const { text } = await generateText({ model: modelGateway('gpt-4o-mini'), prompt: 'Hello!' });
  * ```
  */
-export const modelGateway: ModelGatewayProvider = providerOf(
+export const modelGateway: ModelGatewayProvider = createProvider(
   () => (defaultClient ??= new Gateway()),
   {},
 );

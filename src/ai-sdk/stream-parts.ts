@@ -7,29 +7,35 @@ import {
   type ChatCompletionChunkToolCall,
   type CompletionUsage,
 } from '../index.ts';
-import { finishOf, headOf, metadataOf, sourcesOf, usageOf } from './chat-answer.ts';
+import {
+  convertFinishReason,
+  responseMetadata,
+  usageMetadata,
+  convertSources,
+  convertUsage,
+} from './chat-answer.ts';
 import { isJSONObject } from './options.ts';
-import { signatureOf } from './prompt.ts';
+import { signatureMetadata } from './prompt.ts';
 
 type Part = LanguageModelV4StreamPart;
 
-/** A tool call that is being streamed. */
+/** A streamed tool call. */
 interface OpenCall {
   readonly index: number;
   id: string;
   name: string;
   input: string;
-  /** Whether its begin was told. Some providers name the tool only with a later piece. */
-  isTold: boolean;
-  metadata: ReturnType<typeof signatureOf>;
+  /** Set once `tool-input-start` was emitted. Some providers send the name of the tool in a later delta. */
+  isStarted: boolean;
+  metadata: ReturnType<typeof signatureMetadata>;
 }
 
-/** Turns the chunks of a streamed answer into the parts that the AI SDK expects, in their order. */
+/** Converts the chunks of a stream to the parts that the AI SDK expects, in their order. */
 export class PartMaker {
-  readonly #tellsRaw: boolean;
+  readonly #includesRaw: boolean;
   readonly #calls = new Map<number, OpenCall>();
   #hasHead = false;
-  /** The block of text or of reasoning that is open. */
+  /** The open block. */
   #block: 'text' | 'reasoning' | undefined;
   #blocks = 0;
   #sources = 0;
@@ -37,15 +43,15 @@ export class PartMaker {
   #reason = '';
   #usage: CompletionUsage | undefined;
 
-  /** @param tellsRaw - Whether each chunk is handed on as well, as the client has read it. */
-  constructor(tellsRaw: boolean) {
-    this.#tellsRaw = tellsRaw;
+  /** @param includesRaw - Also emit each chunk as parsed by the client. */
+  constructor(includesRaw: boolean) {
+    this.#includesRaw = includesRaw;
   }
 
-  /** The parts that a chunk brings. */
+  /** Converts a chunk. */
   *add(chunk: ChatCompletionChunk): Generator<Part> {
-    if (this.#tellsRaw) yield { type: 'raw', rawValue: chunk };
-    const head = headOf(chunk);
+    if (this.#includesRaw) yield { type: 'raw', rawValue: chunk };
+    const head = responseMetadata(chunk);
     if (!this.#hasHead && Object.keys(head).length > 0) {
       this.#hasHead = true;
       yield { type: 'response-metadata', ...head };
@@ -63,7 +69,7 @@ export class PartMaker {
     if (delta.refusal) this.#hasRefused = true;
     yield* this.#write('text', delta.refusal);
     const annotations: unknown = 'annotations' in delta ? delta.annotations : undefined;
-    for (const source of sourcesOf(annotations, `source-${this.#sources}-`)) yield source;
+    for (const source of convertSources(annotations, `source-${this.#sources}-`)) yield source;
     if (annotations !== undefined) this.#sources += 1;
     const pieces = delta.tool_calls ?? [];
     if (pieces.length > 0 && this.#block === 'reasoning') yield* this.#endBlock();
@@ -91,48 +97,48 @@ export class PartMaker {
     this.#block = undefined;
   }
 
-  /** The client has seen to it that the index of a piece tells which call it belongs to. */
+  /** Adds a delta. The client guarantees that `index` identifies the call. */
   *#addPiece(piece: ChatCompletionChunkToolCall): Generator<Part> {
     const { index } = piece;
     const call = this.#calls.get(index) ?? this.#openCall(index);
     const delta = piece.function?.arguments ?? '';
     call.input += delta;
-    call.metadata ??= signatureOf(piece);
-    if (call.isTold) {
+    call.metadata ??= signatureMetadata(piece);
+    if (call.isStarted) {
       if (delta !== '') yield { type: 'tool-input-delta', id: call.id, delta };
       return;
     }
     call.id ||= piece.id ?? '';
     call.name = piece.function?.name ?? '';
     if (call.name === '') return;
-    call.isTold = true;
+    call.isStarted = true;
     call.id ||= `call-${index}`;
     yield { type: 'tool-input-start', id: call.id, toolName: call.name };
     if (call.input !== '') yield { type: 'tool-input-delta', id: call.id, delta: call.input };
   }
 
   #openCall(index: number): OpenCall {
-    const call = { index, id: '', name: '', input: '', isTold: false, metadata: undefined };
+    const call = { index, id: '', name: '', input: '', isStarted: false, metadata: undefined };
     this.#calls.set(index, call);
     return call;
   }
 
   /**
-   * The parts at the end of a stream that did not fail.
+   * Emits the last parts of a stream that did not fail.
    *
-   * @param isComplete - Whether the stream was whole. `onTruncated` lets others pass.
+   * @param isComplete - `false` for a truncated stream, which `onTruncated` allows.
    */
   *end(isComplete: boolean): Generator<Part> {
     yield* this.#endBlock();
     const finish = this.#finishReason(isComplete);
     const isFinished = finish.unified === 'stop' || finish.unified === 'tool-calls';
-    const calls = [...this.#calls.values()].filter(({ isTold }) => isTold);
+    const calls = [...this.#calls.values()].filter(({ isStarted }) => isStarted);
     for (const call of calls.toSorted((a, b) => a.index - b.index)) {
       const { id, name, metadata } = call;
       yield { type: 'tool-input-end', id };
-      // The AI SDK would run a call that was cut before its arguments.
+      // The AI SDK would run a call whose arguments are cut off.
       if (!isFinished && !isWholeObject(call.input)) continue;
-      // A function without parameters is called by many models without arguments.
+      // Many models send no arguments for a function without parameters.
       const input = call.input.trim() === '' ? '{}' : call.input;
       const signed = metadata && { providerMetadata: metadata };
       yield { type: 'tool-call', toolCallId: id, toolName: name, input, ...signed };
@@ -140,14 +146,14 @@ export class PartMaker {
     yield this.#finish(finish);
   }
 
-  /** A stream that was cut stops a run of tools. Some models give no reason after whole tool calls. */
+  /** Truncated streams end a run of tools. Some models send no finish reason after complete tool calls. */
   #finishReason(isComplete: boolean): LanguageModelV4FinishReason {
-    if (this.#reason !== '') return finishOf(this.#reason, this.#hasRefused);
+    if (this.#reason !== '') return convertFinishReason(this.#reason, this.#hasRefused);
     const ended = this.#calls.size > 0 ? 'tool-calls' : 'stop';
     return { unified: isComplete ? ended : 'interrupted', raw: undefined };
   }
 
-  /** The parts at the end of an answer that broke off. Tool calls may be cut, so none is made. */
+  /** Emits the last parts of a failed stream. Tool calls may be cut off, so none is emitted. */
   *fail(error: unknown, cause: unknown): Generator<Part> {
     yield* this.#endBlock();
     yield { type: 'error', error };
@@ -156,12 +162,12 @@ export class PartMaker {
   }
 
   #finish(finishReason: LanguageModelV4FinishReason): Part {
-    const usage = usageOf(this.#usage);
-    return { type: 'finish', finishReason, usage, providerMetadata: metadataOf(this.#usage) };
+    const usage = convertUsage(this.#usage);
+    return { type: 'finish', finishReason, usage, providerMetadata: usageMetadata(this.#usage) };
   }
 }
 
-/** Whether a text is a whole JSON object. */
+/** Returns whether a text is a complete JSON object. */
 function isWholeObject(text: string): boolean {
   try {
     return isJSONObject(JSON.parse(text));

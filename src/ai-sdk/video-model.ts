@@ -6,9 +6,9 @@ import type {
 import type { Gateway } from '../index.ts';
 import { providerName } from './options.ts';
 import { startVideos, type VideoSettings } from './video-start.ts';
-import { statusOf, type VideoWaits } from './video-status.ts';
+import { pollStatus, type VideoWaits } from './video-status.ts';
 
-/** A model that makes videos: a submission, and questions about how far it is. */
+/** A video model, with methods to submit a video and to poll its status. */
 export type GatewayVideoModel = Pick<
   VideoModelV4,
   'specificationVersion' | 'provider' | 'modelId'
@@ -19,11 +19,11 @@ export type GatewayVideoModel = Pick<
 };
 
 /**
- * A model that makes videos. It has no `doGenerate`, so that the AI SDK does the waiting, and a task
- * that was submitted can be asked for from any process.
+ * Creates a video model. Without `doGenerate` the AI SDK does the polling, and any process can poll a
+ * submitted task.
  *
- * @param connect - Gives the client, at the first call.
- * @param waits - What is remembered of tasks between two questions, for all models of a provider.
+ * @param connect - Returns the client, at the first call.
+ * @param waits - State between polls, shared by all models of a provider.
  */
 export function videoModel(
   connect: () => Gateway,
@@ -35,9 +35,9 @@ export function videoModel(
     specificationVersion: 'v4',
     provider: `${providerName}.video`,
     modelId,
-    // The AI SDK would lose the videos of the other calls when one of several fails.
+    // The AI SDK would split a larger call, and lose the other videos if one part failed.
     maxVideosPerCall: Number.MAX_SAFE_INTEGER,
     doStart: (options) => startVideos(connect(), modelId, settings, options),
-    doStatus: (options) => statusOf(connect(), modelId, settings, waits, options),
+    doStatus: (options) => pollStatus(connect(), modelId, settings, waits, options),
   };
 }

@@ -15,43 +15,43 @@ import {
   type VideoSubmitOptions,
   type VideoTaskRef,
 } from '../index.ts';
-import { bytesOf, dataURL } from './media.ts';
-import { calling, messageOf } from './errors.ts';
-import { headersOf, numbered, providerName, readCall, unsupported, wordOf } from './options.ts';
+import { toBytes, dataURL } from './media.ts';
+import { convertErrors, errorMessage } from './errors.ts';
+import { toHeaders, numbered, providerName, readCall, unsupported, readEnum } from './options.ts';
 
-/** How videos that are paid for are kept from being lost. */
+/** Settings that prevent the loss of videos that are paid for. */
 export interface VideoSettings {
   /**
-   * Called with the handle of each task as soon as the gateway has accepted it, and awaited. Save it:
-   * as `operation` of `experimental_getVideoStatus` it gives the video, whatever happens here.
+   * Called and awaited with the handle of each task as soon as the gateway accepts it. Save the handle:
+   * `experimental_getVideoStatus` accepts it as `operation`, even after a crash.
    */
   readonly onSubmitted?: ((ref: VideoTaskRef) => void | Promise<void>) | undefined;
   /**
-   * Where submissions are written down before they are sent, so that none is made twice. Calls name
-   * themselves by `providerOptions.modelGateway.callId`, the same after a crash.
+   * Records submissions before they are sent, so that none is sent twice. Set
+   * `providerOptions.modelGateway.callId` to an id that is the same after a crash.
    */
   readonly ledger?: SubmitLedger | undefined;
 }
 
 type StartOptions = Parameters<NonNullable<VideoModelV4['doStart']>>[0];
 
-/** Submits the videos of a call, and gives their handle: a list of them when there are several. */
+/** Submits the videos of a call. Returns their handle, or a list of handles if there are several. */
 export async function startVideos(
   client: Gateway,
   model: string,
   settings: VideoSettings,
   options: StartOptions,
 ): Promise<StartResult> {
-  const { own, request, hasOwnKey } = callOf(client, options);
-  const warnings = warningsOf(options);
+  const { own, request, hasOwnKey } = readStartOptions(client, options);
+  const warnings = createWarnings(options);
   if (settings.ledger !== undefined && !hasOwnKey) {
     const message = `The ledger keeps this video under an id of this call alone, so it is not found again after a crash. Give providerOptions.${providerName}.callId.`;
     warnings.push({ type: 'other', message });
   }
-  const params = paramsOf(model, options, warnings);
+  const params = toVideoParams(model, options, warnings);
   const submission: VideoSubmitOptions = {
     ...request,
-    ...submitOptionsOf(own),
+    ...readSubmitOptions(own),
     ledger: settings.ledger,
   };
   const refs: VideoTaskRef[] = [];
@@ -59,11 +59,11 @@ export async function startVideos(
   for (let index = 0; index < options.n; index += 1) {
     try {
       const started = await submit(client, params, numbered(submission, index), settings, refs);
-      headers ??= headersOf(started);
+      headers ??= toHeaders(started);
     } catch (error) {
-      // What was accepted before is paid for: it is given, and not lost with the error of the next.
+      // Videos accepted before are paid for: return them instead of throwing.
       if (index === 0) throw error;
-      const message = `Of ${options.n} videos only ${refs.length} were submitted. ${messageOf(error)}`;
+      const message = `Of ${options.n} videos only ${refs.length} were submitted. ${errorMessage(error)}`;
       warnings.push({ type: 'other', message });
       break;
     }
@@ -77,16 +77,16 @@ export async function startVideos(
   };
 }
 
-/** A handle as the plain JSON that it is. */
+/** Converts a handle to a plain JSON object. */
 function plain(ref: VideoTaskRef): JSONObject {
   return { ...ref };
 }
 
 /**
- * Reads the options of a call. The AI SDK makes a key for each call, as a header; here it is the id of
- * the call, which the client sends only to gateways that honour such keys.
+ * Reads the options of a call. The AI SDK sends an idempotency key in a header; it becomes the call id,
+ * which the client sends only to gateways that honour such keys.
  */
-function callOf(client: Gateway, options: StartOptions) {
+function readStartOptions(client: Gateway, options: StartOptions) {
   const entries = Object.entries(options.headers ?? {});
   const key = entries.find(isKey)?.[1];
   const headers = Object.fromEntries(entries.filter((entry) => !isKey(entry)));
@@ -101,14 +101,14 @@ function isKey([name]: readonly [string, unknown]): boolean {
   return name.toLowerCase() === 'idempotency-key';
 }
 
-function submitOptionsOf(own: JSONObject): Pick<VideoSubmitOptions, 'bodyFormat' | 'onUnknown'> {
+function readSubmitOptions(own: JSONObject): Pick<VideoSubmitOptions, 'bodyFormat' | 'onUnknown'> {
   return {
-    bodyFormat: wordOf(own, 'bodyFormat', ['form', 'json']),
-    onUnknown: wordOf(own, 'onUnknown', ['fail', 'resubmit', 'settle']),
+    bodyFormat: readEnum(own, 'bodyFormat', ['form', 'json']),
+    onUnknown: readEnum(own, 'onUnknown', ['fail', 'resubmit', 'settle']),
   };
 }
 
-/** Submits one video, and hands over its handle. */
+/** Submits one video and reports its handle. */
 function submit(
   client: Gateway,
   params: VideoCreateParams,
@@ -118,14 +118,14 @@ function submit(
 ): Promise<Response> {
   const signal = options.signal ?? undefined;
   const failed = { client, operation: 'videos.create', signal } as const;
-  return calling(failed, async () => {
+  return convertErrors(failed, async () => {
     const { data, response } = await client.videos.create(params, options).withResponse();
     const { ref } = data;
     refs.push(ref);
     try {
       await onSubmitted?.(ref);
     } catch (cause) {
-      const message = `The video was submitted as ${ref.id}, but onSubmitted failed: ${messageOf(cause)}`;
+      const message = `The video was submitted as ${ref.id}, but onSubmitted failed: ${errorMessage(cause)}`;
       const waited = { ref, lastStatus: undefined, elapsed: 0, polls: 0 };
       const advice = 'It is paid for; its status is asked for with error.ref.';
       throw new VideoWaitError(message, {
@@ -140,7 +140,7 @@ function submit(
   });
 }
 
-function warningsOf(options: StartOptions): SharedV4Warning[] {
+function createWarnings(options: StartOptions): SharedV4Warning[] {
   const metadata = `Models that know it take it in providerOptions.${providerName}.metadata.`;
   const names = ['aspectRatio', 'fps', 'seed', 'generateAudio'] as const;
   const warnings = names
@@ -153,10 +153,10 @@ function warningsOf(options: StartOptions): SharedV4Warning[] {
   return warnings;
 }
 
-/** The models that read a reference image as text in `image`; others read `input_reference`. */
+/** Models that read a reference image from `image`, as text; others read `input_reference`. */
 const readsImage = /kling|vidu|jimeng|wan/i;
 
-function paramsOf(
+function toVideoParams(
   model: string,
   { prompt = '', duration, resolution, image, inputReferences = [] }: CallOptions,
   warnings: SharedV4Warning[],
@@ -164,7 +164,7 @@ function paramsOf(
   const params: VideoCreateParams = { model, prompt, seconds: duration, size: resolution };
   const field = readsImage.test(model) ? 'image' : 'input_reference';
   if (image !== undefined) {
-    params[field] = field === 'image' ? textOf(image) : inputOf(image);
+    params[field] = field === 'image' ? textOf(image) : toInputReference(image);
     warnings.push(reference('image', field));
   }
   if (inputReferences.length > 0) {
@@ -174,7 +174,7 @@ function paramsOf(
   return params;
 }
 
-/** Gateways drop a reference that the model does not read, and charge for the video without it. */
+/** Creates a warning, because gateways drop a reference that the model does not read but still bill for the video. */
 function reference(feature: string, field: string): SharedV4Warning {
   const details = `Sent as ${field}. A model that reads another field ignores it; that one can be given in providerOptions.${providerName}.`;
   return { type: 'compatibility', feature, details };
@@ -184,6 +184,6 @@ function textOf(file: VideoFile): string {
   return file.type === 'url' ? file.url : dataURL(file.data, file.mediaType);
 }
 
-function inputOf(file: VideoFile): Uploadable | string {
-  return file.type === 'url' ? file.url : { data: bytesOf(file.data), type: file.mediaType };
+function toInputReference(file: VideoFile): Uploadable | string {
+  return file.type === 'url' ? file.url : { data: toBytes(file.data), type: file.mediaType };
 }

@@ -17,26 +17,26 @@ import {
   type VideoTaskRef,
   type VideoWaitState,
 } from '../index.ts';
-import { isAbort, messageOf, toAISDKError } from './errors.ts';
+import { isAbort, errorMessage, toAISDKError } from './errors.ts';
 import { providerName } from './options.ts';
 import type { VideoSettings } from './video-start.ts';
 
-/** What is remembered of tasks between two questions, by their ids. */
+/** State of tasks between polls, by task id. */
 export type VideoWaits = Map<string, VideoWaitState>;
 
-/** How many tasks are remembered; a question about a forgotten one only begins anew. */
-const mostWaits = 1000;
+/** Maximum number of tasks to remember. Polling a forgotten task starts a new wait. */
+const maxWaits = 1000;
 
 type StatusOptions = Parameters<NonNullable<VideoModelV4['doStatus']>>[0];
 
-/** How a task stands. */
-type Standing =
+/** The status of a task. */
+type TaskStatus =
   | { readonly status: 'pending'; readonly details: JSONObject }
   | { readonly status: 'completed'; readonly task: VideoTask }
   | { readonly status: 'failed'; readonly error: VideoFailedError };
 
-/** Asks for tasks, each once. */
-class Question {
+/** Polls tasks, each once. */
+class Poller {
   readonly #client: Gateway;
   readonly #settings: VideoSettings;
   readonly #waits: VideoWaits;
@@ -52,10 +52,10 @@ class Question {
   }
 
   /**
-   * How a task stands. Only what cannot pass throws: one failed question ends `generateVideo`, and what
-   * passes is a task that goes on.
+   * Polls a task. Throws only permanent errors, because any error ends `generateVideo`; after a transient
+   * one the task is still pending.
    */
-  async ask(ref: VideoTaskRef): Promise<Standing> {
+  async ask(ref: VideoTaskRef): Promise<TaskStatus> {
     const { state, next, task, pollError } = await this.#step(ref);
     if ('video' in next) {
       await this.#end(ref, 'completed');
@@ -68,13 +68,13 @@ class Question {
     }
     this.#remember(ref, state);
     const { status = 'queued', progress } = task ?? state;
-    const problem = pollError === undefined ? {} : { problem: messageOf(pollError) };
+    const problem = pollError === undefined ? {} : { problem: errorMessage(pollError) };
     return { status: 'pending', details: { id: ref.id, status, progress, ...problem } };
   }
 
-  /** One poll; and another when it tells of a failure, as a single one may err. */
+  /** Polls once, and again if the task seems to have failed, because a single poll may be wrong. */
   async #step(ref: VideoTaskRef) {
-    // The AI SDK says how long is waited, and how many failed polls that may hold.
+    // The AI SDK limits the time to wait, and with it the number of failed polls.
     const options = { ...this.#request, timeout: null, maxConsecutiveErrors: 1000 };
     const first = await this.#client.videos.step(ref, this.#waits.get(ref.id), options);
     if (first.state.status !== 'failed' || !('delayMs' in first.next)) return first;
@@ -86,7 +86,7 @@ class Question {
     this.#waits.delete(ref.id);
     this.#waits.set(ref.id, state);
     const [oldest] = this.#waits.keys();
-    if (this.#waits.size > mostWaits && oldest !== undefined) this.#waits.delete(oldest);
+    if (this.#waits.size > maxWaits && oldest !== undefined) this.#waits.delete(oldest);
   }
 
   async #end(ref: VideoTaskRef, end: 'completed' | 'failed'): Promise<void> {
@@ -94,11 +94,11 @@ class Question {
     try {
       if (ref.callId !== undefined) await this.#settings.ledger?.finish(ref.callId, end);
     } catch {
-      // A call that stays accepted is only read again, and never submitted.
+      // A call that stays accepted is only polled again, and never resubmitted.
     }
   }
 
-  /** Downloads a film, several times when it breaks off: it is paid for, and reading it is free. */
+  /** Downloads a video, retrying if the body is cut off: it is paid for, and reading it is free. */
   async download(task: VideoTask): Promise<VideoData> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#client.videos.downloadContent(task, this.#request);
@@ -113,7 +113,7 @@ class Question {
   }
 }
 
-/** Whether asking again later may help. */
+/** Returns whether a later poll may succeed. */
 function passes(error: unknown): boolean {
   if (!APIError.isInstance(error) || isAbort(error)) return false;
   if (ContentExpiredError.isInstance(error)) return false;
@@ -123,7 +123,7 @@ function passes(error: unknown): boolean {
   );
 }
 
-/** Waits, unless it is aborted; the next poll then says so. */
+/** Waits until the time is over or the signal is aborted, which the next poll reports. */
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -137,45 +137,45 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 }
 
-/** How the videos of a call stand; when all of them have ended, they are downloaded. */
-export async function statusOf(
+/** Returns the status of the videos of a call; downloads them once all have ended. */
+export async function pollStatus(
   client: Gateway,
   modelId: string,
   settings: VideoSettings,
   waits: VideoWaits,
   options: StatusOptions,
 ): Promise<StatusResult> {
-  const refs = refsIn(options.operation);
+  const refs = readRefs(options.operation);
   const [first] = refs;
   const response = { timestamp: new Date(), modelId: first?.model ?? modelId, headers: undefined };
-  const question = new Question(client, settings, waits, options);
-  const telling = tellOnAbort(options.abortSignal, first);
-  let asked = first;
+  const poller = new Poller(client, settings, waits, options);
+  const detach = attachRefOnAbort(options.abortSignal, first);
+  let current = first;
   try {
-    const standings: Standing[] = [];
+    const statuses: TaskStatus[] = [];
     for (const ref of refs) {
-      asked = ref;
-      standings.push(await question.ask(ref));
+      current = ref;
+      statuses.push(await poller.ask(ref));
     }
-    const pending = standings.flatMap((one) => (one.status === 'pending' ? [one.details] : []));
-    if (pending.length > 0) return { status: 'pending', ...detailed({ pending }), response };
-    const failures = standings.flatMap((one) => (one.status === 'failed' ? [one.error] : []));
-    const tasks = standings.flatMap((one) => (one.status === 'completed' ? [one.task] : []));
+    const pending = statuses.flatMap((one) => (one.status === 'pending' ? [one.details] : []));
+    if (pending.length > 0) return { status: 'pending', ...withMetadata({ pending }), response };
+    const failures = statuses.flatMap((one) => (one.status === 'failed' ? [one.error] : []));
+    const tasks = statuses.flatMap((one) => (one.status === 'completed' ? [one.task] : []));
     if (tasks.length === 0) {
       const [failure] = failures;
       const error = failure?.message ?? 'The video failed.';
       const details = { failures: failures.map(failureDetails) };
-      return { status: 'error', error, ...detailed(details), response };
+      return { status: 'error', error, ...withMetadata(details), response };
     }
     const videos: VideoData[] = [];
     for (const task of tasks) {
-      asked = task.ref;
+      current = task.ref;
       try {
-        videos.push(await question.download(task));
+        videos.push(await poller.download(task));
       } catch (error) {
         if (!passes(error)) throw error;
-        const problem = { id: task.id, status: 'completed', problem: messageOf(error) };
-        return { status: 'pending', ...detailed({ pending: [problem] }), response };
+        const problem = { id: task.id, status: 'completed', problem: errorMessage(error) };
+        return { status: 'pending', ...withMetadata({ pending: [problem] }), response };
       }
     }
     const warnings = failures.map(({ message }) => ({ type: 'other' as const, message }));
@@ -183,30 +183,33 @@ export async function statusOf(
       status: 'completed',
       videos,
       warnings,
-      ...detailed({ videos: tasks.map(taskDetails) }),
+      ...withMetadata({ videos: tasks.map(taskDetails) }),
       response,
     };
   } catch (error) {
     const failed = { client, operation: 'videos.retrieve', signal: options.abortSignal } as const;
-    throw toAISDKError(error, { ...failed, ref: asked });
+    throw toAISDKError(error, { ...failed, ref: current });
   } finally {
-    telling();
+    detach();
   }
 }
 
 /**
- * The handles of an operation.
+ * Reads the handles of an operation.
  *
- * @throws `InvalidInputError` when it is none
+ * @throws `InvalidInputError` if it is empty or contains an invalid handle
  */
-function refsIn(operation: JSONValue): VideoTaskRef[] {
+function readRefs(operation: JSONValue): VideoTaskRef[] {
   const given: readonly unknown[] = Array.isArray(operation) ? operation : [operation];
   if (given.length === 0) throw new InvalidInputError('operation', 'names no video.');
   return given.map((value) => parseVideoTaskRef(value));
 }
 
-/** The time limit of the AI SDK throws the reason of its signal; it then carries the handle. */
-function tellOnAbort(signal: AbortSignal | undefined, ref: VideoTaskRef | undefined): () => void {
+/** Adds the handle to the abort reason, which the AI SDK throws when its time limit expires. */
+function attachRefOnAbort(
+  signal: AbortSignal | undefined,
+  ref: VideoTaskRef | undefined,
+): () => void {
   const tell = (): void => {
     const reason: unknown = signal?.reason;
     if (!(reason instanceof Error) || 'ref' in reason || !Object.isExtensible(reason)) return;
@@ -216,7 +219,7 @@ function tellOnAbort(signal: AbortSignal | undefined, ref: VideoTaskRef | undefi
   return () => signal?.removeEventListener('abort', tell);
 }
 
-function detailed(details: JSONObject) {
+function withMetadata(details: JSONObject) {
   return { providerMetadata: { [providerName]: details } };
 }
 
