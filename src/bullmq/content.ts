@@ -13,40 +13,40 @@ import {
   checkCallback,
   checkClient,
   isObject,
-  putOff,
+  delayJob,
   type VideoJob,
   type VideoJobResult,
 } from './job.ts';
 
-/** A finished video, handed over while it is being downloaded. */
+/** A finished video during its download. */
 export interface VideoContent<Job extends VideoJob = VideoJob> {
-  /** The film. It fails when the download is cut. Read it to its end. */
+  /** The video. Reading fails if the download is cut off. Read it to the end. */
   readonly stream: ReadableStream<Uint8Array>;
-  /** The answer that the stream is the body of, for its headers. */
+  /** The response that the stream belongs to, for its headers. */
   readonly response: Response;
   readonly ref: VideoTaskRef;
   readonly job: Job;
-  /** Aborted when the job is cancelled. */
+  /** Aborted if the job is cancelled. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** What to do with a finished video. Give one of the two; without, the result is the handle alone. */
+/** What to do with a finished video. Set at most one; without either, the result is only the handle. */
 export interface VideoContentOptions<Job extends VideoJob = VideoJob> {
   /**
-   * Names the file to save the video in. The folder has to exist. A download that breaks off is gone on
-   * with by the next attempt of the job on the same machine; the file is there when it is whole. While
-   * the gateway allows no more downloads, the job is put off.
+   * Returns the path of the file to save the video in. The folder must exist. The next attempt of the job
+   * on the same machine resumes an interrupted download; the file appears once it is complete. While the
+   * gateway's download limit is reached, the job is delayed.
    */
   saveTo?: ((job: Job) => string) | undefined;
   /**
-   * Takes the video as a stream, to put it into a store of yours, and is awaited. What it gives becomes
-   * `delivered` of the result, so it has to be JSON. A worker that dies runs it again: give the object
-   * in the store a name that is made of the job's.
+   * Called and awaited with the video as a stream, for example to upload it to a store. The result becomes
+   * `delivered` of the job's result, so it must be JSON. It runs again if a worker dies: derive the name of
+   * the object in the store from the job.
    */
   deliver?: ((content: VideoContent<Job>) => unknown) | undefined;
 }
 
-/** Checks what is to be done with videos. */
+/** Checks the options for finished videos. */
 export function checkContent<Job extends VideoJob>(options: VideoContentOptions<Job>): void {
   const { saveTo, deliver } = options;
   checkCallback('saveTo', saveTo);
@@ -55,7 +55,7 @@ export function checkContent<Job extends VideoJob>(options: VideoContentOptions<
   check(isOne, 'deliver', 'cannot be used with saveTo; give one of the two.');
 }
 
-/** Of whom a video is taken, and for which run of a job. */
+/** The client and job of a download. */
 export interface ContentRun<Job extends VideoJob> {
   readonly client: Gateway;
   readonly job: Job;
@@ -64,33 +64,33 @@ export interface ContentRun<Job extends VideoJob> {
 }
 
 /**
- * Does with a finished video what was asked for. What the client would wait for, the job waits for: a
- * worker is not held by it.
+ * Saves or delivers a finished video. Delays the job where the client would wait, so that no worker is
+ * blocked.
  *
- * @throws `DelayedError` when the gateway allows no more downloads for now
+ * @throws `DelayedError` if the gateway's download limit is reached
  */
-export async function takeContent<Job extends VideoJob>(
+export async function processContent<Job extends VideoJob>(
   run: ContentRun<Job>,
   video: VideoTaskLike,
   ref: VideoTaskRef,
   options: VideoContentOptions<Job>,
 ): Promise<VideoJobResult> {
   try {
-    return await take(run, video, ref, options);
+    return await processVideo(run, video, ref, options);
   } catch (error) {
     if (RateLimitError.isInstance(error)) {
       const seconds = Number(error.headers?.get('retry-after') ?? Number.NaN);
-      // Gateways count by the minute, and mostly do not say when it is over.
+      // Gateways limit downloads per minute, and mostly do not send Retry-After.
       const pause = seconds > 0 ? seconds * 1_000 : 10_000 + Math.random() * 50_000;
-      throw await putOff(run.job, run.token, pause);
+      throw await delayJob(run.job, run.token, pause);
     }
-    // The file of a completed task comes late at times, so these are left to the attempts of the job.
+    // The file of a completed task may appear late, so leave these errors to the attempts of the job.
     const isLate = APIError.isInstance(error) && (error.status === 404 || error.status === 502);
     throw isLate ? new Error(error.message, { cause: error }) : error;
   }
 }
 
-async function take<Job extends VideoJob>(
+async function processVideo<Job extends VideoJob>(
   { client, job, signal }: ContentRun<Job>,
   video: VideoTaskLike,
   ref: VideoTaskRef,
@@ -108,7 +108,7 @@ async function take<Job extends VideoJob>(
   try {
     return { ref, delivered: await deliver({ stream, response, ref, job, signal }) };
   } finally {
-    // Of one that was not read to its end; its reader may still have it.
+    // Cancel the stream unless it was read to the end; a reader may still hold it.
     if (!stream.locked) await stream.cancel().catch(() => {});
   }
 }
@@ -117,13 +117,13 @@ async function take<Job extends VideoJob>(
 export type VideoDownloaderOptions<Job extends VideoJob = VideoJob> = VideoContentOptions<Job>;
 
 /**
- * Makes the processor of a second queue, which only downloads, so that downloads have a limit of their
- * own: gateways allow so many a minute (often ten), over all machines.
+ * Creates the processor of a second queue that only downloads, so that downloads have their own limit:
+ * gateways limit them per minute (often ten), across all machines.
  *
- * Its jobs are the parents of those that make the videos, in a flow of BullMQ. A job may also hold
- * `{ ref }`. Only reads, so it costs nothing and may be repeated.
+ * Its jobs are the parents of the jobs that create the videos, in a flow of BullMQ. A job may also
+ * contain `{ ref }`. Only sends reads, so it is free and may be repeated.
  *
- * @throws `InvalidInputError` at once, when neither `saveTo` nor `deliver` is given
+ * @throws `InvalidInputError` immediately, if neither `saveTo` nor `deliver` is set
  *
  * @example
  * new Worker('downloads', videoDownloader(client, { saveTo: (job) => `films/${job.id}.mp4` }), {
@@ -144,16 +144,16 @@ export function videoDownloader<Job extends VideoJob = VideoJob>(
   return async (job, token, signal) => {
     try {
       const ref = await findRef(job);
-      // Some gateways give the film with the task, and not as its content.
+      // Some gateways return the video with the task instead of as its content.
       const video = await client.videos.retrieve(ref, { signal });
-      return await takeContent({ client, job, token, signal }, video, ref, options);
+      return await processContent({ client, job, token, signal }, video, ref, options);
     } catch (error) {
       throw toJobError(error);
     }
   };
 }
 
-/** The handle that a job holds, or that its child has given. */
+/** Returns the handle from the job or from its child. */
 async function findRef(job: VideoJob): Promise<VideoTaskRef> {
   if (job.data?.ref !== undefined) return parseVideoTaskRef(job.data.ref);
   const results = Object.values((await job.getChildrenValues?.()) ?? {});

@@ -10,56 +10,56 @@ import {
 } from '../index.ts';
 
 /*
- * BullMQ recognises its errors by their names too, and jobs are used by their shape. So nothing of it is
- * imported: it makes no difference whether it was installed as modules or as CommonJS, or twice.
+ * BullMQ also identifies its errors by name, and jobs are typed by their shape. Nothing of BullMQ is
+ * imported, so it may be installed as ES modules, as CommonJS, or twice.
  */
 
-/** What a video is made from, as far as JSON can hold it: references are URLs or data URLs as text. */
+/** Parameters of a video as JSON: references are URLs or data URLs. */
 export type VideoJobParams = Omit<VideoCreateParams, 'input_reference' | 'image' | 'images'> & {
   input_reference?: string | VideoImageReference | undefined;
   image?: string | undefined;
   images?: readonly string[] | undefined;
 };
 
-/** What a job holds. Plain JSON; fields of your own are kept. */
+/** Data of a job. Plain JSON; additional fields are kept. */
 export interface VideoJobData {
-  /** What to make: the parameters of `videos.create()`, or of `videos.remix()` with `remixOf`. */
+  /** Parameters of `videos.create()`, or of `videos.remix()` if `remixOf` is set. */
   params?: VideoJobParams | { prompt: string } | undefined;
-  /** The video to remix: its id or its handle. */
+  /** The id or handle of the video to remix. */
   remixOf?: string | VideoTaskRef | undefined;
-  /** The handle of the task, once it was submitted. A job that is added with one only waits for it. */
+  /** The handle of the task, once submitted. A job added with a handle only waits for it. */
   ref?: VideoTaskRef | undefined;
-  /** What the last poll has left. */
+  /** State of the wait after the last poll. */
   state?: VideoWaitState | undefined;
-  /** Since when nobody knows whether it was submitted, in milliseconds since 1970. */
+  /** When the outcome of the submission became unknown, in milliseconds since 1970. */
   unknownSince?: number | undefined;
 }
 
-/** What `job.progress` is: how the task stands, by the last poll that brought something new. */
+/** Value of `job.progress`: the status of the task at the last poll that saw a change. */
 export interface VideoJobProgress {
   readonly status: VideoStatus;
-  /** The gateway's own word, when it sent one. */
+  /** The gateway's own status, if it sent one. */
   readonly rawStatus?: string | undefined;
-  /** 0 to 100, where the gateway says it. */
+  /** 0 to 100, if the gateway reports it. */
   readonly progress?: number | undefined;
-  /** Polls that were made. */
+  /** Number of polls. */
   readonly polls: number;
-  /** Milliseconds waited. */
+  /** Time waited, in milliseconds. */
   readonly elapsed: number;
 }
 
-/** What `job.returnvalue` is. */
+/** Value of `job.returnvalue`. */
 export interface VideoJobResult {
   readonly ref: VideoTaskRef;
-  /** The file, with `saveTo`. */
+  /** Path of the file, with `saveTo`. */
   readonly path?: string | undefined;
-  /** Its length in bytes. */
+  /** Size of the file in bytes. */
   readonly bytes?: number | undefined;
-  /** What `deliver` gave. */
+  /** Result of `deliver`. */
   readonly delivered?: unknown;
 }
 
-/** What is used of a job of BullMQ. */
+/** The properties of a BullMQ job that the processor uses. */
 export interface VideoJob {
   readonly id?: string | undefined;
   readonly queueName: string;
@@ -68,24 +68,24 @@ export interface VideoJob {
   updateData(data: VideoJobData): Promise<void>;
   updateProgress(progress: VideoJobProgress): Promise<void>;
   moveToDelayed(timestamp: number, token?: string): Promise<void>;
-  /** Jobs of sandboxed processors have none of these. */
+  /** Missing in jobs of sandboxed processors. */
   extendLock?(token: string, duration: number): Promise<number>;
   retry?(state?: 'failed'): Promise<void>;
   getChildrenValues?(): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Tells the worker that the job is not over: it was put off, or another worker has it. */
+/** Signals the worker that the job is not finished: it was delayed, or another worker has it. */
 export class DelayedError extends Error {
   override readonly name = 'DelayedError';
 }
 
-/** Fails the job, whatever attempts it has left. Its `cause` is the error of the client. */
+/** Fails the job regardless of its remaining attempts. `cause` is the error of the client. */
 export class UnrecoverableError extends Error {
   override readonly name = 'UnrecoverableError';
 }
 
-/** Puts a job off. Gives what its run then has to throw. */
-export async function putOff(
+/** Delays a job. Returns the error that its run must throw. */
+export async function delayJob(
   job: VideoJob,
   token: string | undefined,
   milliseconds: number,
@@ -94,35 +94,35 @@ export async function putOff(
   return new DelayedError('The job goes on later.');
 }
 
-/** Whether `value` is an object and not a list. */
+/** Returns whether a value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws `InvalidInputError` unless it holds */
+/** @throws `InvalidInputError` unless `holds` is true */
 export function check(holds: boolean, field: string, problem: string): asserts holds {
   if (!holds) throw new InvalidInputError(field, problem);
 }
 
-/** @throws `InvalidInputError` unless it is a number of milliseconds */
+/** @throws `InvalidInputError` unless the value is a number of milliseconds */
 export function checkMilliseconds(field: string, value: unknown, smallest = 0): number {
   const isGood = typeof value === 'number' && value >= smallest && value <= 2_147_483_647;
   check(isGood, field, `must be milliseconds from ${smallest} to 2147483647.`);
   return value;
 }
 
-/** @throws `InvalidInputError` unless it is a function or left out */
+/** @throws `InvalidInputError` unless the value is a function or `undefined` */
 export function checkCallback(field: string, value: unknown): void {
   check(value === undefined || typeof value === 'function', field, 'must be a function.');
 }
 
-/** @throws `InvalidInputError` unless it can make videos */
+/** @throws `InvalidInputError` unless the client can create videos */
 export function checkClient(client: { readonly videos?: { readonly create?: unknown } }): void {
   check(typeof client?.videos?.create === 'function', 'client', 'must be a Gateway.');
 }
 
-/** The handle that an error carries, when it is of a task that was submitted. */
-export function refOf(error: unknown): VideoTaskRef | undefined {
+/** Returns the handle in an error about a submitted task. */
+export function errorRef(error: unknown): VideoTaskRef | undefined {
   if (!GatewayError.isInstance(error) || !('ref' in error)) return undefined;
   return isObject(error.ref) ? parseVideoTaskRef(error.ref) : undefined;
 }

@@ -2,7 +2,7 @@ import type { SubmitLedger, VideoCreateAndWaitOptions, VideoUpdate } from '../in
 import type { VideoContentOptions } from './content.ts';
 import type { VideoJob } from './job.ts';
 
-/** Options of a processor. Those of a wait and of requests hold for all its jobs. */
+/** Options of a processor. Options for waits and requests apply to all its jobs. */
 export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
   extends
     Omit<
@@ -11,19 +11,19 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
     >,
     VideoContentOptions<Job> {
   /**
-   * Where submissions are written down before they are sent: the only thing that keeps two workers from
-   * submitting the same video. All workers of a queue need the same one, on a server or on a shared disk.
+   * Records submissions before they are sent, which is the only protection against two workers submitting
+   * the same video. All workers of a queue must share it, on a server or on a shared disk.
    */
   ledger: SubmitLedger;
   /**
-   * Under which id the ledger keeps the video of a job: the same whenever the job is run, and of no
-   * other job of any queue that shares the ledger.
+   * Returns the id of a job's video in the ledger: the same for every run of the job, and unique among the
+   * jobs of all queues that share the ledger.
    * @defaultValue the name of the queue and the id of the job, as in `videos:order-17`
    */
   callId?: ((job: Job) => string) | undefined;
   /**
-   * How long a worker that fell silent while it submitted may still come back with the answer, in
-   * milliseconds, before the job fails because nobody knows whether its video was made. 0 and more.
+   * How long to wait for the result of a worker that stopped responding during a submission, in
+   * milliseconds, before the job fails with an unknown outcome. 0 or more.
    * @defaultValue 120000
    */
   unknownGrace?: number | undefined;
@@ -32,6 +32,6 @@ export interface VideoProcessorOptions<Job extends VideoJob = VideoJob>
    * @defaultValue 30000
    */
   lockDuration?: number | undefined;
-  /** Called when something has changed, after the same was put into `job.progress`, and awaited. */
+  /** Called and awaited when the task has changed, after `job.progress` was updated. */
   onUpdate?: ((update: VideoUpdate, job: Job) => void | Promise<void>) | undefined;
 }

@@ -13,7 +13,7 @@ import {
 import type { VideoProcessorOptions } from './options.ts';
 import { VideoJobRun } from './run.ts';
 
-/** A processor, as `new Worker()` of BullMQ takes it. Each call is a submission or a poll. */
+/** A processor for BullMQ's `new Worker()`. Each call submits or polls. */
 export type VideoProcessor<Job extends VideoJob = VideoJob> = (
   job: Job,
   token?: string,
@@ -21,22 +21,22 @@ export type VideoProcessor<Job extends VideoJob = VideoJob> = (
 ) => Promise<VideoJobResult>;
 
 /**
- * Makes the processor of a BullMQ queue whose jobs are videos: it submits each once, whatever happens to
- * the workers, and puts the job off between two polls, so that no process is held open by a video.
+ * Creates the processor of a BullMQ queue that makes videos. It submits each video once, even if workers
+ * crash, and delays the job between polls, so that no process is blocked by a video.
  *
- * Consumes credit, once for each job. A job holds `{ params }` (see `videoJob`); its handle and the state
- * of its wait are added to it. Failures that pass are left to BullMQ's attempts, which submit again only
- * what provably was not submitted. Failures that stay fail the job at once, by an `UnrecoverableError`
- * whose `cause` tells more. `job.retry()` goes on with the task that there is: after a time-out, and when
- * a worker has come back with an answer too late.
+ * Consumes credit, once per job. A job contains `{ params }` (see `videoJob`); the handle and the state of
+ * the wait are added to it. Transient failures are left to BullMQ's attempts, which resubmit only if
+ * nothing was submitted. Permanent failures fail the job immediately with an `UnrecoverableError`, whose
+ * `cause` has the details. `job.retry()` continues with the existing task: after a timeout, and if a
+ * worker's result arrived too late.
  *
- * Cancelling a job breaks off a poll or a download, which the next attempt makes again; to stop for good,
- * remove the job. A submission is not broken off, as nobody would know its outcome.
+ * Cancelling a job aborts a poll or a download, which the next attempt repeats; to stop for good, remove
+ * the job. A submission is not aborted, because its outcome would be unknown.
  *
- * Use it with `videoQueueOptions()`: BullMQ's own defaults fail jobs whose videos are paid for. It
- * makes no difference whether the queue is on Redis or on PostgreSQL.
+ * Use it with `videoQueueOptions()`: BullMQ's own defaults fail jobs whose videos are paid for. The
+ * queue may be on Redis or on PostgreSQL.
  *
- * @throws `InvalidInputError` at once, when an option cannot work or there is no ledger
+ * @throws `InvalidInputError` immediately, if an option is invalid or the ledger is missing
  *
  * @example
  * const { queue, worker } = videoQueueOptions();
@@ -59,10 +59,10 @@ export function videoProcessor<Job extends VideoJob = VideoJob>(
   checkMilliseconds('unknownGrace', options.unknownGrace ?? 0);
   checkMilliseconds('lockDuration', options.lockDuration ?? 1_000, 1_000);
   let checked: Promise<void> | undefined;
-  // BullMQ gives the signal to processors that declare three parameters.
+  // BullMQ passes the signal only to processors that declare three parameters.
   return async (job, token, signal) => {
     checked ??= checkWait(client, options);
-    // Not for the job to fail of: with right options it will go well.
+    // Thrown unconverted, so that the job is retried: it succeeds once the options are fixed.
     await checked;
     try {
       const problem = 'is missing; give the processor to a Worker of BullMQ, which passes it.';
@@ -84,7 +84,7 @@ function checkLedger(ledger: unknown): void {
   }
 }
 
-/** Has the client check the options of a wait before anything is submitted. Waits for nothing. */
+/** Lets the client check the wait options before anything is submitted. Does not wait for a task. */
 async function checkWait<Job extends VideoJob>(
   client: Gateway,
   options: VideoProcessorOptions<Job>,

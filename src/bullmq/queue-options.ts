@@ -1,37 +1,36 @@
 import { check, checkMilliseconds } from './job.ts';
 
-/** What the defaults of a queue depend on. */
+/** Settings of `videoQueueOptions()`. */
 export interface VideoQueueSettings {
   /**
-   * How many jobs a worker has at the same time. A job that waits for its video takes no place: one that
-   * is polled takes it for the length of a request. 1 to 10000.
+   * Maximum number of concurrent jobs per worker. A job that waits for its video does not count; a poll
+   * counts for the duration of its request. 1 to 10000.
    * @defaultValue 50
    */
   concurrency?: number | undefined;
   /**
-   * How many submissions, polls and downloads may begin in a second, over all workers of the queue;
-   * below 1 for a pause between two. All workers of a queue have to be given the same. 0.0001 to 100000.
+   * Maximum rate of submissions, polls and downloads per second, across all workers of the queue; below 1
+   * for a pause between two. All workers of a queue need the same value. 0.0001 to 100000.
    * @defaultValue no limit
    */
   maxPerSecond?: number | undefined;
   /**
-   * How long a worker may be silent before its job is given to another, in milliseconds. Give
-   * `videoProcessor` the same. 1000 to 3600000.
+   * How long a worker may be unresponsive before its job goes to another one, in milliseconds. Pass the
+   * same value to `videoProcessor`. 1000 to 3600000.
    * @defaultValue 30000
    */
   lockDuration?: number | undefined;
   /**
-   * How long the ledger remembers a call, in milliseconds. Jobs are then forgotten earlier, as a failed
-   * job that is tried again after its ledger has forgotten it is submitted again. 3600000 (one hour) and
-   * more.
-   * @defaultValue for ever
+   * How long the ledger remembers a call, in milliseconds. Jobs are removed earlier, because a failed job
+   * that is retried after its ledger entry has expired is submitted again. 3600000 (one hour) or more.
+   * @defaultValue forever
    */
   ledgerLife?: number | undefined;
 }
 
-/** Options of BullMQ for a queue of videos. */
+/** BullMQ options for a queue of videos. */
 export interface VideoQueueOptions {
-  /** For `new Queue()`. Jobs of a flow take `defaultJobOptions` by the option `queuesOptions`. */
+  /** For `new Queue()`. For flows, pass `defaultJobOptions` with the option `queuesOptions`. */
   queue: {
     defaultJobOptions: {
       attempts: number;
@@ -54,18 +53,17 @@ export interface VideoQueueOptions {
 const day = 86_400;
 
 /**
- * The options of BullMQ that suit videos. Spread them into those of your queue and of your workers.
+ * Returns BullMQ options for videos. Spread them into the options of your queue and workers.
  *
- * - A job is tried ten times within about a quarter of an hour, with growing pauses. A poll is no
- *   attempt: only what fails is.
- * - A job may lose its worker a thousand times. BullMQ counts that over the whole life of a job, and
- *   fails it at the second time by default, though its video is paid for.
- * - Completed jobs are kept for 7 days, failed ones for 30: with a ledger that forgets, half as long as
- *   it remembers at most.
+ * - A job has ten attempts within about a quarter of an hour, with exponential backoff. Only failures
+ *   count as attempts, not polls.
+ * - A job may stall a thousand times. BullMQ counts stalls over the whole life of a job, and by default
+ *   fails it at the second one, although its video is paid for.
+ * - Completed jobs are kept for 7 days, failed ones for 30; with `ledgerLife`, for at most half of it.
  *
  * Leave `maxStartedAttempts` unset: each poll starts the job.
  *
- * @throws `InvalidInputError` naming the setting that cannot work
+ * @throws `InvalidInputError` naming the invalid setting
  *
  * @example
  * const { queue, worker } = videoQueueOptions({ maxPerSecond: 20 });
@@ -100,13 +98,13 @@ export function videoQueueOptions(settings: VideoQueueSettings = {}): VideoQueue
       lockDuration,
       stalledInterval: lockDuration,
       maxStalledCount: 1_000,
-      ...(maxPerSecond === undefined ? {} : { limiter: limiterOf(maxPerSecond) }),
+      ...(maxPerSecond === undefined ? {} : { limiter: toLimiter(maxPerSecond) }),
     },
   };
 }
 
-/** A rate as BullMQ wants it: whole jobs in milliseconds. */
-function limiterOf(perSecond: number): { max: number; duration: number } {
+/** Converts a rate to BullMQ's format: an integer number of jobs per milliseconds. */
+function toLimiter(perSecond: number): { max: number; duration: number } {
   const isRate = typeof perSecond === 'number' && perSecond >= 0.0001 && perSecond <= 100_000;
   check(isRate, 'maxPerSecond', 'must be a number from 0.0001 to 100000.');
   if (perSecond < 1) return { max: 1, duration: Math.ceil(1_000 / perSecond) };

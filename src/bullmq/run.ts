@@ -11,13 +11,13 @@ import {
   type VideoTaskRef,
   type VideoUpdate,
 } from '../index.ts';
-import { takeContent } from './content.ts';
+import { processContent } from './content.ts';
 import { isFinal } from './failures.ts';
 import {
   check,
   DelayedError,
-  putOff,
-  refOf,
+  delayJob,
+  errorRef,
   UnrecoverableError,
   type VideoJob,
   type VideoJobData,
@@ -25,23 +25,23 @@ import {
 } from './job.ts';
 import type { VideoProcessorOptions } from './options.ts';
 
-/** How soon to look again for what another worker is doing, in milliseconds. */
-const lookAgainMs = 5_000;
+/** Delay before checking again on a submission by another worker, in milliseconds. */
+const recheckMs = 5_000;
 
-/** How long the ledger is given for what can be told again, in milliseconds. */
-const tellMs = 5_000;
+/** Time limit for ledger updates that may be repeated, in milliseconds. */
+const ledgerTimeoutMs = 5_000;
 
-/** One run of a job: it submits the video, or polls its task once. */
+/** One run of a job, which submits the video or polls its task once. */
 export class VideoJobRun<Job extends VideoJob> {
   readonly #client: Gateway;
   readonly #options: VideoProcessorOptions<Job>;
   readonly #job: Job;
-  /** By what BullMQ knows that this run has the job. */
+  /** Identifies this run's lock on the job. */
   readonly #token: string;
   readonly #signal: AbortSignal | undefined;
   readonly #callId: string;
 
-  /** @throws `InvalidInputError` when the job does not hold what it needs */
+  /** @throws `InvalidInputError` if the job's data is incomplete */
   constructor(
     client: Gateway,
     options: VideoProcessorOptions<Job>,
@@ -65,9 +65,9 @@ export class VideoJobRun<Job extends VideoJob> {
   }
 
   /**
-   * Takes the job one step further.
+   * Runs the next step of the job.
    *
-   * @throws `DelayedError` when it goes on later, and whatever ends it
+   * @throws `DelayedError` if the job continues later, or the error that ends it
    */
   async run(): Promise<VideoJobResult> {
     if (this.#signal?.aborted === true) {
@@ -86,19 +86,19 @@ export class VideoJobRun<Job extends VideoJob> {
       check(typeof id === 'string' && id !== '', 'job.id', 'is missing; give the job an id.');
       return `${queueName}:${id}`;
     }
-    const given: unknown = callId(this.#job);
-    const isText = typeof given === 'string' && given.trim() !== '';
+    const jobCallId: unknown = callId(this.#job);
+    const isText = typeof jobCallId === 'string' && jobCallId.trim() !== '';
     check(isText, 'callId', 'gave no text; give an id that is the same at every run of the job.');
-    return given;
+    return jobCallId;
   }
 
-  /** Submits the video, or finds the task that was made of it before. */
+  /** Submits the video, or finds its existing task. */
   async #submit(): Promise<never> {
     const { ledger, onUnknown, bodyFormat, extraBody } = this.#options;
     const { headers, query, fetchOptions, maxRetries, validation } = this.#options;
-    const own = { ledger, callId: this.#callId, onUnknown, bodyFormat, extraBody };
-    // Without the signal: of a submission that is broken off nobody knows the outcome.
-    const options = { ...own, headers, query, fetchOptions, maxRetries, validation };
+    const submission = { ledger, callId: this.#callId, onUnknown, bodyFormat, extraBody };
+    // Without the signal: the outcome of an aborted submission would be unknown.
+    const options = { ...submission, headers, query, fetchOptions, maxRetries, validation };
     const { params, remixOf } = this.#job.data;
     const { videos } = this.#client;
     let task: VideoTask;
@@ -107,22 +107,22 @@ export class VideoJobRun<Job extends VideoJob> {
         ? videos.create({ model: '', prompt: '', ...params }, options)
         : videos.remix(remixOf, { prompt: '', ...params }, options));
     } catch (error) {
-      const ref = refOf(error);
-      if (ref === undefined) return this.#begin(await this.#lookUp(error), true);
-      // The answer was refused, or the ledger failed to note the task: it is paid for all the same.
-      const isNoted = await this.#tell(() => ledger.accept(this.#callId, ref));
-      return this.#begin(ref, isNoted);
+      const ref = errorRef(error);
+      if (ref === undefined) return this.#delayFirstPoll(await this.#lookUp(error), true);
+      // The response was invalid, or the ledger failed to record the task: it is paid for regardless.
+      const isRecorded = await this.#updateLedger(() => ledger.accept(this.#callId, ref));
+      return this.#delayFirstPoll(ref, isRecorded);
     }
-    return this.#begin(task.ref, true);
+    return this.#delayFirstPoll(task.ref, true);
   }
 
   /**
-   * Looks for the task of a submission that did not go well.
+   * Looks for the task of a failed submission.
    *
-   * @throws the error, when there is none
+   * @throws `error` if there is no task
    */
   async #lookUp(error: unknown): Promise<VideoTaskRef> {
-    // Of bad input there may be the task of another call, and a ledger that fails fails again.
+    // For invalid input the entry may belong to another call, and a failing ledger would fail again.
     if (InvalidInputError.isInstance(error) || LedgerError.isInstance(error)) throw error;
     const entry = await this.#options.ledger.entry(this.#callId);
     const [ref] = entry?.refs ?? [];
@@ -130,32 +130,32 @@ export class VideoJobRun<Job extends VideoJob> {
     const isUnknown = !GatewayError.isInstance(error) || error.outcome === 'unknown';
     if (!isUnknown) throw error;
     const isUnderWay = VideoSubmitUnknownError.isInstance(error) && error.isUnderWay;
-    // Given back meanwhile, as nothing was sent.
-    if (isUnderWay || entry === undefined) throw await this.#delay(lookAgainMs);
+    // A missing entry means that the claim was released because nothing was sent.
+    if (isUnderWay || entry === undefined) throw await this.#delay(recheckMs);
     const { unknownGrace = 120_000 } = this.#options;
     const { unknownSince = Date.now() } = this.#job.data;
     const waited = Date.now() - unknownSince;
     if (entry.status === 'submitting' && waited < unknownGrace) {
       await this.#checkLock();
       await this.#write({ unknownSince });
-      throw await this.#delay(Math.min(lookAgainMs, unknownGrace - waited));
+      throw await this.#delay(Math.min(recheckMs, unknownGrace - waited));
     }
-    const said = error instanceof Error ? error.message : String(error);
-    const message = `${said} Should the task become known to the ledger as call ${this.#callId}, job.retry() goes on with it.`;
+    const problem = error instanceof Error ? error.message : String(error);
+    const message = `${problem} Should the task become known to the ledger as call ${this.#callId}, job.retry() goes on with it.`;
     throw new UnrecoverableError(message, { cause: error });
   }
 
   /**
-   * Puts off the first poll of a task.
+   * Delays the job until the first poll of its task.
    *
-   * @param isNoted - Whether the ledger knows it.
+   * @param isRecorded - `true` if the ledger has recorded the task.
    */
-  async #begin(ref: VideoTaskRef, isNoted: boolean): Promise<never> {
+  async #delayFirstPoll(ref: VideoTaskRef, isRecorded: boolean): Promise<never> {
     const hasLock = await this.#hasLock();
-    // Of a task that the ledger does not know, the job is the only place to be found in.
-    if (hasLock || !isNoted) await this.#write({ ref, unknownSince: undefined });
+    // If the ledger has not recorded the task, the job is the only place to store it.
+    if (hasLock || !isRecorded) await this.#write({ ref, unknownSince: undefined });
     if (!hasLock) {
-      // While this worker slept, another one may have given the job up.
+      // While this worker was suspended, another one may have failed the job.
       await this.#job.retry?.('failed').catch(() => {});
       throw lockLost();
     }
@@ -179,59 +179,59 @@ export class VideoJobRun<Job extends VideoJob> {
       throw await this.#delay(next.delayMs);
     }
     if ('error' in next) {
-      if (VideoFailedError.isInstance(next.error)) await this.#note(ref, 'failed');
-      // Tried again by hand, the wait begins anew.
+      if (VideoFailedError.isInstance(next.error)) await this.#recordEnd(ref, 'failed');
+      // If it is retried manually, the wait starts over.
       else if (isFinal(next.error)) await this.#write({ ref, state: undefined });
       throw next.error;
     }
-    await this.#note(ref, 'completed');
+    await this.#recordEnd(ref, 'completed');
     const run = { client: this.#client, job: this.#job, token: this.#token, signal: this.#signal };
-    return takeContent(run, next.video, ref, this.#options);
+    return processContent(run, next.video, ref, this.#options);
   }
 
-  /** Shows how the task stands. */
+  /** Reports the status of the task. */
   async #report(update: VideoUpdate): Promise<void> {
     const { status, rawStatus, progress, polls, elapsed } = update;
     await this.#job.updateProgress({ status, rawStatus, progress, polls, elapsed });
     await this.#options.onUpdate?.(update, this.#job);
   }
 
-  /** Tells the ledger how the task ended, and which it was, should it have missed that. */
-  async #note(ref: VideoTaskRef, end: SubmitEnd): Promise<void> {
+  /** Records the end of the task in the ledger, and the task itself in case the ledger lacks it. */
+  async #recordEnd(ref: VideoTaskRef, end: SubmitEnd): Promise<void> {
     const { ledger } = this.#options;
-    await this.#tell(async () => {
+    await this.#updateLedger(async () => {
       await ledger.accept(this.#callId, ref);
       await ledger.finish(this.#callId, end);
     });
   }
 
-  /** Tells the ledger something that can be told again. Gives whether it was heard in time. */
-  async #tell(tell: () => Promise<void>): Promise<boolean> {
-    const told = (async () => tell())().then(
+  /** Updates the ledger, which may be repeated. Returns whether it succeeded in time. */
+  async #updateLedger(update: () => Promise<void>): Promise<boolean> {
+    const updated = (async () => update())().then(
       () => true,
       () => false,
     );
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const patience = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), tellMs);
+    const timeout = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), ledgerTimeoutMs);
     });
-    const isHeard = await Promise.race([told, patience]);
+    const isUpdated = await Promise.race([updated, timeout]);
     clearTimeout(timer);
-    return isHeard;
+    return isUpdated;
   }
 
   /**
-   * Called before something is written into the job: BullMQ lets everybody write, and this worker may
-   * have slept while another one got the job. A sleep between the look and the word may still put an
-   * older state into it. That loses nothing but the polls between, as the handle is that of the ledger.
+   * Called before the job's data is written: BullMQ lets any worker write, and this one may have been
+   * suspended while another took over the job. A suspension between the check and the write may still store
+   * an older state. This only loses the polls in between, because the handle comes from the ledger.
    *
-   * @throws `DelayedError` when another worker has the job
+   * @throws `DelayedError` if another worker has the job
    */
   async #checkLock(): Promise<void> {
     if (!(await this.#hasLock())) throw lockLost();
   }
 
-  /** Whether this run still has the job. BullMQ is asked only when that is not certain. */
+  /** Returns whether this run still holds the job. Queries BullMQ only if that is uncertain. */
   async #hasLock(): Promise<boolean> {
     const { lockDuration = 30_000 } = this.#options;
     const { processedOn = 0 } = this.#job;
@@ -244,9 +244,9 @@ export class VideoJobRun<Job extends VideoJob> {
     await this.#job.updateData({ ...this.#job.data, ...change });
   }
 
-  /** Puts the job off, after its data were written: the next worker reads what is there then. */
+  /** Delays the job. Write its data first: the next worker reads it. */
   #delay(milliseconds: number): Promise<DelayedError> {
-    return putOff(this.#job, this.#token, milliseconds);
+    return delayJob(this.#job, this.#token, milliseconds);
   }
 }
 

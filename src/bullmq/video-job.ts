@@ -1,20 +1,20 @@
 import type { VideoTaskRef } from '../index.ts';
 import { check, isObject, type VideoJobData, type VideoJobParams } from './job.ts';
 
-/** A video to be made. */
+/** Input of `videoJob()`. */
 export interface VideoJobRequest {
   /**
-   * Your own id of the video, which becomes that of the job: a queue takes each once, so adding it again
-   * changes nothing. No ":" and not only digits.
+   * Your own id of the video, which becomes the job id: a queue accepts each id once, so adding it again
+   * has no effect. Must not contain ":" or consist only of digits.
    */
   id: string;
-  /** What to make: the parameters of `videos.create()`, or of `videos.remix()` with `remixOf`. */
+  /** Parameters of `videos.create()`, or of `videos.remix()` if `remixOf` is set. */
   params: VideoJobParams | { prompt: string };
-  /** The video to remix: its id or its handle. */
+  /** The id or handle of the video to remix. */
   remixOf?: string | VideoTaskRef | undefined;
 }
 
-/** A job, as `addBulk` and flows of BullMQ take it. */
+/** A job for `addBulk` and flows of BullMQ. */
 export interface NewVideoJob {
   name: string;
   data: VideoJobData;
@@ -22,11 +22,10 @@ export interface NewVideoJob {
 }
 
 /**
- * Makes a job of a video, for a queue whose workers have `videoProcessor`. What BullMQ or a worker would
- * not take is refused here, where the mistake was made.
+ * Creates a job for a queue whose workers use `videoProcessor`. Rejects input that BullMQ or a worker
+ * would reject later.
  *
- * @throws `InvalidInputError` naming the field that cannot work
- *
+ * @throws `InvalidInputError` naming the invalid field
  * @example
  * await videos.addBulk(orders.map(({ id, prompt }) =>
  *   videoJob({ id: `order-${id}`, params: { model: 'sora-2', prompt } }),
@@ -46,7 +45,7 @@ export function videoJob({ id, params, remixOf }: VideoJobRequest): NewVideoJob 
   return { name: 'video', data, opts: { jobId: id } };
 }
 
-/** What BullMQ says of ids, but with the fix, and what it takes and then reads as something else. */
+/** Rejects ids that BullMQ rejects or misinterprets, with a message that names the fix. */
 function checkJobId(id: unknown): void {
   const isText = typeof id === 'string' && id.trim() !== '';
   check(isText, 'id', 'is empty; give your own id of the video, such as "order-17".');
@@ -58,7 +57,7 @@ function checkJobId(id: unknown): void {
   check(isPlain, 'id', 'holds a control character or half of a surrogate pair.');
 }
 
-/** Jobs are JSON, which makes `{}` of a file without a word. */
+/** Throws if a value cannot be stored as JSON, which would silently turn a file into `{}`. */
 function checkJSON(field: string, value: unknown): void {
   if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) checkJSON(`${field}[${index}]`, entry);
