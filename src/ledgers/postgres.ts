@@ -2,55 +2,54 @@ import type { SubmitEnd, SubmitLedger } from '../index.ts';
 import {
   check,
   checkOptions,
-  leaseOf,
+  readLease,
   StoredLedger,
   type CallStore,
   type NewClaim,
   type Problem,
   type StoredLedgerOptions,
   type StoredTask,
-  type StoredWords,
+  type StoredCall,
 } from './stored-ledger.ts';
 
-/** What is used of a pool of connections to PostgreSQL: a `Pool` of `pg`, or what works like it. */
+/** The methods used of a PostgreSQL connection pool: a `Pool` of `pg`, or a compatible one. */
 export interface PostgresPool {
-  /** Runs one statement in a transaction of its own. */
+  /** Runs a statement in its own transaction. */
   query(text: string, values?: (string | null)[]): Promise<{ readonly rows: readonly unknown[] }>;
 }
 
 /** Options of {@link postgresLedger}. */
 export interface PostgresLedgerOptions extends StoredLedgerOptions {
-  /** The table, with or without its schema, as `"app.video_calls"`. `"model_gateway_calls"` by default. */
+  /** The table, optionally with its schema, such as `"app.video_calls"`. `"model_gateway_calls"` by default. */
   readonly table?: string | undefined;
 }
 
 /** A ledger in PostgreSQL. */
 export interface PostgresLedger extends SubmitLedger {
   /**
-   * Creates the table if it does not exist, and brings one of an older version up to date. To be called
-   * before the first video, for example when you deploy; any number of processes may call it at the
-   * same time. The user of the database needs leave to create tables for this, and for nothing else.
+   * Creates the table if it does not exist, and migrates one of an older version. Call it before the first
+   * video, for example when you deploy; any number of processes may call it at the same time. Only this
+   * method requires the database privilege to create tables.
    *
-   * @throws `LedgerError` when the database refuses
+   * @throws `LedgerError` if the database rejects a statement
    */
   migrate(): Promise<void>;
 }
 
 /**
- * A ledger of submissions in PostgreSQL 12 or later, for any number of machines: of all workers that
- * submit under the same `callId`, one does, whatever dies in between. It keeps the ids of calls and
- * requests, digests and handles, no keys and no prompts, as text in one table.
+ * Creates a ledger of submissions in PostgreSQL 12 or later, for any number of machines: of all workers
+ * that submit with the same `callId`, only one does, even if workers die. It stores call ids, request ids,
+ * digests and handles as text in one table, but no keys or prompts.
  *
- * A claim is leased, by the clock of the database, and the lease is renewed while the submission is
- * under way. Who asks after it has run out is told that the outcome is unknown, as the worker may have
- * died after its request was accepted.
+ * A claim holds a lease, measured by the database's clock, which is renewed during the submission. After
+ * it has expired, other workers see an unknown outcome, because the worker may have died after its request
+ * was accepted.
  *
- * Rows stay until you delete them; a call id whose row is gone counts as new. A database that loses
- * what it has confirmed (`synchronous_commit = off`, a fail-over to a replica that lags behind) may
- * have the same call submitted twice.
+ * Rows stay until you delete them; a call id without a row counts as new. If the database loses committed
+ * data (`synchronous_commit = off`, failover to a lagging replica), a call may be submitted twice.
  *
- * @param pool - A `Pool` of `pg`. Not a client in a transaction, which could take back what was claimed.
- * @throws `InvalidInputError` when the pool or an option cannot work
+ * @param pool - A `Pool` of `pg`. Not a client in a transaction, because a rollback would undo claims.
+ * @throws `InvalidInputError` if the pool or an option is invalid
  *
  * @example
  * const ledger = postgresLedger(new Pool({ connectionString }));
@@ -85,14 +84,14 @@ class LedgerInPostgres extends StoredLedger implements PostgresLedger {
 const allColumns =
   'call_id, input_hash, claim_id, status, is_doubtful, lease_until, ref, other_refs, request, created_at, updated_at';
 
-/** What is read of a call. Booleans too are text: drivers may be set up to read them otherwise. */
+/** Columns to read. Booleans are cast to text because drivers may be configured to parse them differently. */
 const columns =
   "c.status, c.input_hash, c.claim_id, coalesce(c.lease_until > now(), false)::text AS is_leased, coalesce(c.ref, '') AS ref, c.other_refs, c.request";
 
-function wordsOf(row: unknown): StoredWords {
+function toFields(row: unknown): StoredCall {
   const { status, input_hash, claim_id, is_leased, ref, other_refs, request } = Object(row);
-  const words: unknown[] = [status, input_hash, claim_id, is_leased, ref, other_refs, request];
-  return words.map((word) => (typeof word === 'string' ? word : undefined));
+  const fields: unknown[] = [status, input_hash, claim_id, is_leased, ref, other_refs, request];
+  return fields.map((field) => (typeof field === 'string' ? field : undefined));
 }
 
 class PostgresStore implements CallStore {
@@ -110,16 +109,16 @@ class PostgresStore implements CallStore {
     this.#pool = pool;
     this.#name = table;
     this.#table = table.replace(/\w+/g, '"$&"');
-    this.#lease = `now() + interval '${Math.round(leaseOf(options))} milliseconds'`;
+    this.#lease = `now() + interval '${Math.round(readLease(options))} milliseconds'`;
   }
 
-  /** One statement, so that it happens whole, and of those that run it at the same time one after the other. */
+  /** Runs a single statement, so that it is atomic and concurrent runs wait for each other. */
   async create(): Promise<void> {
     const table = this.#table;
     await this.#query(`
       DO $migrate$ BEGIN
         PERFORM pg_advisory_xact_lock(hashtext('model-gateway ledger'));
-        -- Asked first, as who may use the table need not have leave to create one.
+        -- Check first: users of the table may lack the privilege to create one.
         IF to_regclass('${table}') IS NULL THEN CREATE TABLE ${table} (
           call_id text PRIMARY KEY,
           input_hash text NOT NULL,
@@ -133,19 +132,19 @@ class PostgresStore implements CallStore {
           created_at timestamptz NOT NULL DEFAULT now(),
           updated_at timestamptz NOT NULL DEFAULT now()
         ); END IF;
-        -- The first version had none.
+        -- Missing in the first version.
         IF NOT EXISTS (
           SELECT FROM pg_attribute
           WHERE attrelid = to_regclass('${table}') AND attname = 'request' AND NOT attisdropped
         ) THEN ALTER TABLE ${table} ADD COLUMN request text NOT NULL DEFAULT ''; END IF;
       END $migrate$`);
-    // A table that is there may be another one.
+    // Check that an existing table has the expected columns.
     await this.#query(`SELECT ${allColumns} FROM ${table} LIMIT 0`);
   }
 
-  async claim(key: string, claim: NewClaim): Promise<StoredWords> {
+  async claim(key: string, claim: NewClaim): Promise<StoredCall> {
     for (;;) {
-      // All columns are named, so that a table that lacks one is found out before anything is paid for.
+      // Name all columns, so that a missing one is detected before anything is paid for.
       const claimed = await this.#query(
         `INSERT INTO ${this.#table} AS c
            (${allColumns})
@@ -163,8 +162,8 @@ class PostgresStore implements CallStore {
         [key, claim.inputHash, claim.claimId, claim.replaces ?? null],
       );
       const row = claimed[0] ?? (await this.#row(key));
-      // It may have been given back in between.
-      if (row !== undefined) return wordsOf(row);
+      // The claim may have been released between the statements.
+      if (row !== undefined) return toFields(row);
     }
   }
 
@@ -185,7 +184,7 @@ class PostgresStore implements CallStore {
   ): Promise<void> {
     const kept =
       claimId === undefined
-        ? // A person puts it before the others.
+        ? // A handle entered manually goes before the others.
           `ref = $2,
            status = 'accepted',
            other_refs = CASE
@@ -206,7 +205,7 @@ class PostgresStore implements CallStore {
       values,
     );
     if (entered.length > 0) return;
-    // Its claim is gone, and another may come at this moment.
+    // The claim is gone, and another worker may insert one now.
     await this.#query(
       `INSERT INTO ${this.#table} AS c (call_id, input_hash, claim_id, status, ref)
        VALUES ($1, '', '', 'accepted', $2)
@@ -222,7 +221,7 @@ class PostgresStore implements CallStore {
     request: string,
   ): Promise<void> {
     const table = this.#table;
-    // Each statement names all values: PostgreSQL refuses one that is of no use.
+    // Each statement references all parameters: PostgreSQL rejects unused ones.
     const isMeant = 'call_id = $1 AND ($2::text IS NULL OR claim_id = $2) AND $3::text IS NOT NULL';
     const leave = (condition: string) =>
       `UPDATE ${table} SET status = 'unknown', lease_until = NULL, request = $3, updated_at = now()
@@ -236,9 +235,9 @@ class PostgresStore implements CallStore {
     await this.#query(statements[end], [key, claimId ?? null, request]);
   }
 
-  async read(key: string): Promise<StoredWords | undefined> {
+  async read(key: string): Promise<StoredCall | undefined> {
     const row = await this.#row(key);
-    return row === undefined ? undefined : wordsOf(row);
+    return row === undefined ? undefined : toFields(row);
   }
 
   async #row(key: string): Promise<unknown> {
@@ -254,41 +253,45 @@ class PostgresStore implements CallStore {
   }
 
   explain(error: unknown): Problem {
-    const code = codeOf(error);
-    const said = saying(error);
+    const code = errorCode(error);
+    const message = errorMessage(error);
     if (code === '42P01') {
       const problem = `The table ${this.#name} of the ledger does not exist. Call ledger.migrate() once, before the workers start.`;
-      return { problem, passes: false };
+      return { problem, isTransient: false };
     }
     if (code === '42703') {
-      const problem = `The table ${this.#name} of the ledger is one of another version (${said}). Call ledger.migrate(), or give another table.`;
-      return { problem, passes: false };
+      const problem = `The table ${this.#name} of the ledger is one of another version (${message}). Call ledger.migrate(), or give another table.`;
+      return { problem, isTransient: false };
     }
     if (isRefusal(code)) {
-      return { problem: `PostgreSQL refuses what the ledger asks: ${said}.`, passes: false };
+      return {
+        problem: `PostgreSQL refuses what the ledger asks: ${message}.`,
+        isTransient: false,
+      };
     }
-    const problem = `The PostgreSQL of the ledger cannot be asked: ${said}. Check that it runs, and how the pool connects to it.`;
-    return { problem, passes: true };
+    const problem = `The PostgreSQL of the ledger cannot be asked: ${message}. Check that it runs, and how the pool connects to it.`;
+    return { problem, isTransient: true };
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : '';
   return typeof code === 'string' ? code : '';
 }
 
-/** What an error says. One of a host with several addresses says nothing itself. */
-function saying(error: unknown): string {
+/** Returns the message of an error. For a host with several addresses the outer message is empty. */
+function errorMessage(error: unknown): string {
   const [first] = error instanceof AggregateError ? error.errors : [error];
   return first instanceof Error ? first.message : String(first);
 }
 
 /**
- * Whether PostgreSQL has refused for good, by the class of its code: not lost connections, shortages,
- * conflicts between transactions, locks, a shutdown, and a server that only reads, as in a fail-over.
+ * Returns whether PostgreSQL rejected the statement permanently, by the class of the error code. Lost
+ * connections, resource shortages, transaction conflicts, locks, shutdowns and a read-only server during a
+ * failover are transient.
  */
 function isRefusal(code: string): boolean {
-  // Systems have codes too, such as EPIPE.
-  const isOfPostgres = /^[\dA-Z]{5}$/.test(code) && /\d/.test(code);
-  return isOfPostgres && !/^(08|40|53|55|57|58|XX|25006)/.test(code);
+  // System errors such as EPIPE have codes as well.
+  const isPostgresCode = /^[\dA-Z]{5}$/.test(code) && /\d/.test(code);
+  return isPostgresCode && !/^(08|40|53|55|57|58|XX|25006)/.test(code);
 }

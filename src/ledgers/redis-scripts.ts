@@ -1,4 +1,4 @@
-/** Reads a call, whose key every script is given. */
+/** Reads the call whose key is passed to every script. */
 const head = `
 local key = KEYS[1]
 local call = redis.call('HMGET', key, 'v', 'status', 'hash', 'claim', 'lease', 'ref', 'refs', 'doubt', 'request')
@@ -6,15 +6,15 @@ local version, status, hash, claim, lease, ref, refs, doubt, request = unpack(ca
 if version and version ~= '1' then return redis.error_reply('LEDGERVERSION ' .. version) end
 `;
 
-/** The time by the clock of Redis, in milliseconds. */
+/** Time of the Redis server, in milliseconds. */
 const clock = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** The scripts of the methods: each runs whole, and nothing else meanwhile. */
+/** Lua scripts of the methods. Each runs atomically. */
 export const scripts = {
-  /** ARGV: claim id, input hash, claim that may be taken over or "", lease in ms. */
+  /** ARGV: claim id, input hash, claim to replace or "", lease in ms. */
   claim: `${head}${clock}
 local id, replaces = ARGV[1], ARGV[3]
 local isFree = not version
@@ -32,7 +32,7 @@ if claim ~= ARGV[1] or status ~= 'submitting' then return 'false' end
 redis.call('HSET', key, 'lease', now + ARGV[2])
 return 'true'`,
 
-  /** ARGV: handle, how every text of the same task begins, claim id or "" for a person. */
+  /** ARGV: handle, prefix of all handles of the same task, claim id or "" for a manual entry. */
   accept: `${head}
 local given, start = ARGV[1], ARGV[2]
 local function is_same(text) return string.sub(text, 1, #start) == start end
@@ -53,7 +53,7 @@ elseif not isKept then
 end
 return 'ok'`,
 
-  /** ARGV: how it has ended, claim id or "", how long one that is over is kept in ms or "", the request of the claim or "". */
+  /** ARGV: end, claim id or "", how long to keep finished calls in ms or "", request of the claim or "". */
   finish: `${head}
 local ended = ARGV[1]
 if not version or (ARGV[2] ~= '' and ARGV[2] ~= claim) then return 'ok' end
@@ -72,7 +72,7 @@ return 'ok'`,
 if not version then return {} end
 return {status, hash, claim, tostring((tonumber(lease) or 0) > now), ref, refs, request}`,
 
-  /** Which entries Redis may drop when its memory is full; "" where it has no limit, or does not say. */
+  /** Returns the eviction policy; "" if memory is unlimited or INFO is not available. */
   eviction: `
 local info = redis.pcall('INFO', 'memory')
 if type(info) ~= 'string' then return '' end

@@ -4,23 +4,23 @@ import {
   check,
   checkDuration,
   checkOptions,
-  leaseOf,
+  readLease,
   StoredLedger,
   type CallStore,
   type NewClaim,
   type Problem,
   type StoredLedgerOptions,
   type StoredTask,
-  type StoredWords,
+  type StoredCall,
 } from './stored-ledger.ts';
 
-/** What is used of a client of `ioredis`: a `Redis` or a `Cluster`. */
+/** The methods used of an `ioredis` client: a `Redis` or a `Cluster`. */
 export interface IORedisClient {
   evalsha(sha: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What is used of a client of `redis`: of `createClient()`, `createCluster()` or a pool of clients. */
+/** The methods used of a `redis` client: from `createClient()`, `createCluster()` or a client pool. */
 export interface NodeRedisClient {
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -28,34 +28,34 @@ export interface NodeRedisClient {
 
 /** Options of {@link redisLedger}. */
 export interface RedisLedgerOptions extends StoredLedgerOptions {
-  /** How the keys begin. `"model-gateway:call:"` by default. */
+  /** Prefix of the keys. `"model-gateway:call:"` by default. */
   readonly prefix?: string | undefined;
   /**
-   * How long a call that is over is kept, in milliseconds, or `null` for ever. After that its call id
-   * counts as new, so it should be longer than your jobs may be tried again.
+   * How long to keep finished calls, in milliseconds, or `null` for ever. After that the call id counts as
+   * new, so keep calls for longer than your jobs may be retried.
    *
-   * From 1,000, `null` by default.
+   * At least 1,000, `null` by default.
    */
   readonly keepFinished?: number | null | undefined;
 }
 
 /**
- * A ledger of submissions in Redis 5 or later, for any number of machines: of all workers that submit
- * under the same `callId`, one does, whatever workers die in between. It keeps the ids of calls and
- * requests, digests and handles, no keys and no prompts, as one hash for each call.
+ * Creates a ledger of submissions in Redis 5 or later, for any number of machines: of all workers that
+ * submit with the same `callId`, only one does, even if workers die. It stores call ids, request ids,
+ * digests and handles as one hash per call, but no keys or prompts.
  *
- * **Its promise is weaker than that of PostgreSQL.** Redis confirms before a replica has the claim, and by
- * default up to a second before the disk has it. When a fail-over or a crash of Redis loses a claim, its
- * call counts as new, and may be submitted and paid for twice. Take `appendfsync always` without
- * fail-over, or `postgresLedger`, where that must not be. A Redis that may drop such entries when its
- * memory is full (`maxmemory-policy allkeys-…`) is refused.
+ * **Its guarantee is weaker than that of PostgreSQL.** Redis confirms a claim before a replica has it, and
+ * by default up to a second before it is on disk. If a failover or a crash of Redis loses a claim, its
+ * call counts as new and may be submitted and paid for twice. If that is not acceptable, use
+ * `appendfsync always` without failover, or `postgresLedger`. A Redis that may evict entries when its
+ * memory is full (`maxmemory-policy allkeys-…`) is rejected.
  *
- * A claim is leased, by the clock of Redis, and the lease is renewed while the submission is under way.
- * Who asks after it has run out is told that the outcome is unknown, as the worker may have died after
- * its request was accepted.
+ * A claim holds a lease, measured by the clock of Redis, which is renewed during the submission. After it
+ * has expired, other workers see an unknown outcome, because the worker may have died after its request
+ * was accepted.
  *
- * @param client - A client of `ioredis`, or a connected one of `redis`. It stays yours to close.
- * @throws `InvalidInputError` when the client or an option cannot work
+ * @param client - A client of `ioredis`, or a connected client of `redis`. Close it yourself.
+ * @throws `InvalidInputError` if the client or an option is invalid
  *
  * @example
  * const ledger = redisLedger(new Redis('redis://localhost:6379'));
@@ -66,10 +66,10 @@ export function redisLedger(
   options: RedisLedgerOptions = {},
 ): SubmitLedger {
   checkOptions(options);
-  return new StoredLedger(new RedisStore(senderOf(client), options), options);
+  return new StoredLedger(new RedisStore(createSender(client), options), options);
 }
 
-/** Runs a script on one key, by its digest or as its text. */
+/** Runs a script on one key, by its digest or by its text. */
 type Sender = (
   how: 'digest' | 'text',
   script: string,
@@ -77,7 +77,7 @@ type Sender = (
   values: string[],
 ) => Promise<unknown>;
 
-function senderOf(client: IORedisClient | NodeRedisClient): Sender {
+function createSender(client: IORedisClient | NodeRedisClient): Sender {
   const problem =
     'is no client of Redis; give new Redis(url) of "ioredis", or await createClient({ url }).connect() of "redis".';
   check(typeof client === 'object' && client !== null, 'client', problem);
@@ -100,8 +100,8 @@ type Script = keyof typeof scripts;
 
 const digests = new Map<Script, Promise<string>>();
 
-/** The name under which Redis knows a script. */
-function digestOf(name: Script): Promise<string> {
+/** Returns the SHA-1 digest by which Redis identifies a script. */
+function scriptDigest(name: Script): Promise<string> {
   const known = digests.get(name);
   if (known !== undefined) return known;
   const made = crypto.subtle
@@ -128,18 +128,18 @@ class RedisStore implements CallStore {
     }
     this.#send = send;
     this.#prefix = prefix;
-    this.#lease = String(Math.round(leaseOf(options)));
+    this.#lease = String(Math.round(readLease(options)));
     this.#keep = keepFinished ? String(Math.round(keepFinished)) : '';
   }
 
-  async claim(key: string, claim: NewClaim): Promise<StoredWords> {
+  async claim(key: string, claim: NewClaim): Promise<StoredCall> {
     if (!this.#isChecked) await this.#checkEviction(key);
     const { claimId, inputHash, replaces = '' } = claim;
-    return listOf(await this.#run('claim', key, claimId, inputHash, replaces, this.#lease));
+    return decodeList(await this.#run('claim', key, claimId, inputHash, replaces, this.#lease));
   }
 
   async renew(key: string, claimId: string): Promise<boolean> {
-    return textOf(await this.#run('renew', key, claimId, this.#lease)) === 'true';
+    return decodeText(await this.#run('renew', key, claimId, this.#lease)) === 'true';
   }
 
   async accept(
@@ -159,14 +159,14 @@ class RedisStore implements CallStore {
     await this.#run('finish', key, end, claimId ?? '', this.#keep, request);
   }
 
-  async read(key: string): Promise<StoredWords | undefined> {
-    const words = listOf(await this.#run('read', key));
-    return words.length === 0 ? undefined : words;
+  async read(key: string): Promise<StoredCall | undefined> {
+    const fields = decodeList(await this.#run('read', key));
+    return fields.length === 0 ? undefined : fields;
   }
 
-  /** Refuses a Redis that may forget what was paid for. */
+  /** Throws if Redis may evict entries that are paid for. */
   async #checkEviction(key: string): Promise<void> {
-    const policy = textOf(await this.#run('eviction', key));
+    const policy = decodeText(await this.#run('eviction', key));
     if (policy?.startsWith('allkeys-') === true) {
       throw new Refusal(
         `This Redis drops entries when its memory is full (maxmemory-policy ${policy}), and with them what was paid for. Set maxmemory-policy to noeviction.`,
@@ -176,49 +176,49 @@ class RedisStore implements CallStore {
   }
 
   async #run(name: Script, key: string, ...values: string[]): Promise<unknown> {
-    const named = this.#prefix + key;
+    const prefixedKey = this.#prefix + key;
     try {
-      return await this.#send('digest', await digestOf(name), named, values);
+      return await this.#send('digest', await scriptDigest(name), prefixedKey, values);
     } catch (error) {
-      // Redis has been started since it last saw the script.
-      if (!saying(error).startsWith('NOSCRIPT')) throw error;
-      return this.#send('text', scripts[name], named, values);
+      // Redis has restarted since it last received the script.
+      if (!errorMessage(error).startsWith('NOSCRIPT')) throw error;
+      return this.#send('text', scripts[name], prefixedKey, values);
     }
   }
 
   explain(error: unknown): Problem {
-    const said = saying(error);
-    if (error instanceof Refusal) return { problem: said, passes: false };
-    const [, version] = /^LEDGERVERSION (\S+)/.exec(said) ?? [];
+    const message = errorMessage(error);
+    if (error instanceof Refusal) return { problem: message, isTransient: false };
+    const [, version] = /^LEDGERVERSION (\S+)/.exec(message) ?? [];
     if (version !== undefined) {
       const problem = `The call is in the ledger in format ${version}, which this version does not know. Update model-gateway, or give another prefix.`;
-      return { problem, passes: false };
+      return { problem, isTransient: false };
     }
-    if (/^(ERR|NOAUTH|NOPERM|WRONGPASS|WRONGTYPE)\b/.test(said)) {
-      return { problem: `Redis refuses what the ledger asks: ${said}.`, passes: false };
+    if (/^(ERR|NOAUTH|NOPERM|WRONGPASS|WRONGTYPE)\b/.test(message)) {
+      return { problem: `Redis refuses what the ledger asks: ${message}.`, isTransient: false };
     }
     if (error instanceof Error && error.constructor.name === 'ClientClosedError') {
       const problem = `The Redis client of the ledger is closed. Call await client.connect() first, and close it after the last video.`;
-      return { problem, passes: false };
+      return { problem, isTransient: false };
     }
-    const problem = `The Redis of the ledger cannot be asked: ${said}. Check that it runs, and how the client connects to it.`;
-    return { problem, passes: true };
+    const problem = `The Redis of the ledger cannot be asked: ${message}. Check that it runs, and how the client connects to it.`;
+    return { problem, isTransient: true };
   }
 }
 
-/** What Redis cannot be used for, as it is set up. */
+/** Redis is configured in a way that the ledger does not support. */
 class Refusal extends Error {}
 
-/** Text that Redis has answered. A client may be set up to give bytes. */
-function textOf(reply: unknown): string | undefined {
+/** Decodes a text reply. Clients may be configured to return bytes. */
+function decodeText(reply: unknown): string | undefined {
   if (reply instanceof Uint8Array) return new TextDecoder().decode(reply);
   return typeof reply === 'string' ? reply : undefined;
 }
 
-function listOf(reply: unknown): StoredWords {
-  return Array.isArray(reply) ? reply.map(textOf) : [];
+function decodeList(reply: unknown): StoredCall {
+  return Array.isArray(reply) ? reply.map(decodeText) : [];
 }
 
-function saying(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
