@@ -30,13 +30,13 @@ const floors = [
   [
     'middle',
     'What resources share knows no resource.',
-    'src/((structured|streams|uploads|observing)/|(many|unserved)\\.ts$)',
+    'src/((structured|streams|uploads|observing)/|many\\.ts$)',
   ],
   ['resources', 'A resource is handed what it needs by the gateway.', resources],
   [
     'gateway',
     'The client knows nothing that builds on it.',
-    'src/(gateway|index|stream|as-openai)\\.ts$',
+    'src/(openai/|(core|core-client|gateway|index|stream)\\.ts$)',
   ],
   ['entries', '', entries],
 ];
@@ -102,7 +102,7 @@ export default {
     never('stream', 'Who only reads streams loads no client.', 'src/stream\\.ts$', [
       'src/(uploads|embeddings|models|videos)/',
       'src/http/(?!promise)',
-      'src/(gateway|index)\\.ts$',
+      'src/(core|core-client|gateway|index)\\.ts$',
       entries,
     ]),
     {

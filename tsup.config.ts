@@ -7,6 +7,7 @@ export const entry = {
   index: 'src/index.ts',
   'ai-sdk/index': 'src/ai-sdk/index.ts',
   'bullmq/index': 'src/bullmq/index.ts',
+  core: 'src/core.ts',
   'helpers/standard-schema': 'src/helpers/standard-schema.ts',
   'helpers/zod': 'src/helpers/zod.ts',
   'node/index': 'src/node/index.ts',

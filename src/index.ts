@@ -1,5 +1,5 @@
 export { Gateway, Gateway as OpenAI, Gateway as default } from './gateway.ts';
-export { asOpenAI } from './as-openai.ts';
+export { asOpenAI } from './openai/as-openai.ts';
 export {
   APIError,
   AuthenticationError,

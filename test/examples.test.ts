@@ -11,6 +11,7 @@ const expected: Readonly<Record<string, RegExp>> = {
     /weather says[\s\S]*days in Lisbon\nSaved .*png, \d{4,} bytes\nSubmitted task_\w+[\s\S]*Saved boat\.mp4, \d{4,} bytes/,
   cancel: /Left the stream after 3 chunks\.\nAborted; its outcome is (not_sent|unknown)\./,
   chat: /Why is the sky blue\?[\s\S]*total_tokens: \d+/,
+  'core-chat': /Why is the sky blue\?/,
   'chat-helper': /Name three rivers\.[\s\S]*assistant has finished\.[\s\S]*total_tokens/,
   'chat-stream': /Tell me about the sea\.[\s\S]*The stream is complete\./,
   'chat-tools': /The model calls get_weather\(.*city.*\)\n.*celsius/,

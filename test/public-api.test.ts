@@ -50,6 +50,7 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   // Of its types alone: see below.
   './ai-sdk': [/^#form-data$/, /^@ai-sdk\/provider$/],
   './bullmq': [/^node:/, /^#form-data$/],
+  './core': [/^#form-data$/],
   './otel': [/^#form-data$/, /^@opentelemetry\/api$/],
   './node': [/^node:/, /^#form-data$/],
   // Clients of servers are the caller's: not even their types are named.
@@ -92,7 +93,7 @@ describe('entry points', () => {
     const main = await import('model-gateway');
 
     for (const [name, target] of Object.entries(packageJson.exports)) {
-      if (!/^\.\/(core|error|index|lib|resources|streaming|uploads)/.test(name)) continue;
+      if (!/^\.\/(core\/|error|index|lib|resources|streaming|uploads)/.test(name)) continue;
       expect(target, name).toEqual(packageJson.exports['.']);
     }
     expect(await import('model-gateway/error')).toBe(main);
@@ -114,7 +115,7 @@ describe('entry points', () => {
     expect(byDefault).toBe(Gateway);
   });
 
-  test.each(['model-gateway', 'model-gateway/stream', 'model-gateway/node'])(
+  test.each(['model-gateway', 'model-gateway/core', 'model-gateway/stream', 'model-gateway/node'])(
     'classes of %s keep their names when it is required',
     async (name) => {
       const required: Readonly<Record<string, unknown>> = createRequire(import.meta.url)(name);

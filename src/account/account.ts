@@ -2,8 +2,8 @@ import { check, checkInteger, checkModel, checkObject } from '../check.ts';
 import type { Transport } from '../http/transport.ts';
 import { addUsage, costOf, parseRatios } from './cost.ts';
 import { readPriceList } from './prices.ts';
-import { AccountReader } from './reader.ts';
-import { sumUp } from './spent.ts';
+import { AccountReader, settleSubmission } from './reader.ts';
+import { keepWithinBudget, recordCall, sumUp } from './spent.ts';
 import type {
   AccountOptions,
   Balance,
@@ -24,6 +24,9 @@ import type {
  * Not every gateway has them. Where one has not, the answer is `UnsupportedByGatewayError`, never a guess.
  */
 export class Account {
+  /** @internal Functions that a client with an account uses for its other calls. */
+  static readonly part = { recordCall, keepWithinBudget, settle: settleSubmission };
+
   /** @internal */
   readonly transport: () => Transport;
 

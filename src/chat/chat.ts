@@ -302,11 +302,6 @@ const followCaller =
 
 /** Chat in OpenAI's format. */
 export class Chat {
-  static {
-    // Instrumentations of `openai` patch its prototype. As a type it is in the namespace below.
-    Object.assign(this, { Completions });
-  }
-
   /** Answers to conversations. */
   readonly completions: Completions;
 

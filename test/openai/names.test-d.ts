@@ -5,7 +5,7 @@ import type {
   ChatCompletionChunk as TheirChunk,
 } from 'openai/resources/chat/completions';
 import { describe, expectTypeOf, test } from 'vitest';
-import type OpenAI from '../src/index.ts';
+import type OpenAI from '../../src/index.ts';
 import type {
   ChatCompletion,
   ChatCompletionAllowedTools,
@@ -30,7 +30,7 @@ import type {
   ParsedChatCompletionMessageToolCall,
   ParsedFunction,
   RunnableToolFunction,
-} from '../src/index.ts';
+} from '../../src/index.ts';
 
 describe('the parts of types by the names of the openai package', () => {
   test('of chunks', () => {

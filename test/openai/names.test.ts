@@ -4,9 +4,9 @@ import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { programOfFits, programOfNames, servedNames } from './helpers/openai-names.ts';
-import { root } from './helpers/run-program.ts';
-import { temporaryFolder } from './helpers/temporary-folder.ts';
+import { programOfFits, programOfNames, servedNames } from '../helpers/openai-names.ts';
+import { root } from '../helpers/run-program.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Where a type is another one on purpose. */
 const differences: readonly (readonly [why: string, names: RegExp])[] = [

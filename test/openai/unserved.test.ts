@@ -1,6 +1,6 @@
 import TheirOpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { Gateway, GatewayError } from '../src/index.ts';
+import { Gateway, GatewayError } from '../../src/index.ts';
 
 const client = new Gateway({ apiKey: 'sk-1', baseURL: 'https://gateway.test' });
 

@@ -1,5 +1,5 @@
-import { GatewayError } from './errors/gateway-error.ts';
-import { GatewayPromise } from './http/promise.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
+import { GatewayPromise } from '../http/promise.ts';
 
 /**
  * An API of `openai` that gateways do not document. Wrappers of its clients take hold of `create()` when
@@ -72,23 +72,20 @@ function withMembers(target: object, path: string, instead: string): object {
 }
 
 /**
- * Returns the prototype of the client's prototype. `client.responses` and the like can be read there, so
- * that the first call of a method throws an error that says what to use instead. They are not `in` the
- * client: frameworks take that for the feature.
+ * Returns a prototype that stands between the client's and `base`. `client.responses` and the like can be
+ * read there, so that the first call of a method throws an error that names what to use instead. They are
+ * not `in` the client, because frameworks detect features that way.
  */
-export function createUnservedPrototype(): object {
+export function createUnservedPrototype(base: object): object {
   const resources = new Map<string, object>();
-  return new Proxy(
-    {},
-    {
-      get(target, name, receiver) {
-        const isUnserved = typeof name === 'string' && Object.hasOwn(replacements, name);
-        if (!isUnserved) return Reflect.get(target, name, receiver);
-        const known = resources.get(name);
-        const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
-        resources.set(name, resource);
-        return resource;
-      },
+  return new Proxy<object>(Object.create(base), {
+    get(target, name, receiver) {
+      const isUnserved = typeof name === 'string' && Object.hasOwn(replacements, name);
+      if (!isUnserved) return Reflect.get(target, name, receiver);
+      const known = resources.get(name);
+      const resource = known ?? withMembers({}, `client.${name}`, replacements[name] ?? anyRoute);
+      resources.set(name, resource);
+      return resource;
     },
-  );
+  });
 }

@@ -1,0 +1,10 @@
+// Loads one resource: bundlers leave out images, videos and whatever else a page does not use.
+import { Chat, createGateway } from 'model-gateway/core';
+
+const client = createGateway({}, { chat: Chat });
+
+const completion = await client.chat.completions.create({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+});
+console.log(completion.choices[0]?.message.content);

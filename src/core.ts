@@ -1,0 +1,83 @@
+/**
+ * A client with only the resources that a program uses, so that bundlers leave out the others:
+ * `createGateway(options, { chat: Chat })`.
+ */
+import { Account } from './account/account.ts';
+import { Audio } from './audio/audio.ts';
+import { Chat } from './chat/chat.ts';
+import { check, checkObject } from './check.ts';
+import { type AccountPart, GatewayCore } from './core-client.ts';
+import { Embeddings } from './embeddings/embeddings.ts';
+import { Generate } from './generate/generate.ts';
+import type { Transport } from './http/transport.ts';
+import { Images } from './images/images.ts';
+import { Models } from './models/models.ts';
+import type { GatewayOptions } from './options.ts';
+import { Videos } from './videos/videos.ts';
+
+export { Account, Audio, Chat, Embeddings, Generate, Images, Models, Videos };
+export type { GatewayCore, GatewayOptions };
+
+/** Any resource of a client. */
+export type GatewayResource =
+  | Account
+  | Audio
+  | Chat
+  | Embeddings
+  | Generate
+  | Images
+  | Models
+  | Videos;
+
+/** The classes of resources, by the names that the client gives them. */
+export type GatewayResources = Readonly<
+  Record<string, abstract new (...parameters: never) => GatewayResource>
+> & { readonly [Name in keyof GatewayCore]?: never };
+
+/** A client with these resources. */
+export type GatewayWith<Resources extends GatewayResources> = GatewayCore & {
+  readonly [Name in keyof Resources]: InstanceType<Resources[Name]>;
+};
+
+interface ResourceClass {
+  new (transport: () => Transport, settle?: AccountPart['settle']): GatewayResource;
+  readonly part?: AccountPart;
+}
+
+/**
+ * Creates a client with only these resources. It behaves as `Gateway` does, without the members for code
+ * that is written for `openai`.
+ *
+ * The option `budget` needs `account: Account`, which reads the prices.
+ *
+ * @throws `InvalidInputError` when an option cannot work
+ *
+ * @example
+ * const client = createGateway({ apiKey, baseURL: 'https://gateway.example.com' }, { chat: Chat });
+ * const completion = await client.chat.completions.create({
+ *   model: 'gpt-4o-mini',
+ *   messages: [{ role: 'user', content: 'Hello!' }],
+ * });
+ */
+export function createGateway<Resources extends GatewayResources>(
+  options: GatewayOptions,
+  resources: Resources,
+): GatewayWith<Resources>;
+export function createGateway(
+  options: GatewayOptions,
+  resources: Readonly<Record<string, ResourceClass>>,
+): GatewayCore {
+  checkObject('resources', resources);
+  const classes = Object.entries(resources);
+  const account = classes.find(([, Resource]) => Resource.part)?.[1].part;
+  class Client extends GatewayCore {
+    constructor(changed: GatewayOptions) {
+      super(changed, account);
+      for (const [name, Resource] of classes) {
+        check(!(name in this), `resources.${name}`, 'is the name of another member of the client.');
+        Object.assign(this, { [name]: new Resource(this.transport, account?.settle) });
+      }
+    }
+  }
+  return new Client(options);
+}
