@@ -19,9 +19,9 @@ import { isEncoded, isSameVersion, Part, rangeOf, type Resumable, validatorOf } 
 import {
   checkPath,
   checkSaveOptions,
-  checkWhole,
+  checkLength,
   decodeDataURL,
-  notWhole,
+  incompleteError,
   openBytes,
   openResponse,
   openRest,
@@ -31,7 +31,7 @@ import {
   type SaveOptions,
 } from './save-to.ts';
 
-/** Options of `downloadVideo`. Those of a request hold for each of its requests. */
+/** Options of `downloadVideo`. Request options apply to each of its requests. */
 export interface DownloadVideoOptions
   extends
     SaveOptions,
@@ -39,37 +39,37 @@ export interface DownloadVideoOptions
       VideoDownloadOptions,
       'variant' | 'headers' | 'query' | 'fetchOptions' | 'maxRetries' | 'timeout' | 'idleTimeout'
     > {
-  /** The file to write. An existing one is replaced when everything has come. */
+  /** Path of the file to write. An existing file is replaced once the download is complete. */
   to: string;
   /**
-   * Whether to keep what has come when the download fails, and to go on with what an earlier one left,
-   * also one of a process that was killed. It works where the server names the version of the file and
-   * honours `Range`; elsewhere the download begins again.
+   * Keep the partial file if the download fails, and resume the one of an earlier download, even if its
+   * process was killed. Requires a server that sends a validator (ETag or Last-Modified) and supports
+   * `Range`; otherwise the download starts over.
    * @defaultValue false
    */
   resume?: boolean | undefined;
 }
 
-/** What is needed of a client. */
+/** The part of the client that a download uses. */
 type Client = Pick<Gateway, 'baseURL' | 'videos'>;
 
 /**
- * Downloads the content of a completed task into a file. Free.
+ * Downloads the content of a completed task to a file. Free.
  *
- * It streams into a temporary file beside `to`, which takes its place only when everything has come and
- * its length is right. A download that breaks off is gone on with
- * at its end where the server honours `Range`, and begins again elsewhere. Memory stays flat whatever
- * the size. The key is never sent on to another host. Limits of downloads, and content that is not there
- * yet, are waited for as `videos.downloadContent` does it.
+ * The content is streamed to a temporary file next to `to`, which replaces `to` once it is complete and
+ * its length is correct. An interrupted download continues where it stopped if the server supports
+ * `Range`, and starts over otherwise. Memory use does not depend on the size. The key is never sent to
+ * another host. Download limits, and content that is not available yet, are handled as in
+ * `videos.downloadContent`.
  *
  * @param client - The client of the gateway that has the task.
  * @param task - The id, the handle (`task.ref`) or the task.
- * @throws `ContentNotReadyError` when the task is not completed yet
- * @throws `ContentExpiredError` when the content is gone
- * @throws `VideoFailedError` when the task failed
- * @throws `FileError` when the file cannot be written, with the reason
- * @throws `UnexpectedResponseError` when the body breaks off again and again, or is not as announced
- * @throws `APIUserAbortError` when `signal` was aborted
+ * @throws `ContentNotReadyError` if the task is not completed yet
+ * @throws `ContentExpiredError` if the content has expired
+ * @throws `VideoFailedError` if the task failed
+ * @throws `FileError` if the file cannot be written, with the reason
+ * @throws `UnexpectedResponseError` if the body is repeatedly cut off, or has an unexpected length
+ * @throws `APIUserAbortError` if `signal` was aborted
  *
  * @example
  * const video = await client.videos.wait(ref);
@@ -97,7 +97,7 @@ export async function downloadVideo(
     await part.finish(target);
     return { path: target, bytes: part.file.size };
   } catch (error) {
-    // The first error says more than what cleaning up may run into.
+    // The original error is more useful than one from the cleanup.
     await part?.release(resume && !ContentExpiredError.isInstance(error)).catch(() => {});
     if (signal?.aborted === true && !APIUserAbortError.isInstance(error)) {
       const init = { outcome: 'unknown', advice: 'It can be repeated.', cause: error } as const;
@@ -107,34 +107,34 @@ export async function downloadVideo(
   }
 }
 
-/** How often a download may break off without having gained anything, unless `maxRetries` is given. */
+/** Maximum number of consecutive failures without progress, unless `maxRetries` is set. */
 const defaultRetries = 2;
 
-/** The pause before a download is gone on with, in milliseconds; it doubles with each failure. */
+/** Delay before a download is resumed, in milliseconds; it doubles with each failure. */
 const firstPause = 1_000;
 const longestPause = 30_000;
 
-/** Whether an error passes, so that a download of the task can go on. */
-function passes(error: unknown, task: VideoTaskLike): boolean {
-  // A file that comes in a coding comes so again.
+/** Returns whether the download can continue after an error. */
+function isTransient(error: unknown, task: VideoTaskLike): boolean {
+  // A file with a content encoding would be encoded again.
   if (UnexpectedResponseError.isInstance(error)) return !isEncoded(error.headers ?? new Headers());
   if (APIConnectionError.isInstance(error)) return true;
   const status = APIError.isInstance(error) ? error.status : undefined;
-  // It was waited for.
+  // The client has already retried it.
   if (status === 502 && isCompleted(task)) return false;
   return status !== undefined && (status >= 500 || status === 429 || status === 408);
 }
 
-/** The film that a task itself holds, as a data URL. */
-function heldBy(task: VideoTaskLike): Uint8Array | undefined {
+/** Returns the video if the task contains it as a data URL. */
+function decodeTask(task: VideoTaskLike): Uint8Array | undefined {
   const url = typeof task === 'object' && 'url' in task ? task.url : undefined;
   return decodeDataURL(url ?? '');
 }
 
-/** Statuses that say nothing about where the content is. */
-const definite = new Set([401, 402, 403, 429]);
+/** Statuses that say nothing about the location of the content. */
+const conclusiveStatuses = new Set([401, 402, 403, 429]);
 
-/** One download, over all its requests. */
+/** A download across all its requests. */
 class Download {
   readonly #client: Client;
   readonly #task: VideoTaskLike;
@@ -148,7 +148,7 @@ class Download {
     this.#options = options;
   }
 
-  /** Receives everything, however often the body breaks off on the way. */
+  /** Receives the whole file, resuming after interruptions. */
   async run(): Promise<void> {
     const { signal, maxRetries = defaultRetries } = this.#options;
     const { file } = this.#part;
@@ -159,7 +159,7 @@ class Download {
         return;
       } catch (error) {
         if (file.size > longest) failures = 0;
-        if (signal?.aborted === true || !passes(error, this.#task) || failures >= maxRetries)
+        if (signal?.aborted === true || !isTransient(error, this.#task) || failures >= maxRetries)
           throw error;
       }
       longest = Math.max(longest, file.size);
@@ -175,29 +175,29 @@ class Download {
     try {
       await receive(body, file, this.#options);
       hasEnded = true;
-      await checkWhole(body, file);
+      await checkLength(body, file);
     } catch (error) {
       const isShort = total !== undefined && file.size < total;
       const isLong = total !== undefined && file.size > total;
-      // What is short is right so far; otherwise nobody knows which bytes are wrong.
+      // A short file is correct so far; otherwise it is unknown which bytes are wrong.
       if (isLong || (hasEnded && !isShort)) await this.#part.restart(undefined);
       throw error;
     }
   }
 
-  /** Opens what is still missing. */
+  /** Opens the missing part. */
   async #open(): Promise<OpenBody> {
     const { file, known } = this.#part;
     const part = file.size > 0 ? known : undefined;
-    const held = this.#options.variant === undefined ? heldBy(this.#task) : undefined;
-    if (held !== undefined) return this.#openDecoded(held);
+    const decoded = this.#options.variant === undefined ? decodeTask(this.#task) : undefined;
+    if (decoded !== undefined) return this.#openDecoded(decoded);
     let response: Response;
     try {
       response = await this.#request(part);
     } catch (error) {
       const isPastEnd = part !== undefined && APIError.isInstance(error) && error.status === 416;
       if (!isPastEnd) {
-        const bytes = await this.#decodeInstead(error);
+        const bytes = await this.#decodeFallback(error);
         if (bytes === undefined) throw error;
         return this.#openDecoded(bytes);
       }
@@ -213,7 +213,7 @@ class Download {
         const isRest = total === (part.total ?? total) && !isEncoded(headers);
         if (isRest) return openRest(response, total);
       }
-      // Another part than the one that was asked for is of no use.
+      // Discard a range other than the requested one.
       await response.body?.cancel();
       await this.#part.restart(undefined);
       return this.#open();
@@ -222,7 +222,7 @@ class Download {
       return this.#openWhole(response, range.total);
     }
     await response.body?.cancel();
-    throw notWhole('a part of it has come that was not asked for.');
+    throw incompleteError('a part of it has come that was not asked for.');
   }
 
   async #openDecoded(bytes: Uint8Array): Promise<OpenBody> {
@@ -230,7 +230,7 @@ class Download {
     return openBytes(bytes);
   }
 
-  /** @param size - Of the file, where the answer tells it in another way than by its length. */
+  /** @param size - Size of the file, if the response reports it other than by its length. */
   async #openWhole(response: Response, size: number | undefined): Promise<OpenBody> {
     const body = await openResponse(response);
     const { isAsSent, total = size } = body;
@@ -249,19 +249,19 @@ class Download {
     return this.#client.videos.downloadContent(this.#task, { ...request, headers });
   }
 
-  /** Results that the gateway holds as a data URL, which not all of them serve as content. */
-  async #decodeInstead(error: unknown): Promise<Uint8Array | undefined> {
+  /** Decodes a result that the gateway has as a data URL, which not all gateways serve as content. */
+  async #decodeFallback(error: unknown): Promise<Uint8Array | undefined> {
     if (!APIError.isInstance(error)) return undefined;
     const { status = 401, headers: sent } = error;
     if (UnexpectedRedirectError.isInstance(error)) {
       return decodeDataURL(sent?.get('location') ?? '');
     }
     const isKnown = ContentExpiredError.isInstance(error) || ContentNotReadyError.isInstance(error);
-    if (isKnown || definite.has(status)) return undefined;
+    if (isKnown || conclusiveStatuses.has(status)) return undefined;
     const { signal, headers, query, fetchOptions } = this.#options;
     try {
       const options = { signal, headers, query, fetchOptions };
-      return heldBy(await this.#client.videos.retrieve(this.#task, options));
+      return decodeTask(await this.#client.videos.retrieve(this.#task, options));
     } catch {
       return undefined;
     }

@@ -7,15 +7,15 @@ import { unreadable, readFile } from '../uploads/file-input.ts';
 import { codeOf } from './durable.ts';
 
 /**
- * A file on disk as an upload.
+ * Opens a file on disk for an upload.
  *
- * Its bytes are read only while they are sent, so memory stays flat; and because they can be read
- * again, a request that provably never left can be repeated.
+ * It is read while it is sent, so memory use stays low. Because it can be read again, requests that
+ * provably were not sent can be retried.
  *
- * @param path - The file. It may not change until the upload is over, which fails then; only Bun sends
- * what it finds.
- * @param options - `type` is the MIME type; by default it is told by the extension or the bytes.
- * @throws `InvalidInputError` when the file cannot be read
+ * @param path - The file. If it changes during the upload, the upload fails, except in Bun, which sends
+ * the new content.
+ * @param options - `type` is the MIME type; by default it is detected from the extension or the bytes.
+ * @throws `InvalidInputError` if the file cannot be read
  *
  * @example
  * await client.audio.translations.create({ model: 'whisper-1', file: await fileFromPath('talk.mp3') });
@@ -40,17 +40,17 @@ export async function fileFromPath(path: string, options: { type?: string } = {}
 }
 
 /**
- * How much is read at a time, in bytes. What was sent is garbage, and a garbage collector lets buffers
- * of 64 KiB, as Node's own blobs give them, pile up to more than 64 MiB; of these it is less than half.
+ * Chunk size in bytes. Sent chunks wait for garbage collection: with 64 KiB, as in Node's own blobs, they
+ * pile up to more than 64 MiB; with this size to less than half.
  */
 const blockSize = 16_384;
 
-/** A file on disk as an upload, which takes little memory while it is sent. */
+/** A file on disk for an upload that uses little memory. */
 class DiskFile extends File {
   readonly #path: string;
   readonly #modified: number;
 
-  /** @param blob - What `openAsBlob` gave for the path. */
+  /** @param blob - The result of `openAsBlob` for the path. */
   constructor(blob: Blob, path: string, { mtimeMs }: Pick<Stats, 'mtimeMs'>, type: string) {
     super([blob], basename(path), { type, lastModified: Math.round(mtimeMs) });
     this.#path = path;

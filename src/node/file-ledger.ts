@@ -23,42 +23,42 @@ import {
   thisProcess,
 } from './durable.ts';
 
-/** One claim of a call, as it is on disk. */
+/** A claim of a call, as stored on disk. */
 interface Entry {
   readonly v: 1;
   readonly callId: string;
   readonly inputHash: string;
   readonly owner: Owner;
-  /** When it was claimed, for whoever looks into the file. */
+  /** Time of the claim, for readers of the file. */
   readonly claimedAt: string;
   readonly ref?: VideoTaskRef | undefined;
   readonly end?: SubmitEnd | undefined;
-  /** The request by which the gateway's usage log knows it. */
+  /** The id of the request in the gateway's usage log. */
   readonly requestId?: string | undefined;
-  /** Whether its error response was read to its end. */
+  /** Set if the error response was read completely. */
   readonly isAnswered?: boolean | undefined;
 }
 
-/** An entry, and where it is. */
+/** A stored entry with its location. */
 interface Found {
-  /** A claim that takes another one over has a higher number. 0 is a task that came without a claim. */
+  /** Number of the claim. A claim that replaces another has a higher number. 0 is a task without a claim. */
   readonly number: number;
   readonly path: string;
   readonly entry: Entry;
 }
 
-/** Temporary files of processes that were killed are removed when they are older, in milliseconds. */
-const leftoverAge = 3_600_000;
+/** Minimum age of temporary files to be removed as leftovers of killed processes, in milliseconds. */
+const maxLeftoverAge = 3_600_000;
 
 /**
- * A ledger of submissions in a folder: one small JSON file for each call id, and a folder for calls that
- * were claimed more than once.
+ * Creates a ledger of submissions in a folder: one small JSON file per call id, and a subfolder for calls
+ * that were claimed more than once.
  *
- * It survives `kill -9` and power failures at any point, and any number of processes may use the same
- * folder: of those that claim the same call, one gets it. The files hold call ids and handles, no keys
- * and no prompts. What there is of a call that is over may be deleted; its call id counts as new then.
+ * It survives `kill -9` and power failures at any point. Any number of processes may share the folder: if
+ * several claim the same call, one succeeds. The files contain call ids and handles, but no keys or
+ * prompts. Files of finished calls may be deleted; their call ids then count as new.
  *
- * @param folder - Is created when it does not exist. It should be on a local disk.
+ * @param folder - Created if it does not exist. Use a local disk.
  *
  * @example
  * const ledger = fileLedger('var/videos');
@@ -80,13 +80,13 @@ class FileLedger implements SubmitLedger {
 
   async claim(callId: string, inputHash: string, replaces?: string): Promise<SubmitClaim> {
     checkAsked(callId);
-    // Each time: somebody may have removed it.
+    // Create it each time, because it may have been deleted.
     await makeFolder(this.#folder);
     const claimedAt = new Date().toISOString();
     const entry: Entry = { v: 1, callId, inputHash, owner: thisProcess(), claimedAt };
     for (;;) {
       const found = await this.#find(callId);
-      const known = describe(found);
+      const known = toEntry(found);
       if (known !== undefined && ('ref' in known || known.claimId !== replaces)) {
         const { refs: _, ...claim } = known;
         return claim;
@@ -96,18 +96,18 @@ class FileLedger implements SubmitLedger {
       await makeFolder(dirname(path));
       const isCreated = await createFile(path, JSON.stringify(entry));
       if (isCreated && !(await this.#hasRival(callId, path, found))) {
-        // Only now: as long as there was no later file, they were what others had to begin after.
-        for (const claim of found.filter(isGivenBack)) await rm(claim.path, { force: true });
-        return { status: 'claimed', claimId: claimIdOf({ number, path, entry }) };
+        // Only remove these now: until the new file existed, they determined its number.
+        for (const claim of found.filter(isReleased)) await rm(claim.path, { force: true });
+        return { status: 'claimed', claimId: claimIdFor({ number, path, entry }) };
       }
       if (isCreated) await rm(path, { force: true });
-      // Somebody else was quicker; the next look tells who.
+      // Another process was faster; the next lookup finds its claim.
     }
   }
 
-  async accept(callId: string, given: VideoTaskRef, claimId?: string): Promise<void> {
+  async accept(callId: string, taskRef: VideoTaskRef, claimId?: string): Promise<void> {
     checkAsked(callId, claimId);
-    const ref = parseVideoTaskRef(given);
+    const ref = parseVideoTaskRef(taskRef);
     await makeFolder(this.#folder);
     const found = await this.#find(callId);
     if (claimId === undefined) {
@@ -117,15 +117,18 @@ class FileLedger implements SubmitLedger {
         await this.#keep(first.entry, first.entry.ref);
       }
       const path = this.#path(callId, 1);
-      await write(first ?? { number: 1, path, entry: unreadable(callId) }, { ref, end: undefined });
+      await write(first ?? { number: 1, path, entry: unreadableEntry(callId) }, {
+        ref,
+        end: undefined,
+      });
       return;
     }
-    const tasks = tasksOf(found);
+    const tasks = findTasks(found);
     if (tasks.some(({ entry }) => isSameTask(entry.ref, ref))) return;
-    const own = found.find((claim) => claimIdOf(claim) === claimId);
-    // Nobody else writes to the file of a claim, so of two that come at once both are kept.
+    const own = found.find((claim) => claimIdFor(claim) === claimId);
+    // Only its owner writes to the file of a claim, so concurrent updates keep both tasks.
     if (own !== undefined && tasks.length === 0) await write(own, { ref, end: undefined });
-    else await this.#keep(found.at(-1)?.entry ?? unreadable(callId), ref);
+    else await this.#keep(found.at(-1)?.entry ?? unreadableEntry(callId), ref);
   }
 
   async finish(
@@ -138,8 +141,8 @@ class FileLedger implements SubmitLedger {
     checkAsked(callId, claimId, end);
     const found = await this.#find(callId);
     const current = found.at(-1);
-    if (current === undefined || (claimId ?? claimIdOf(current)) !== claimIdOf(current)) return;
-    const [task] = tasksOf(found);
+    if (current === undefined || (claimId ?? claimIdFor(current)) !== claimIdFor(current)) return;
+    const [task] = findTasks(found);
     if (end === 'completed' || end === 'failed') {
       if (task !== undefined) await write(task, { end });
     } else if (task === undefined)
@@ -152,35 +155,35 @@ class FileLedger implements SubmitLedger {
 
   async entry(callId: string): Promise<SubmitEntry | undefined> {
     checkAsked(callId);
-    return describe(await this.#find(callId));
+    return toEntry(await this.#find(callId));
   }
 
-  /** Keeps a task beside the one that the ledger gives to all who ask. */
+  /** Stores a task in addition to the one that the ledger returns. */
   async #keep(entry: Entry, ref: VideoTaskRef): Promise<void> {
-    const folder = join(this.#folder, nameOf(entry.callId));
+    const folder = join(this.#folder, callFileName(entry.callId));
     await makeFolder(folder);
     const path = join(folder, `0.${shortHash(JSON.stringify([ref.baseURL, ref.id]))}.json`);
-    // One that is there already is of the same task.
+    // An existing file is of the same task.
     await createFile(path, JSON.stringify({ ...entry, ref, end: undefined }));
   }
 
   /**
-   * Whether somebody else has claimed the call since it was looked at. A list of files that change
-   * meanwhile may miss some, and with them the number that comes next. Of two that claim at the same
-   * time each writes before it looks, so at least one of them sees the other and gives way.
+   * Returns whether another process has claimed the call since `before`. Listing a folder during changes
+   * may miss files, and thus the next number. Each of two concurrent claims writes before it looks, so at
+   * least one of them sees the other and backs off.
    */
   async #hasRival(callId: string, own: string, before: readonly Found[]): Promise<boolean> {
-    const known = new Set(before.map(claimIdOf));
-    const others = (await this.#find(callId)).filter((claim) => !isGivenBack(claim));
-    return others.some((claim) => claim.path !== own && !known.has(claimIdOf(claim)));
+    const known = new Set(before.map(claimIdFor));
+    const others = (await this.#find(callId)).filter((claim) => !isReleased(claim));
+    return others.some((claim) => claim.path !== own && !known.has(claimIdFor(claim)));
   }
 
   /**
-   * Every claim of a call, oldest first. All of them are found by name, however many calls there are,
-   * and not by counting up: somebody may have deleted one.
+   * Returns all claims of a call, oldest first. They are found by listing the folder instead of counting
+   * up, because some may have been deleted.
    */
   async #find(callId: string): Promise<Found[]> {
-    const name = nameOf(callId);
+    const name = callFileName(callId);
     this.#older ??= openFolder(this.#folder).catch((error: unknown) => {
       this.#older = undefined;
       throw error;
@@ -194,19 +197,19 @@ class FileLedger implements SubmitLedger {
     for (const number of [1, ...older]) {
       await read(number, join(this.#folder, `${name}.${number}.json`));
     }
-    // After the first claim, which is only removed when there is a later one.
-    for (const fileName of await namesIn(join(this.#folder, name))) {
+    // After the first claim, which is only removed if there is a later one.
+    for (const fileName of await listNames(join(this.#folder, name))) {
       const [, digits, random] =
         /^(\d+)(?:\.[\da-f]{12})?\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
       const path = join(this.#folder, name, fileName);
       if (random !== undefined) await removeLeftover(path);
       else if (digits !== undefined) await read(Number(digits), path);
     }
-    return found.toSorted((one, other) => one.number - other.number);
+    return found.toSorted((a, b) => a.number - b.number);
   }
 
   #path(callId: string, number: number): string {
-    const name = nameOf(callId);
+    const name = callFileName(callId);
     return join(this.#folder, number === 1 ? `${name}.1.json` : join(name, `${number}.json`));
   }
 }
@@ -215,36 +218,36 @@ function write({ path, entry }: Found, change: Partial<Entry>): Promise<void> {
   return replaceFile(path, JSON.stringify({ ...entry, ...change }));
 }
 
-/** The name of a call in file names. Half a surrogate pair has no bytes of its own. */
-function nameOf(callId: string): string {
+/** Returns the file name of a call. Lone surrogates have no UTF-8 encoding, so they are escaped. */
+function callFileName(callId: string): string {
   return shortHash(/\p{Surrogate}/u.test(callId) ? JSON.stringify(callId) : callId, 32);
 }
 
-/** Names one claim of a call. */
-function claimIdOf({ number, entry: { claimedAt, owner } }: Found): string {
+/** Returns the id of a claim. */
+function claimIdFor({ number, entry: { claimedAt, owner } }: Found): string {
   return shortHash(JSON.stringify([number, claimedAt, owner]));
 }
 
-/** A claim that has led to a task. */
+/** A claim with a task. */
 type FoundTask = Found & { readonly entry: { readonly ref: VideoTaskRef } };
 
 function hasTask(found: Found): found is FoundTask {
   return found.entry.ref !== undefined;
 }
 
-/** The tasks of a call, those of its claims first. */
-function tasksOf(found: readonly Found[]): FoundTask[] {
+/** Returns the tasks of a call, those of claims first. */
+function findTasks(found: readonly Found[]): FoundTask[] {
   const tasks = found.filter(hasTask);
   const ofClaims = tasks.filter(({ number }) => number > 0);
   return [...ofClaims, ...tasks.filter(({ number }) => number === 0)];
 }
 
-/** What the files of a call say; `undefined` when nobody has claimed it, or all claims were given back. */
-function describe(found: readonly Found[]): SubmitEntry | undefined {
+/** Converts the files of a call to an entry; returns `undefined` if it is unclaimed or all claims were released. */
+function toEntry(found: readonly Found[]): SubmitEntry | undefined {
   const current = found.at(-1);
-  if (current === undefined || found.every(isGivenBack)) return undefined;
+  if (current === undefined || found.every(isReleased)) return undefined;
   const { inputHash, end, owner, claimedAt, requestId, isAnswered } = current.entry;
-  const tasks = tasksOf(found);
+  const tasks = findTasks(found);
   const [task] = tasks;
   if (task !== undefined) {
     const refs = tasks
@@ -254,21 +257,21 @@ function describe(found: readonly Found[]): SubmitEntry | undefined {
     const status = isOver ? 'finished' : 'accepted';
     return { status, inputHash: task.entry.inputHash, ref: task.entry.ref, refs };
   }
-  const claim = { inputHash, claimId: claimIdOf(current), refs: [] };
+  const claim = { inputHash, claimId: claimIdFor(current), refs: [] };
   const request = requestId && { requestId, ...(isAnswered === true && { isAnswered }) };
   return end === undefined
     ? { status: 'submitting', ...claim, isAlive: isAlive(owner, Date.parse(claimedAt)) }
-    : // One that was given back leaves the doubt about those before it.
+    : // A released claim does not resolve the unknown outcome of earlier ones.
       { status: 'unknown', ...claim, isAlive: false, ...request };
 }
 
-/** Whether a claim was given back, because it provably made no task. */
-function isGivenBack({ entry: { ref, end } }: Found): boolean {
+/** Returns whether a claim was released because nothing was submitted. */
+function isReleased({ entry: { ref, end } }: Found): boolean {
   return ref === undefined && end === 'not_submitted';
 }
 
-/** What stands for a file that cannot be read: somebody has claimed the call, and no more is known. */
-function unreadable(callId: string): Entry {
+/** Returns an entry for an unreadable file: the call is claimed, and nothing else is known. */
+function unreadableEntry(callId: string): Entry {
   const owner = { host: '', pid: 0, start: '' };
   return { v: 1, callId, inputHash: '', owner, claimedAt: '' };
 }
@@ -279,7 +282,7 @@ function isEntry(value: unknown, wanted: string): value is Entry {
   return v === 1 && callId === wanted && typeof inputHash === 'string' && isObject(owner);
 }
 
-/** Reads an entry; `undefined` when there is no file. */
+/** Reads an entry; returns `undefined` if the file does not exist. */
 async function readEntry(path: string, callId: string): Promise<Entry | undefined> {
   let text: string;
   try {
@@ -287,21 +290,21 @@ async function readEntry(path: string, callId: string): Promise<Entry | undefine
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     const found = await lstat(path).catch(() => undefined);
-    // A link that leads nowhere keeps the name taken all the same.
-    return found?.isSymbolicLink() === true ? unreadable(callId) : undefined;
+    // A broken link still occupies the name.
+    return found?.isSymbolicLink() === true ? unreadableEntry(callId) : undefined;
   }
   const value = parseJSON(text);
-  return isEntry(value, callId) ? value : unreadable(callId);
+  return isEntry(value, callId) ? value : unreadableEntry(callId);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   });
 }
 
-/** Makes the folder, and makes it survive a power failure, with every folder above it that is new. */
+/** Creates a folder and its parents durably, so that they survive a power failure. */
 async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -311,15 +314,15 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Looks through a folder once: removes what killed processes have left behind, and finds the later
- * claims of calls that an earlier version has put beside the first.
+ * Scans the folder once: removes leftovers of killed processes, and finds later claims that an earlier
+ * version stored next to the first one.
  *
- * @returns The numbers of those claims by the names of the calls.
+ * @returns The numbers of those claims by the file names of their calls.
  */
 async function openFolder(folder: string): Promise<Map<string, number[]>> {
   const older = new Map<string, number[]>();
-  for (const fileName of await namesIn(folder)) {
-    // The folder may hold files of others.
+  for (const fileName of await listNames(folder)) {
+    // The folder may contain other files.
     const [, name = '', digits, random] =
       /^([\da-f]{32})\.(\d+)\.json(\.[\da-f]{12}\.tmp)?$/.exec(fileName) ?? [];
     if (digits === undefined) continue;
@@ -331,7 +334,7 @@ async function openFolder(folder: string): Promise<Map<string, number[]>> {
 
 async function removeLeftover(path: string): Promise<void> {
   const changed = await stat(path).catch(() => undefined);
-  if (changed !== undefined && Date.now() - changed.mtimeMs > leftoverAge) {
+  if (changed !== undefined && Date.now() - changed.mtimeMs > maxLeftoverAge) {
     await rm(path, { force: true });
   }
 }

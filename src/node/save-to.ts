@@ -8,47 +8,47 @@ import { InvalidInputError } from '../errors/gateway-error.ts';
 import { explainFileError, checkTarget, GrowingFile } from './durable.ts';
 import { isEncoded } from './parts.ts';
 
-/** An image as `images.generate()` gives it: its bytes as base64, or where it is. */
+/** An image from `images.generate()`: base64 or a URL. */
 export interface SavableImage {
   readonly b64_json?: string | null | undefined;
   readonly url?: string | null | undefined;
 }
 
-/** Where the bytes of a result come from. */
+/** Source of the bytes to save. */
 export type Savable = Response | Blob | Uint8Array | SavableImage;
 
-/** Bytes to be saved, and what is known of them. */
+/** An open source of bytes. */
 export interface OpenBody {
-  /** The next bytes, or `undefined` at the end. */
+  /** Returns the next bytes, or `undefined` at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Lets go of what is left; a read that is under way ends. */
+  /** Discards the rest; a pending read ends. */
   cancel(): void;
-  /** Their number, where it is known. */
+  /** Number of bytes, if known. */
   readonly total: number | undefined;
-  /** Whether these are the bytes that were sent, and not decoded ones. */
+  /** `true` if the bytes are as sent, not decoded. */
   readonly isAsSent: boolean;
 }
 
 /** Options of {@link saveTo}. */
 export interface SaveOptions {
-  /** Stops the download. Nothing is left behind. */
+  /** Aborts the download and removes the partial file. */
   signal?: AbortSignal | undefined;
   /**
-   * Called after each chunk with the bytes so far, and the total where the answer tells it. It is
-   * awaited; if it throws, the download ends with its error.
+   * Called and awaited after each chunk with the bytes received so far, and the total if the response
+   * reports it. If it throws, the download fails with its error.
    */
   onProgress?: ((progress: SaveProgress) => unknown) | undefined;
 }
 
-/** How far a download has come. */
+/** Progress of a download. */
 export interface SaveProgress {
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   readonly received: number;
-  /** Bytes in all, or `undefined` when the answer does not tell. */
+  /** Total number of bytes; `undefined` if the response does not report it. */
   readonly total: number | undefined;
 }
 
-/** A file that was written. */
+/** A written file. */
 export interface SavedFile {
   /** The absolute path. */
   readonly path: string;
@@ -57,16 +57,17 @@ export interface SavedFile {
 }
 
 /**
- * Writes a result to disk.
+ * Writes a result to a file.
  *
- * The bytes stream into a temporary file beside `path`, which takes its place only when everything
- * has come, so `path` never holds half a file. The length is checked. Memory stays flat whatever the size, except for base64 and data URLs.
+ * The bytes are streamed to a temporary file next to `path`, which replaces `path` once it is complete
+ * and its length is correct, so `path` never contains a partial file. Memory use does not depend on the
+ * size, except for base64 and data URLs.
  *
- * @param source - What `audio.speech.create()` or `videos.downloadContent()` returned, an image of
- * `images.generate()`, or bytes. The URL of an image is fetched without the key.
- * @param path - The file to write. An existing one is replaced.
- * @throws `FileError` when the file cannot be written, with the reason
- * @throws `UnexpectedResponseError` when the body breaks off, or is not as long as announced
+ * @param source - The result of `audio.speech.create()` or `videos.downloadContent()`, an image from
+ * `images.generate()`, or bytes. Image URLs are fetched without the key.
+ * @param path - The file to write. An existing file is replaced.
+ * @throws `FileError` if the file cannot be written, with the reason
+ * @throws `UnexpectedResponseError` if the body is cut off or has an unexpected length
  *
  * @example
  * await saveTo(await client.audio.speech.create({ model, voice, input }), 'speech.mp3');
@@ -88,7 +89,7 @@ export async function saveTo(
     file = await GrowingFile.create(temporary);
     body = await openSavable(source, given.signal);
     await receive(body, file, given);
-    await checkWhole(body, file);
+    await checkLength(body, file);
     await file.finish(target);
     return { path: target, bytes: file.size };
   } catch (error) {
@@ -100,21 +101,21 @@ export async function saveTo(
   }
 }
 
-/** The absolute path of a file to be written. */
+/** Checks a path and returns it as an absolute one. */
 export function checkPath(field: string, path: unknown): string {
   const text = checkText(field, path, 'the path of the file to write');
   check(!text.includes('\0'), field, 'may not hold a zero character.');
   return resolve(text);
 }
 
-/** Checks the options of whatever is saved. */
+/** Checks the options that all downloads share. */
 export function checkSaveOptions({ signal, onProgress }: SaveOptions): void {
   checkSignal(signal);
   checkFunction('onProgress', onProgress);
 }
 
-/** The error for what is not, or not all of, the file. */
-export function notWhole(problem: string): UnexpectedResponseError {
+/** Creates the error for an incomplete or wrong file. */
+export function incompleteError(problem: string): UnexpectedResponseError {
   const advice = 'Downloads are free, so it is safe to repeat them.';
   return new UnexpectedResponseError(`The file is not whole: ${problem}`, {
     outcome: 'unknown',
@@ -122,13 +123,13 @@ export function notWhole(problem: string): UnexpectedResponseError {
   });
 }
 
-/** Writes a body to the end of a file. */
+/** Appends a body to a file. */
 export async function receive(
   body: Pick<OpenBody, 'read' | 'cancel' | 'total'>,
   file: GrowingFile,
   { signal, onProgress }: SaveOptions,
 ): Promise<void> {
-  // Not every body ends by itself when its caller aborts.
+  // Not every body ends when its caller aborts.
   const cancel = (): void => body.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
   try {
@@ -138,9 +139,9 @@ export async function receive(
       signal?.throwIfAborted();
       if (bytes === undefined) return;
       await file.append(bytes);
-      // It could go on until the disk is full.
+      // Otherwise an endless body could fill the disk.
       if (body.total !== undefined && file.size > body.total) {
-        throw notWhole(`more than ${body.total} bytes have come.`);
+        throw incompleteError(`more than ${body.total} bytes have come.`);
       }
       await onProgress?.({ received: file.size, total: body.total });
     }
@@ -152,13 +153,13 @@ export async function receive(
   }
 }
 
-/** Checks a file that was received. */
-export async function checkWhole(
+/** Throws if the length of a received file is wrong. */
+export async function checkLength(
   { total }: Pick<OpenBody, 'total'>,
   file: GrowingFile,
 ): Promise<void> {
   if (total !== undefined && file.size !== total) {
-    throw notWhole(`${file.size} of ${total} bytes have come.`);
+    throw incompleteError(`${file.size} of ${total} bytes have come.`);
   }
 }
 
@@ -175,8 +176,8 @@ function openStream(stream: ReadableStream<Uint8Array>): Source {
 const dataPrefix = 'data:';
 
 /**
- * Opens the body of an answer. Some gateways send the text of a data URL in place of the file that it
- * stands for; its bytes come out then.
+ * Opens the body of a response. Some gateways send the text of a data URL instead of the file; it is
+ * decoded.
  */
 export async function openResponse(response: Response): Promise<OpenBody> {
   checkResponse(response);
@@ -197,7 +198,7 @@ export async function openResponse(response: Response): Promise<OpenBody> {
     const whole = Buffer.concat(text);
     return openBytes(decodeDataURL(whole.toString('latin1')) ?? whole);
   }
-  // What the headers say is about the body as it travels.
+  // `content-length` is the length of the encoded body.
   const isAsSent = !isEncoded(headers);
   const length = headers.get('content-length') ?? '';
   return {
@@ -208,7 +209,7 @@ export async function openResponse(response: Response): Promise<OpenBody> {
   };
 }
 
-/** Opens the body of a response that has the rest of a file of `total` bytes. */
+/** Opens a response with the rest of a file of `total` bytes. */
 export function openRest({ body }: Response, total: number | undefined): OpenBody {
   const source = body === null ? openBytes(new Uint8Array()) : openStream(body);
   return { ...source, total, isAsSent: true };
@@ -224,7 +225,7 @@ export function openBytes(bytes: Uint8Array): OpenBody {
   };
 }
 
-/** Reads an image from where it is. No key goes along: it is stored with somebody else. */
+/** Fetches an image by its URL, without the key, because another host stores it. */
 async function openURL(url: string, signal: AbortSignal | undefined): Promise<OpenBody> {
   const bytes = decodeDataURL(url);
   if (bytes !== undefined) return openBytes(bytes);
@@ -248,7 +249,7 @@ function checkResponse({ body, bodyUsed, ok, status }: Response): void {
   check(isUnread, 'response', 'has no body left to save; it was already read.');
 }
 
-/** Opens whatever can be saved. */
+/** Opens any supported source. */
 async function openSavable(source: unknown, signal: AbortSignal | undefined): Promise<OpenBody> {
   if (source instanceof Uint8Array) return openBytes(source);
   if (source instanceof Blob) {
@@ -263,7 +264,7 @@ async function openSavable(source: unknown, signal: AbortSignal | undefined): Pr
   return openURL(url, signal);
 }
 
-/** The bytes of a data URL; `undefined` when the text is none. */
+/** Decodes a data URL; returns `undefined` for other text. */
 export function decodeDataURL(url: string): Uint8Array | undefined {
   const [, parameters = '', content] = /^data:([^,]*),(.*)$/is.exec(url) ?? [];
   if (content === undefined) return undefined;
