@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build, type Metafile, type Plugin } from 'esbuild';
-import type { Effort, Metric, Part, PartResult } from './lib/metric.ts';
+import { build, type Metafile } from 'esbuild';
+import type { Effort, Part, PartResult } from './lib/metric.ts';
 import { specifiers, type Column } from './lib/packages.ts';
-import { seams, without } from './lib/seams.ts';
 import packageJson from '../package.json' with { type: 'json' };
 
 const bench = import.meta.dirname;
@@ -24,7 +23,7 @@ function programOf(column: Column): string {
     .join('\n');
 }
 
-/** What a program takes that uses only a part of this client. */
+/** Programs that use a part of this client alone. */
 const parts = [
   {
     id: 'bundle.stream',
@@ -39,24 +38,16 @@ const parts = [
 ] as const;
 
 interface Sizes {
-  /** Everything that was written. */
   readonly minified: number;
   readonly gzip: number;
-  /** What is loaded before anything is called. */
-  readonly initialGzip: number;
-  /** What is loaded with the first question to the account; known of our source alone. */
-  readonly accountGzip: number;
-  readonly metafile: Metafile;
 }
 
-/** @param splitting - Off for a program that needs so little that it has no parts to be loaded later. */
-async function bundle(program: string, splitting = true, plugins: Plugin[] = []): Promise<Sizes> {
+/** Bundles a program into one file, as a page loads it. */
+async function bundle(program: string): Promise<Sizes & { readonly metafile: Metafile }> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: program, resolveDir: bench },
     bundle: true,
     minify: true,
-    splitting,
-    plugins,
     metafile: true,
     write: false,
     format: 'esm',
@@ -67,37 +58,10 @@ async function bundle(program: string, splitting = true, plugins: Plugin[] = [])
     define: { __VERSION__: JSON.stringify(packageJson.version) },
     logLevel: 'error',
   });
-  const outputs = new Map(
-    outputFiles.map(({ path: file, contents }) => [path.relative(bench, file), contents]),
-  );
-  /** What is loaded with a part, besides what is there already. */
-  const loadedWith = (part: string, known: ReadonlySet<string>): Set<string> => {
-    const files = new Set<string>();
-    const visit = (file: string): void => {
-      if (known.has(file) || files.has(file)) return;
-      files.add(file);
-      for (const { path: next, kind } of metafile.outputs[file]?.imports ?? []) {
-        if (kind === 'import-statement') visit(next);
-      }
-    };
-    const entries = Object.keys(metafile.outputs);
-    entries.filter((file) => metafile.outputs[file]?.entryPoint === part).forEach(visit);
-    return files;
-  };
-  const initial = loadedWith('<stdin>', new Set());
-  const account = loadedWith('../src/account/reader.ts', initial);
-  const gzipOf = (files: Iterable<string>): number =>
-    [...files].reduce(
-      (sum, file) => sum + gzipSync(outputs.get(file) ?? '', { level: 9 }).byteLength,
-      0,
-    );
-  return {
-    minified: outputFiles.reduce((sum, { contents }) => sum + contents.byteLength, 0),
-    gzip: gzipOf(outputs.keys()),
-    initialGzip: gzipOf(initial),
-    accountGzip: gzipOf(account),
-    metafile,
-  };
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error('esbuild has written no file.');
+  const gzip = gzipSync(file.contents, { level: 9 }).byteLength;
+  return { minified: file.contents.byteLength, gzip, metafile };
 }
 
 /** Minified bytes of our own bundle by library and by room of src. */
@@ -113,30 +77,6 @@ async function breakdown(): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(rooms).toSorted(([, a], [, b]) => b - a));
 }
 
-/** What a page pays for what it does not use, before its first call, and for the account when it asks. */
-async function measureSeams(): Promise<Metric[]> {
-  const page = "import { Gateway } from '../src/index.ts'; globalThis.Gateway = Gateway;";
-  const whole = await bundle(page);
-  const labels = {
-    books: '– of it for totals, budget and the memory of calls',
-    observer: '– of it for observers',
-  };
-  const account: Metric = {
-    id: 'bundle.account',
-    label: '– loaded with the first question to the account',
-    unit: 'KiB',
-    values: { 'model-gateway': whole.accountGzip / 1024 },
-  };
-  const ofSeams = await Promise.all(
-    (['books', 'observer'] as const).map(async (seam): Promise<Metric> => {
-      const rest = await bundle(page, true, [without(seams[seam], path.join(root, 'src'))]);
-      const values = { 'model-gateway': (whole.initialGzip - rest.initialGzip) / 1024 };
-      return { id: `bundle.${seam}`, label: labels[seam], unit: 'KiB', values };
-    }),
-  );
-  return [...ofSeams, account];
-}
-
 function roomOf(file: string): string {
   const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (library !== undefined) return library;
@@ -145,33 +85,21 @@ function roomOf(file: string): string {
 }
 
 async function measure({ columns }: Effort): Promise<PartResult> {
-  const sizes: Partial<Record<Column, Omit<Sizes, 'metafile' | 'accountGzip'>>> = {};
-  const gzip: Partial<Record<Column, number>> = {};
-  const initial: Partial<Record<Column, number>> = {};
+  const sizes: Partial<Record<Column, Sizes>> = {};
+  const values: Partial<Record<Column, number>> = {};
   for (const column of columns) {
-    const { metafile: _, accountGzip: __, ...own } = await bundle(programOf(column));
-    sizes[column] = own;
-    gzip[column] = own.gzip / 1024;
-    initial[column] = own.initialGzip / 1024;
+    const { minified, gzip } = await bundle(programOf(column));
+    sizes[column] = { minified, gzip };
+    values[column] = gzip / 1024;
   }
   const partly = await Promise.all(
     parts.map(async ({ id, label, program }) => {
-      const { gzip: bytes } = await bundle(program, false);
-      return { id, label, unit: 'KiB', values: { 'model-gateway': bytes / 1024 } } as const;
+      const { gzip } = await bundle(program);
+      return { id, label, unit: 'KiB', values: { 'model-gateway': gzip / 1024 } } as const;
     }),
   );
   return {
-    metrics: [
-      { id: 'bundle', label: 'Browser bundle, gzip', unit: 'KiB', values: gzip },
-      {
-        id: 'bundle.initial',
-        label: '– loaded before the first call',
-        unit: 'KiB',
-        values: initial,
-      },
-      ...(await measureSeams()),
-      ...partly,
-    ],
+    metrics: [{ id: 'bundle', label: 'Browser bundle, gzip', unit: 'KiB', values }, ...partly],
     raw: { bytes: sizes, minifiedBytesByRoom: await breakdown() },
   };
 }

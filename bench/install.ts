@@ -68,23 +68,17 @@ async function sizeOf(directory: string): Promise<number> {
   return sum;
 }
 
-/** What builds on the client: the command line, the playground and its server, adapters for other packages, guides. */
-const onTop =
-  /^dist\/(cli|program|playground|start|ai-sdk|otel|postgres|redis|bullmq|resources|llms)\b/;
-
-/** The bytes of the files that this package publishes: of all, and of the client alone. */
-async function ownSize(): Promise<{ readonly all: number; readonly client: number }> {
+/** The bytes of the files that this package publishes. */
+async function ownSize(): Promise<number> {
   const { stdout } = await execute('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     maxBuffer: 2 ** 26,
   });
-  const [packed]: { readonly files: readonly { path: string; size: number }[] }[] = Object.values(
+  const [packed]: { readonly files: readonly { readonly size: number }[] }[] = Object.values(
     JSON.parse(stdout),
   );
   if (packed === undefined) throw new Error('npm pack gave no files.');
-  const sum = (files: typeof packed.files) => files.reduce((bytes, { size }) => bytes + size, 0);
-  const { files } = packed;
-  return { all: sum(files), client: sum(files.filter(({ path: file }) => !onTop.test(file))) };
+  return packed.files.reduce((bytes, { size }) => bytes + size, 0);
 }
 
 async function measure({ columns }: Effort): Promise<PartResult> {
@@ -99,7 +93,7 @@ async function measure({ columns }: Effort): Promise<PartResult> {
     if (column === 'floor') needed.push('form-data');
     const directories = [...(await closureOf(needed, isOwn ? root : bench))];
     const sizes = await Promise.all(directories.map(sizeOf));
-    const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own.all : 0);
+    const total = sizes.reduce((sum, bytes) => sum + bytes, isOwn ? own : 0);
     size[column] = total / 2 ** 20;
     count[column] = directories.length + (isOwn ? 1 : 0);
     names[column] = directories.map((directory) => path.relative(root, directory)).toSorted();
@@ -112,16 +106,10 @@ async function measure({ columns }: Effort): Promise<PartResult> {
         id: 'install.own',
         label: '– of the package itself',
         unit: 'MiB',
-        values: { 'model-gateway': own.all / 2 ** 20 },
-      },
-      {
-        id: 'install.client',
-        label: '– of the client alone',
-        unit: 'MiB',
-        values: { 'model-gateway': own.client / 2 ** 20 },
+        values: { 'model-gateway': own / 2 ** 20 },
       },
     ],
-    raw: { ownBytes: own.all, packages: names },
+    raw: { ownBytes: own, packages: names },
   };
 }
 

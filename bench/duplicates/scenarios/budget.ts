@@ -11,7 +11,7 @@ const apiKey = 'benchmark';
 const logLevel = 'off';
 
 /** The CommonJS copy of the package. */
-const commonJS: typeof library = createRequire(import.meta.url)('../../../dist/single/index.js');
+const commonJS: typeof library = createRequire(import.meta.url)('../../../dist/index.cjs');
 
 /** The response to a video submission that lists price ratios. */
 const videoReply = (ratios: string, cost: number): Reply => ({
