@@ -282,9 +282,24 @@ export function thisProcess(): Owner {
 const trustedFor = 3_600_000;
 
 /**
- * Whether a process still runs; `undefined` when it is one of another machine, or nothing can tell:
- * its id may be another one's by now, and Deno asks for leave to run programs before it says that one
- * is there.
+ * Returns whether this machine has a process with an id; `undefined` if that cannot be told, because Deno
+ * asks for permission to run programs first.
+ */
+export function isRunning(pid: number): boolean | undefined {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    // A process of another user exists, but may not be signalled.
+    if (code === 'EPERM') return true;
+    return code === 'ESRCH' ? false : undefined;
+  }
+}
+
+/**
+ * Returns whether the process of a ledger entry still runs; `undefined` if it is on another machine or that
+ * cannot be told, because its id may belong to another process by now.
  *
  * @param seenAt - When it surely ran, in milliseconds since 1970.
  */
@@ -293,13 +308,8 @@ export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | 
   if (host !== own.host) return undefined;
   const isRecent = Date.now() - seenAt < trustedFor || undefined;
   if (pid === own.pid && start === own.start) return start !== '' || isRecent;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    const code = codeOf(error);
-    // A process of another user may not be signalled, but is there.
-    if (code !== 'EPERM') return code === 'ESRCH' ? false : undefined;
-  }
-  const found = startOf(pid);
-  return start === '' || found === '' ? isRecent : found === start;
+  const found = isRunning(pid);
+  if (found !== true) return found;
+  const foundStart = startOf(pid);
+  return start === '' || foundStart === '' ? isRecent : foundStart === start;
 }

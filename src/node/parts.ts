@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isObject, parseJSON } from '../answers/objects.ts';
-import { GrowingFile, isAlive, shortHash, thisProcess } from './durable.ts';
+import { GrowingFile, isRunning, shortHash, thisProcess } from './durable.ts';
 
-/** How long a part of a process of another machine has to be untouched to count as given up, in ms. */
+/** A part that was not written to for this long is abandoned, in milliseconds. */
 const abandonedAfter = 3_600_000;
 
 const namePattern =
-  /^(\.([\da-f]{8})-[\da-f]{8}\.(?:free|([\da-f]{8})-(\d+)-(\d*))\.[\da-f]{12}\.part)(\.json)?$/;
+  /^(\.([\da-f]{8})-[\da-f]{8}\.(?:free|([\da-f]{8})-(\d+))\.[\da-f]{12}\.part)(\.json)?$/;
 
-/** A part of a download that nobody works at. */
+/** A part of a download that no process writes to. */
 interface Abandoned {
   readonly path: string;
   readonly size: number;
@@ -83,8 +83,8 @@ export class Part {
    */
   static async take(target: string, key: string, resume: boolean): Promise<Part> {
     const prefix = `.${shortHash(basename(target), 8)}-${shortHash(key, 8)}`;
-    const { host, pid, start } = thisProcess();
-    const own = nameIn(target, `${prefix}.${host}-${pid}-${start}`);
+    const { host, pid } = thisProcess();
+    const own = nameIn(target, `${prefix}.${host}-${pid}`);
     let file: GrowingFile | undefined;
     for (const { path, isSame } of await findAbandoned(target, prefix)) {
       if (resume && isSame && file === undefined) file = await takeOver(path, own);
@@ -147,13 +147,16 @@ async function removePart(path: string): Promise<void> {
   await rm(notes(path), { force: true });
 }
 
-/** The parts of a target that nobody works at, the longest first. */
+/**
+ * Returns the parts of a target that no process writes to, the longest first: those that were released, whose
+ * process has ended, or that have not been touched for an hour.
+ */
 async function findAbandoned(target: string, prefix: string): Promise<Abandoned[]> {
   const folder = dirname(target);
   const found: Abandoned[] = [];
   const names = new Set(await readdir(folder));
   for (const name of names) {
-    const [, part = '', of, host, pid = '', start = '', notesEnding] = namePattern.exec(name) ?? [];
+    const [, part = '', of, host, pid = '', notesEnding] = namePattern.exec(name) ?? [];
     if (of === undefined || !prefix.startsWith(`.${of}-`)) continue;
     // Notes count only when their part is gone: a crash came between the two.
     const isLost = notesEnding !== undefined;
@@ -161,12 +164,11 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
     const path = join(folder, part);
     const file = await lstat(join(folder, name)).catch(() => undefined);
     if (file === undefined) continue;
-    const isOwned =
-      host !== undefined &&
-      (isAlive({ host, pid: Number(pid), start }, file.mtimeMs) ??
-        Date.now() - file.mtimeMs < abandonedAfter);
-    // A part whose notes follow it in a moment looks the same.
-    if (isLost && Date.now() - file.mtimeMs < abandonedAfter) continue;
+    const isRecent = Date.now() - file.mtimeMs < abandonedAfter;
+    // Notes without a part may be on their way to one that is being renamed.
+    if (isLost && isRecent) continue;
+    const isEnded = host === thisProcess().host && isRunning(Number(pid)) === false;
+    const isOwned = host !== undefined && isRecent && !isEnded;
     const isSame = !isLost && name.startsWith(`${prefix}.`);
     if (!isOwned) found.push({ path, size: file.size, isSame });
   }

@@ -1,10 +1,21 @@
-import { link, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  link,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { UnexpectedResponseError } from '../../src/errors/api-errors.ts';
+import { thisProcess } from '../../src/node/durable.ts';
 import { downloadVideo, FileError, fileFromPath, saveTo } from '../../src/node/index.ts';
 import { makeRef } from '../../src/videos/ref.ts';
 import { contentServer, someBytes } from '../helpers/content-server.ts';
@@ -291,6 +302,35 @@ describe('links that somebody has put into a shared folder', () => {
 
     expect(await readFile(mine, 'utf8')).toBe('mine');
     expect(await readdir(folder)).toEqual(['out.mp4']);
+  });
+});
+
+const { host } = thisProcess();
+const unusedPid = 4_194_303;
+const minute = 60_000;
+
+describe('a part that another process was downloading', () => {
+  test.each([
+    ['is resumed once its process has ended', host, unusedPid, 0, true],
+    ['is left alone while its process runs', host, process.ppid, 0, false],
+    ['is left alone while its process runs and wrote recently', host, process.ppid, 59, false],
+    ['is resumed after an hour, as process ids are used again', host, process.ppid, 61, true],
+    ['is left alone if it is from another machine', '0123abcd', unusedPid, 59, false],
+    ['is resumed after an hour if it is from another machine', '0123abcd', unusedPid, 61, true],
+  ])('%s', async (_, machine, pid, minutesOld, isResumed) => {
+    const { folder, requests, setup, to, again } = await resumed();
+    const modified = new Date(Date.now() - minutesOld * minute);
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name.replace('.free.', `.${machine}-${pid}.`));
+      await rename(join(folder, name), path);
+      await utimes(path, modified, modified);
+    }
+
+    await again();
+
+    expect((await readFile(to)).equals(setup.content)).toBe(true);
+    expect(requests[1]?.headers.range).toBe(isResumed ? 'bytes=200000-' : undefined);
+    expect(await readdir(folder)).toHaveLength(isResumed ? 1 : 3);
   });
 });
 
