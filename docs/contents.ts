@@ -34,5 +34,5 @@ export const groups: readonly { readonly text: string; readonly pages: readonly 
     ],
   },
   { text: 'In a terminal', pages: ['guides/command-line', 'guides/playground'] },
-  { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING'] },
+  { text: 'The project', pages: ['bench', 'VERSIONS', 'SECURITY', 'CONTRIBUTING', 'wire'] },
 ];

@@ -58,7 +58,7 @@ describe('reading a completion', () => {
     expect(result.usage?.prompt_tokens_details).toBeNull();
   });
 
-  test('rule 13: keeps unknown fields and unknown words', () => {
+  test('keeps unknown fields and unknown enum values', () => {
     const answer = {
       ...structuredClone(completion),
       x_groq: { id: 1 },
@@ -77,7 +77,7 @@ describe('reading a completion', () => {
   });
 
   test.each([{}, { choices: null }, { choices: [] }, { choices: [{}] }, { choices: [null] }])(
-    'rule 20: makes the typed promise true for %j',
+    'makes the typed promise true for %j',
     (answer) => {
       const { result } = read(structuredClone(answer), chatCompletionSchema);
 
@@ -102,7 +102,7 @@ describe('reading a completion', () => {
     expect(issues).toEqual([]);
   });
 
-  test('rule 22: makes text of parts and reasoning of thoughts, and keeps the parts', () => {
+  test('joins text parts into content and thought parts into reasoning, and keeps the parts', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'Hmm.' }] },
       { type: 'text', text: 'Hel' },
@@ -121,7 +121,7 @@ describe('reading a completion', () => {
     });
   });
 
-  test('rule 23: makes text of arguments and fills what a tool call lacks', () => {
+  test('turns object arguments into text and fills missing fields of a tool call', () => {
     const calls = [{ type: null, function: { name: 'f', arguments: { a: 1 } } }, null];
     const answer = { choices: [{ message: { tool_calls: calls } }] };
 
@@ -266,7 +266,7 @@ describe('reading a generation', () => {
     expect(result.promptFeedback).toBeUndefined();
   });
 
-  test('rule 28: gives text without thoughts, calls and block reasons', () => {
+  test('returns text without thoughts, function calls and block reasons', () => {
     const parts = [
       { text: 'Let me see.', thought: true },
       { text: 'Hel' },
@@ -293,7 +293,7 @@ describe('reading a generation', () => {
     [{ candidates: [{ finishReason: 'MAX_TOKENS', content: { parts: null } }] }, undefined],
     [{ candidates: null }, undefined],
     [{ candidates: [{ finishReason: 'STOP' }], promptFeedback: { blockReason: '' } }, undefined],
-  ])('rule 28: tolerates %j', (answer, reason) => {
+  ])('tolerates %j', (answer, reason) => {
     const { result, issues } = read(structuredClone(answer), generateContentSchema, 'strict');
 
     expect(issues).toEqual([]);

@@ -26,7 +26,7 @@ function sound(bytes: BodyInit | null, type?: string): () => Response {
 }
 
 describe('audio.speech.create()', () => {
-  test('rule 34: gives a Response with the audio and its type', async () => {
+  test('returns a Response with the audio and its type', async () => {
     const { client, emulator } = emulated();
 
     const speech = await client.audio.speech.create({ model, input, voice: 'alloy' });
@@ -90,7 +90,7 @@ describe('audio.speech.create()', () => {
   });
 
   test.each(['octet-stream', 'missing'] as const)(
-    'rule 34: audio without a proper type is audio: %s',
+    'audio without a proper type is audio: %s',
     async (speechType) => {
       const { client } = emulated({}, { quirks: { speechType } });
       const speech = await client.audio.speech.create({ model, input });
@@ -98,7 +98,7 @@ describe('audio.speech.create()', () => {
     },
   );
 
-  test('rule 34: a redirect to a file is followed without the key', async () => {
+  test('a redirect to a file is followed without the key', async () => {
     const { client, emulator } = emulated({}, { quirks: { speechDelivery: 'redirect' } });
 
     const { data, request_id: requestId } = await client.audio.speech
@@ -117,7 +117,7 @@ describe('audio.speech.create()', () => {
   test.each([
     ['is gone', () => new Response('gone', { status: 404 })],
     ['cannot be reached', () => new TypeError('fetch failed')],
-  ])('rule 34: speech whose file %s is not asked for again', async (_, answer) => {
+  ])('speech whose file %s is not requested again', async (_, answer) => {
     const location = 'https://files.test/speech.mp3';
     const redirect = (): Response => new Response(null, { status: 302, headers: { location } });
     const { client, requests } = scripted([redirect, answer]);
@@ -159,7 +159,7 @@ describe('audio.speech.create()', () => {
 });
 
 describe('what is no audio', () => {
-  test('rule 34: zero bytes reject, and are not asked for again', async () => {
+  test('an empty body rejects, and the request is not repeated', async () => {
     const { client, emulator } = emulated();
     emulator.fail({ fault: { type: 'empty' } });
 
@@ -174,7 +174,7 @@ describe('what is no audio', () => {
   test.each([
     [{ error: { message: 'no such voice', code: 'invalid_voice' } }, { code: 'invalid_voice' }],
     [{ success: false, message: 'no such voice' }, { status: 200 }],
-  ])('rule 34: an error in JSON with status 200 rejects: %j', async (body, expected) => {
+  ])('an error in JSON with status 200 rejects: %j', async (body, expected) => {
     const { client } = scripted([json(body)]);
 
     const error = await failureOf(client.audio.speech.create({ model, input }));
@@ -202,7 +202,7 @@ describe('what is no audio', () => {
     await expect(speech).rejects.toBeInstanceOf(UnexpectedResponseError);
   });
 
-  test('rule 34: any other JSON rejects, and its text is on the error', async () => {
+  test('any other JSON rejects, with the body on the error', async () => {
     const { client } = scripted([json({ data: { audio: 'AAAA' } })]);
 
     const error = await failureOf(client.audio.speech.create({ model, input }));
@@ -211,7 +211,7 @@ describe('what is no audio', () => {
     expect(error).toMatchObject({ body: '{"data":{"audio":"AAAA"}}' });
   });
 
-  test('trap 26: a page in HTML rejects', async () => {
+  test('an HTML page rejects', async () => {
     const { client } = scripted([sound('<!doctype html><title>Console</title>', 'text/html')]);
     await expect(client.audio.speech.create({ model, input })).rejects.toThrow('baseURL');
   });
@@ -248,7 +248,7 @@ describe('speech as events', () => {
   const done = { type: 'speech.audio.done', usage: { total_tokens: 3 } };
   const params = { model, input, stream_format: 'sse' } as const;
 
-  test('rule 34: gives the audio in pieces that add up to the file', async () => {
+  test('yields chunks of audio that add up to the file', async () => {
     const { client } = emulated();
     const file = await (await client.audio.speech.create({ model, input })).arrayBuffer();
 
@@ -272,7 +272,7 @@ describe('speech as events', () => {
     expect(first).toMatchObject(delta);
   });
 
-  test('rule 34, trap 19: ends with its last event, without [DONE]', async () => {
+  test('ends with its last event, without [DONE]', async () => {
     const { client } = scripted([eventStream(delta, done)]);
 
     const stream = await client.audio.speech.create(params);
@@ -334,7 +334,7 @@ describe('bad input', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('trap 16: a voice object is refused, because the gateway cannot read it', async () => {
+  test('a voice object is refused, because the gateway cannot read it', async () => {
     const { client, requests } = scripted([]);
     const params = { model, input, voice: { id: 'voice_1' } };
 

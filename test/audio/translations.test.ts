@@ -77,7 +77,7 @@ describe('audio.translations.create()', () => {
     ['text', /^This is/],
     ['srt', /^1\n00:00:00,000 --> /],
     ['vtt', /^WEBVTT/],
-  ] as const)('rule 35: gives text for %s', async (format, expected) => {
+  ] as const)('returns text for %s', async (format, expected) => {
     const { client } = emulated();
 
     const text = await client.audio.translations.create({ model, file, response_format: format });
@@ -116,7 +116,7 @@ describe('the name of the file', () => {
     ['an extension that is not known', new File([mediaHeads.mp3], 'talk.mpga'), 'talk.mp3'],
     ['no extension', new File([mediaHeads.flac], 'talk'), 'talk.flac'],
     ['a wrong extension', new File([mediaHeads.m4a], 'talk.mp3'), 'talk.m4a'],
-  ])('rule 35, trap 22: %s gets an extension that the gateway knows', async (_, data, filename) => {
+  ])('%s gets an extension that the gateway knows', async (_, data, filename) => {
     const { client, emulator } = emulated();
 
     await client.audio.translations.create({ model, file: data });
@@ -125,7 +125,7 @@ describe('the name of the file', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('rule 35: what nothing tells to be audio is refused before anything is sent', async () => {
+  test('a file that cannot be recognised as audio is rejected before anything is sent', async () => {
     const { client, requests } = scripted([]);
     const call = client.audio.translations.create({ model, file: new Blob(['?']) });
 
@@ -136,7 +136,7 @@ describe('the name of the file', () => {
 
 describe('the form of the answer', () => {
   test.each(['json', undefined] as const)(
-    'rule 35: text where JSON (%s) was asked for becomes an object',
+    'a text body becomes an object when %s was requested',
     async (format) => {
       for (const text of ['Good morning.\n', '[Music] Good morning.', '"Quoted"', '7']) {
         const { client } = scripted([plain(text)]);
@@ -150,7 +150,7 @@ describe('the form of the answer', () => {
     },
   );
 
-  test('rule 35: text where verbose_json was asked for has no duration', async () => {
+  test('a text body has no duration when verbose_json was requested', async () => {
     const { client } = scripted([plain('Good morning.')]);
     const params = { model, file, response_format: 'verbose_json' } as const;
 
@@ -159,7 +159,7 @@ describe('the form of the answer', () => {
     expect(translation).toEqual({ text: 'Good morning.', duration: 0, language: '' });
   });
 
-  test('a duration in text becomes a number, and unknown fields are kept: rule 13', async () => {
+  test('a duration in text becomes a number, and unknown fields are kept', async () => {
     const wire = { task: 'translate', language: 'english', duration: '3.5', text: 'Hi', usage: {} };
     const { client, drifts } = scripted([json({ ...wire, segments: null })]);
     const params = { model, file, response_format: 'verbose_json' } as const;
@@ -170,7 +170,7 @@ describe('the form of the answer', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('JSON labelled as text is JSON: rule 1', async () => {
+  test('JSON labelled as text is JSON', async () => {
     const { client } = scripted([plain('{"text":"Hi","usage":{"seconds":1}}')]);
     const translation = await client.audio.translations.create({ model, file });
     expect(translation).toEqual({ text: 'Hi', usage: { seconds: 1 } });
@@ -199,7 +199,7 @@ describe('the form of the answer', () => {
     ['nothing at all', '', 'empty'],
     ['JSON that breaks off', '{"text":"Hi', 'not whole'],
     ['an object without text', '{"data":{"task":"x"}}', 'no text'],
-    ['a page in HTML (trap 26)', '<!doctype html><title>Console</title>', 'baseURL'],
+    ['a page in HTML', '<!doctype html><title>Console</title>', 'baseURL'],
   ])('%s rejects, with what came on the error', async (_, body, message) => {
     const { client, requests } = scripted([plain(body)]);
 
@@ -211,7 +211,7 @@ describe('the form of the answer', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('an error with status 200 rejects, also where text was asked for: rule 2', async () => {
+  test('an error with status 200 rejects, also when text was requested', async () => {
     const { client } = scripted([plain('{"error":{"message":"too long","code":"too_long"}}')]);
     const params = { model, file, response_format: 'text' } as const;
 

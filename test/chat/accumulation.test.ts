@@ -33,7 +33,7 @@ const piece = (index: number, content: string, finish: string | null = null) => 
 });
 
 describe('chunks of a chat completion', () => {
-  test('rule 20: may have no choices', async () => {
+  test('may have no choices', async () => {
     for (const choices of [null, [], undefined, 'none', {}]) {
       const { items, error } = await read({ ...chunk({}), choices, model: 'm' }, chunk({}, 'stop'));
 
@@ -48,7 +48,7 @@ describe('chunks of a chat completion', () => {
     ['in both', [chunk({}, 'stop', { usage: { prompt_tokens: 1 } }), { choices: null, usage }]],
     ['in the choice', [{ choices: [{ delta: {}, finish_reason: 'stop', usage }], usage: null }]],
     ['in the first chunk', [chunk({ content: 'a' }, null, { usage }), chunk({}, 'stop')]],
-  ])('rule 20: usage is taken from %s', async (_, data) => {
+  ])('usage is taken from %s', async (_, data) => {
     const result = await read(...data);
 
     expect(result.usage).toEqual(usage);
@@ -56,7 +56,7 @@ describe('chunks of a chat completion', () => {
     expect(result.error).toBeUndefined();
   });
 
-  test('rule 20: usage that says little is filled', async () => {
+  test('fills missing fields of usage', async () => {
     const { items } = await read(
       chunk({}, 'stop', { usage: { prompt_tokens: 2, completion_tokens: 3, details: 1 } }),
     );
@@ -69,7 +69,7 @@ describe('chunks of a chat completion', () => {
     });
   });
 
-  test('rule 21: take the id, the model and the time from earlier ones', async () => {
+  test('take the id, the model and the creation time from earlier ones', async () => {
     const { items, partial } = await read(
       { id: '', object: '', created: 0, model: '', choices: [], prompt_filter_results: [] },
       chunk({ content: 'a' }),
@@ -93,7 +93,7 @@ describe('chunks of a chat completion', () => {
     });
   });
 
-  test('rule 22: text comes as a string, as parts, as null or not at all', async () => {
+  test('reads content that is a string, a list of parts, null or absent', async () => {
     const { partial, items } = await read(
       chunk({ role: 'assistant', content: null }),
       chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] }] }),
@@ -112,7 +112,7 @@ describe('chunks of a chat completion', () => {
     expect(items[3]?.choices[0]?.delta.role).toBeUndefined();
   });
 
-  test.each(['reasoning_content', 'reasoning'])('rule 22: thoughts come in %s', async (field) => {
+  test.each(['reasoning_content', 'reasoning'])('reads reasoning from %s', async (field) => {
     const { partial } = await read(
       chunk({ [field]: 'Let me ' }),
       chunk({ [field]: 'see.', content: null }),
@@ -251,7 +251,7 @@ function a(text: string, more: object = {}) {
   return { function: { arguments: text }, ...more };
 }
 
-describe('rule 23: tool calls', () => {
+describe('tool calls', () => {
   const ways: readonly { way: string; pieces: readonly (readonly object[])[] }[] = [
     {
       way: 'in the usual pieces',

@@ -39,7 +39,7 @@ describe('chat.completions.create()', () => {
     expect(answer._request_id).toBe(emulator.requests[0]?.id);
   });
 
-  test('sends what it is given and nothing else', async () => {
+  test('sends the parameters unchanged and adds none', async () => {
     const { client, requests } = scripted([json(completion)]);
     const params = { model, messages, temperature: 0.5, max_tokens: 9, stop: ['\n'] };
 
@@ -81,7 +81,7 @@ describe('chat.completions.create()', () => {
     ['a time with a fraction', { chatCreated: 'float' }, {}],
     ['a time in text', { chatCreated: 'string' }, {}],
     ['events', { chatMode: 'always-events' }, {}],
-  ])('rules 20 to 22 and 25: reads %s', async (_, quirks, expected) => {
+  ])('reads %s', async (_, quirks, expected) => {
     const { client } = emulated({}, { quirks });
 
     const answer = await client.chat.completions.create({ model, messages });
@@ -90,7 +90,7 @@ describe('chat.completions.create()', () => {
     expect(answer.created).toBeGreaterThan(1_000_000_000);
   });
 
-  test('rule 20: choices may be empty', async () => {
+  test('choices may be empty', async () => {
     const { client } = scripted([json({ ...completion, choices: [] })]);
 
     const answer = await client.chat.completions.create({ model, messages });
@@ -98,7 +98,7 @@ describe('chat.completions.create()', () => {
     expect(answer.choices).toEqual([]);
   });
 
-  test('rule 13: unknown fields and words are kept', async () => {
+  test('keeps unknown fields and unknown enum values', async () => {
     const choice = { index: 0, message, finish_reason: 'eos_token', matched_stop: 5 };
     const { client, drifts } = scripted([
       json({ ...completion, choices: [choice], citations: [1] }),
@@ -110,7 +110,7 @@ describe('chat.completions.create()', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('rule 2: an error with status 200 rejects', async () => {
+  test('an error with status 200 rejects', async () => {
     const { client, requests } = scripted([json({ error: { message: 'No.', type: 'x' } })]);
 
     const error = await failureOf(client.chat.completions.create({ model, messages }));

@@ -249,7 +249,7 @@ describe('chat.completions.parse()', () => {
     expect(parsed.choices[0]?.message).toMatchObject({ content, parsed: { city: 'a', days: 1 } });
   });
 
-  test('rule 25: parses an answer that came as events', async () => {
+  test('parses an answer that arrives as an event stream', async () => {
     const { client } = scripted([
       eventStream(chunk({ content: '{"city":"a",' }), chunk({ content: '"days":1}' }, 'stop')),
     ]);

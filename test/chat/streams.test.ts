@@ -29,7 +29,7 @@ describe('chat.completions.create() with a stream', () => {
     ['in small pieces with CR', { pieceBytes: 3, lineEnding: 'cr' }],
     ['with content in parts', { chatContent: 'parts' }],
     ['as JSON', { chatMode: 'always-json' }],
-  ])('rules 18 and 20 to 25: is read %s', async (_, quirks) => {
+  ])('is read %s', async (_, quirks) => {
     const { client } = emulated({}, { quirks });
 
     const stream = await client.chat.completions.create({ model, messages, stream: true });
@@ -70,7 +70,7 @@ describe('chat.completions.create() with a stream', () => {
       { stream_options: { include_usage: false, include_obfuscation: true } },
       { include_usage: true, include_obfuscation: true },
     ],
-  ])('rule 24, trap 3: never sends include_usage: false, given %s', async (_, given, sent) => {
+  ])('never sends include_usage: false for %s', async (_, given, sent) => {
     const { client, requests } = scripted([whole]);
     const params = { model, messages, ...given };
 
@@ -85,7 +85,7 @@ describe('chat.completions.create() with a stream', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('trap 3: the finish reason comes although the caller wants no usage', async () => {
+  test('keeps the finish reason when the caller turns usage off', async () => {
     const { client } = emulated({}, { quirks: { chatUsage: 'finish-chunk' } });
     const quiet = { stream_options: { include_usage: false } };
 
@@ -132,26 +132,23 @@ describe('chat.completions.create() with a stream', () => {
     ['by nobody', {}, [[0], [0]]],
     ['by `include_usage: false`', { stream_options: { include_usage: false } }, [[0], [0]]],
     ['by `include_usage: true`', { stream_options: { include_usage: true } }, [[0], [0], []]],
-  ])(
-    'trap 1: the chunk with nothing but usage comes when asked for: %s',
-    async (_, asked, seen) => {
-      const answer = eventStream(chunk({ content: 'ok' }), chunk({}, 'stop'), usageChunk, '[DONE]');
-      const { client } = scripted([answer]);
+  ])('yields the usage-only chunk when requested: %s', async (_, asked, seen) => {
+    const answer = eventStream(chunk({ content: 'ok' }), chunk({}, 'stop'), usageChunk, '[DONE]');
+    const { client } = scripted([answer]);
 
-      const stream = await client.chat.completions.create({
-        model,
-        messages,
-        stream: true,
-        ...asked,
-      });
-      const chunks = await collect(stream);
+    const stream = await client.chat.completions.create({
+      model,
+      messages,
+      stream: true,
+      ...asked,
+    });
+    const chunks = await collect(stream);
 
-      expect(chunks.map(({ choices }) => choices.map(({ index }) => index))).toEqual(seen);
-      expect(stream.usage).toMatchObject(usageChunk.usage);
-      expect(stream.partial?.usage).toEqual(stream.usage);
-      expect(stream.verdict).toBe('complete');
-    },
-  );
+    expect(chunks.map(({ choices }) => choices.map(({ index }) => index))).toEqual(seen);
+    expect(stream.usage).toMatchObject(usageChunk.usage);
+    expect(stream.partial?.usage).toEqual(stream.usage);
+    expect(stream.verdict).toBe('complete');
+  });
 
   test('the helper gives the usage that nobody asked for', async () => {
     const { client } = scripted([whole]);

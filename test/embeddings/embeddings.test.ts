@@ -37,7 +37,7 @@ describe('embeddings.create()', () => {
     expect(response.missing).toBeUndefined();
   });
 
-  test('gives one vector per text, whatever the order of the answer: rule 30', async () => {
+  test('returns one vector per text, whatever the order of the answer', async () => {
     const { client } = emulated({}, { quirks: { embeddingOrder: 'reversed' } });
     const alone = await client.embeddings.create({ model, input: 'first' });
 
@@ -58,7 +58,7 @@ describe('embeddings.create()', () => {
     expect(several.data[0]?.embedding).toEqual(one.data[0]?.embedding);
   });
 
-  test('sends what it is given and nothing else: trap 20', async () => {
+  test('sends the parameters unchanged and adds none', async () => {
     const { client, requests } = scripted([json(answerOf([0.5]))]);
 
     await client.embeddings.create({ model, input: 'a' }, { extraBody: { task: 'query' } });
@@ -92,7 +92,7 @@ describe('the form of a vector', () => {
     ['a list of numbers', [0.5, -0.25]],
     ['base64 that nobody asked for', base64([0.5, -0.25])],
     ['a typed array written as an object', { 0: 0.5, 1: -0.25 }],
-  ])('rule 30, trap 20: %s becomes numbers', async (_, wire) => {
+  ])('%s becomes numbers', async (_, wire) => {
     const { client, drifts } = scripted([json(answerOf(wire))]);
 
     const { data } = await client.embeddings.create({ model, input: 'a' });
@@ -119,7 +119,7 @@ describe('the form of a vector', () => {
     expect(emulator.requests[0]?.body).toMatchObject({ value: { encoding_format: 'base64' } });
   });
 
-  test('rule 30: numbers become base64 when that was asked for and ignored', async () => {
+  test('encodes numbers as base64 when the provider ignored the encoding', async () => {
     const { client } = scripted([json(answerOf([0.5, -0.25], base64([1])))]);
 
     const { data } = await client.embeddings.create({
@@ -206,7 +206,7 @@ describe('text that is no base64 of floats stays as it came', () => {
 });
 
 describe('the number of vectors', () => {
-  test('rule 30: fewer vectors than inputs are counted, reported and kept', async () => {
+  test('reports an answer with fewer vectors than inputs, and keeps those vectors', async () => {
     const { client, drifts } = scripted([json(answerOf([0.5]))]);
 
     const response = await client.embeddings.create({ model, input: ['a', 'b', 'c'] });
@@ -218,7 +218,7 @@ describe('the number of vectors', () => {
     ]);
   });
 
-  test('rule 30: tokens that the gateway skips without a word are no empty success', async () => {
+  test('token arrays that the gateway skips are not reported as success', async () => {
     const { client } = emulated({}, { quirks: { embeddingTokens: 'skipped' } });
 
     const error = await failureOf(client.embeddings.create({ model, input: [[1, 2], [3]] }));
@@ -301,7 +301,7 @@ describe('embeddings.createForEngine()', () => {
   });
 
   test.each([400, 500] as const)(
-    'rule 31: "contents is required" with %i names the other path and is not repeated',
+    '"contents is required" with status %i names the path that works and is not retried',
     async (invalidRequestStatus) => {
       const quirks = { enginePath: 'contents-required', invalidRequestStatus } as const;
       const { client, emulator } = emulated({}, { quirks });

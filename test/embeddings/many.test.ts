@@ -67,7 +67,7 @@ describe('embeddings.createMany()', () => {
     expect(emulator.requests).toHaveLength(2);
   });
 
-  test('reads numbers from providers that do not know base64: rule 30, trap 20', async () => {
+  test('reads numbers from providers that ignore base64', async () => {
     const { client } = emulated();
     const other = emulated({}, { quirks: { embeddingEncoding: 'ignored' } }).client;
 

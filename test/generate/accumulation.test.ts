@@ -101,18 +101,15 @@ describe('citations', () => {
 });
 
 describe('a streamed generation', () => {
-  test.each([1, 2, 7, 4096])(
-    'rule 29: ends with its connection, %d bytes at a time',
-    async (size) => {
-      const result = await readStream(open(answer, size));
+  test.each([1, 2, 7, 4096])('ends with its connection, %d bytes at a time', async (size) => {
+    const result = await readStream(open(answer, size));
 
-      expect(result.error).toBeUndefined();
-      expect(result.verdict).toBe('complete');
-      expect(result.items.map(({ text }) => text)).toEqual(['Grü', 'ße 🌍', '']);
-      expect(result.partial?.text).toBe('Grüße 🌍');
-      expect(result.usage).toEqual({ ...counts, trafficType: 'ON_DEMAND' });
-    },
-  );
+    expect(result.error).toBeUndefined();
+    expect(result.verdict).toBe('complete');
+    expect(result.items.map(({ text }) => text)).toEqual(['Grü', 'ße 🌍', '']);
+    expect(result.partial?.text).toBe('Grüße 🌍');
+    expect(result.usage).toEqual({ ...counts, trafficType: 'ON_DEMAND' });
+  });
 
   test.each([
     ['CRLF', answer.replaceAll('\n', '\r\n')],
@@ -123,7 +120,7 @@ describe('a streamed generation', () => {
     ['a list in one event', `data: [${answer.match(/\{.*\}/g)?.join(',') ?? ''}]\n\n`],
     ['a list in place of events', `[${answer.match(/\{.*\}/g)?.join(',\n') ?? ''}]`],
     ['the answer in place of events', JSON.stringify(piece([{ text: 'Grüße 🌍' }], 'STOP'))],
-  ])('trap 19: is complete with %s', async (_, text) => {
+  ])('is complete with %s', async (_, text) => {
     for (const size of [3, 65_536]) {
       const result = await readStream(open(text, size));
 
@@ -151,7 +148,7 @@ describe('a streamed generation', () => {
     }
   });
 
-  test('rule 28: is complete when the prompt was blocked', async () => {
+  test('is complete when the prompt was blocked', async () => {
     const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: counts };
 
     const { items, verdict, error } = await readStream(open(encode(blocked)));
@@ -176,14 +173,14 @@ describe('a streamed generation', () => {
     ['behind the answer', `${answer}{"error":{"message":"Overloaded","code":503}}`],
     ['in a list behind pieces', encode([piece([{ text: 'a' }]), { error: 'Overloaded' }])],
     ['in the form of this gateway', encode({ error: { message: 'Overloaded', type: 'x' } })],
-  ])('rule 29: an error is thrown %s', async (_, text) => {
+  ])('an error is thrown %s', async (_, text) => {
     const { error } = await readStream(open(text));
 
     expect(error).toBeInstanceOf(StreamError);
     expect(String(error)).toContain('Overloaded');
   });
 
-  test('rule 25: a whole answer in its place is one piece', async () => {
+  test('yields a whole JSON answer as one chunk', async () => {
     const values = generateProtocol.fromAnswer(piece([{ text: 'Hi' }], 'STOP'));
     const stream = streamFromValues(values, watchedContext().context, generateProtocol);
 
@@ -207,7 +204,7 @@ const more = (...partialArgs: readonly object[]) => [
   { functionCall: { partialArgs, willContinue: true } },
 ];
 
-test('rule 25: an event stream in the place of an answer is put together', async () => {
+test('assembles an event stream that arrives in place of a JSON answer', async () => {
   const whole = await collectStream(respond(answer), watchedContext().context, generateProtocol);
 
   expect(whole.text).toBe('Grüße 🌍');

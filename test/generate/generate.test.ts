@@ -121,7 +121,7 @@ describe('what a generation sends', () => {
       { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
       { contents: [turn], generationConfig: { topP: 0.5 }, cachedContent: 'c', toolConfig: {} },
     ],
-  ])('rule 27, trap 17: %s', async (_, given, sent) => {
+  ])('%s', async (_, given, sent) => {
     expect(await sentFor(given)).toEqual(sent);
   });
 
@@ -132,7 +132,7 @@ describe('what a generation sends', () => {
     ['safety_settings', 'safetySettings'],
     ['tool_config', 'toolConfig'],
     ['cached_content', 'cachedContent'],
-  ])('rule 27, trap 17: %s is refused, as the gateway would drop it', async (name, known) => {
+  ])('rejects %s, which the gateway would drop', async (name, known) => {
     const { client, requests } = scripted([json(answer)]);
     const params = { model, contents: 'x', [name]: {} };
 
@@ -201,7 +201,7 @@ describe('generate.content()', () => {
     expect(Object.keys(response)).not.toContain('text');
   });
 
-  test('rule 28: a refused prompt is an answer that says why', async () => {
+  test('a blocked prompt is an answer with a block reason', async () => {
     const { client } = emulated();
 
     const response = await client.generate.content({ model, contents: markers.block });
@@ -210,7 +210,7 @@ describe('generate.content()', () => {
     expect(response.blockReason).toBe('PROHIBITED_CONTENT');
   });
 
-  test('rule 28: keys in snake case are understood', async () => {
+  test('reads keys in snake case', async () => {
     const { client } = emulated({}, { quirks: { generateKeys: 'snake' } });
 
     const response = await client.generate.content({ model, contents: 'tea' });
@@ -219,7 +219,7 @@ describe('generate.content()', () => {
     expect(response.usageMetadata?.promptTokenCount).toBeGreaterThan(0);
   });
 
-  test("rule 29, trap 18: errors come in OpenAI's form or in Google's", async () => {
+  test("reads errors in OpenAI's format and in Google's", async () => {
     const google = { error: { code: 400, message: 'No such field.', status: 'INVALID_ARGUMENT' } };
     const { client } = scripted([
       json({ error: { message: 'No such field.', type: 'upstream_error', code: 400 } }, 400),

@@ -24,7 +24,7 @@ import {
 import { patient } from '../helpers/patient.ts';
 
 describe('answers', () => {
-  test('rule 3, trap 26: a page with status 200 points at the base URL', async () => {
+  test('an HTML page with status 200 points at the base URL', async () => {
     const { client } = scripted([html(200)]);
 
     const failure = await apiErrorOf(chat(client));
@@ -50,7 +50,7 @@ describe('answers', () => {
   });
 
   test.each(['text/event-stream', 'text/html', 'text/plain', 'application/octet-stream', ''])(
-    'rule 1, trap 4: JSON labelled as %j is read as JSON',
+    'JSON labelled as %j is read as JSON',
     async (type) => {
       const label = { headers: { 'content-type': type } };
       const good = scripted([text(`\uFEFF ${JSON.stringify(completion)}\n`, label)]);
@@ -76,7 +76,7 @@ describe('answers', () => {
     ['Google in a list', [{ error: { code: 503, status: 'UNAVAILABLE', message: 'no' } }]],
     ['no type, but a price', { error: { code: 502, message: 'no' }, usage: { total_tokens: 17 } }],
     ['an id', { id: 'chatcmpl-1', choices: [], error: { message: 'no' } }],
-  ])('rule 2: status 200 with %s is an error that may have been charged', async (_, body) => {
+  ])('status 200 with %s is an error that may have been charged', async (_, body) => {
     const calls = [draw, chat, speak, translate].map(async (call) => {
       const { client, requests } = scripted([json(body)]);
 
@@ -90,7 +90,7 @@ describe('answers', () => {
     await Promise.all(calls);
   });
 
-  test('rule 46: a list that is refused with status 200 costs nothing', async () => {
+  test('a model list that is refused with status 200 is not charged', async () => {
     const { client, requests } = scripted([json({ success: false, message: 'no' })]);
 
     expect(await apiErrorOf(list(client))).toMatchObject({ status: 200, outcome: 'rejected' });
@@ -101,7 +101,7 @@ describe('answers', () => {
     ['of the gateway', { code: 'ali_api_error', message: 'Throttling.RateQuota', data: null }],
     ['with a request', { code: 'ali_api_error', message: '{"request_id":"r"}', data: null }],
     ['with an empty id', { code: 'x', message: '{"task_id":""}', data: null, task_id: null }],
-  ])('rule 2: a submission is refused by a task error %s', async (_, body) => {
+  ])('a submission is refused by a task error %s', async (_, body) => {
     const { client, requests } = scripted([json(body)]);
 
     const failures = [await apiErrorOf(film(client)), await apiErrorOf(remix(client))];
@@ -119,7 +119,7 @@ describe('answers', () => {
     [200, 'x', '{"id":"made"}'],
     [200, 'x', 'status_code=201, {"job":{"uuid": 7}}'],
     [200, 'x', '{\\"id\\":\\"made\\"'],
-  ])('rule 2: a task error of a task that was made: %i %s %s', async (status, code, message) => {
+  ])('a task error that carries a task id: %i %s %s', async (status, code, message) => {
     const { client, requests } = scripted([json({ code, message, data: null }, status)]);
 
     const failure = await apiErrorOf(film(client));
@@ -138,7 +138,7 @@ describe('answers', () => {
     },
   );
 
-  test('rule 4: an empty error gets its message from the status', async () => {
+  test('an empty error gets its message from the status', async () => {
     const { client } = scripted([text('', { status: 429 })], { maxRetries: 0 });
 
     expect((await apiErrorOf(chat(client))).message).toContain('429 Too many requests.');
@@ -188,7 +188,7 @@ describe('request ids', () => {
     [{ 'x-litellm-call-id': 'e', 'cf-ray': 'd' }, 'e'],
     [{ 'cf-ray': 'd' }, 'd'],
     [{}, null],
-  ])('rule 7: of an answer with %j is %j', async (headers, expected) => {
+  ])('of an answer with %j is %j', async (headers, expected) => {
     const { client } = scripted([named(headers)]);
 
     const { data, request_id } = await chat(client).withResponse();
@@ -204,7 +204,7 @@ describe('request ids', () => {
     [{ 'x-request-id': 'b' }, 'b'],
     [{ 'cf-ray': 'd' }, 'c'],
     [{}, 'c'],
-  ])('rule 7: of an error with %j and one in its message is %j', async (headers, expected) => {
+  ])('of an error with %j and one in its message is %j', async (headers, expected) => {
     for (const status of [400, 200]) {
       const body = { error: { message: 'no (request id: c)' } };
       const { client } = scripted([named(headers, body, status)]);

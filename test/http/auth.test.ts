@@ -25,7 +25,7 @@ async function sentBy(credential: Credential): Promise<string | null> {
 }
 
 describe('credentialOf()', () => {
-  test('rule 11: makes one bearer header', async () => {
+  test('makes one bearer header', async () => {
     expect(await sentBy(credentialOf('sk-test'))).toBe('Bearer sk-test');
     expect(await sentBy(credentialOf(' sk-test\n'))).toBe('Bearer sk-test');
     expect(await sentBy(credentialOf(() => 'sk-test'))).toBe('Bearer sk-test');

@@ -77,7 +77,7 @@ describe('retryAfterFrom()', () => {
     ['ratelimit-reset as a Unix time', { 'ratelimit-reset': String(now / 1_000 + 12) }, 12_000],
     ['ratelimit-reset as a date', { 'ratelimit-reset': '2026-09-01T12:00:05Z' }, 5_000],
     ['retry-after before ratelimit-reset', { 'ratelimit-reset': '30', 'retry-after': '2' }, 2_000],
-  ])('rule 8: reads %s', (_, headers, expected) => {
+  ])('reads %s', (_, headers, expected) => {
     expect(waitAsked(headers)).toBe(expected);
   });
 
@@ -94,7 +94,7 @@ describe('retryAfterFrom()', () => {
     ['a bare year', { 'retry-after': 'Sep 2026' }],
     ['several numbers', { 'retry-after': '3, 4' }],
     ['garbage in ratelimit-reset', { 'ratelimit-reset': 'later' }],
-  ])('rule 8, trap 29: falls back to the backoff for %s', (_, headers) => {
+  ])('falls back to the backoff for %s', (_, headers) => {
     expect(waitAsked(headers)).toBeUndefined();
   });
 

@@ -36,7 +36,7 @@ describe('classifyStatus()', () => {
     'model_price_error',
     'insufficient_user_quota',
     'pre_consume_token_quota_failed',
-  ])('rule 9, trap 6: %s never heals, whatever the status', (code) => {
+  ])('%s is not retried, whatever the status', (code) => {
     for (const status of [400, 403, 408, 429, 500, 502, 503]) {
       expect(kindOfStatus(status, withCode(code))).toBe('refused');
       expect(kindOfStatus(status, taskError(code))).toBe('refused');
@@ -64,7 +64,7 @@ describe('classifyStatus()', () => {
 
   test.each<[number, string, string, FailureKind]>([
     [400, '', 'an unparsable body', 'refused'],
-    [400, taskError('task_not_exist'), 'an unknown task (trap 14)', 'refused'],
+    [400, taskError('task_not_exist'), 'an unknown task', 'refused'],
     [401, withCode(''), 'a bad key', 'unauthorized'],
     [401, withCode('invalid_api_key'), 'the key of the channel', 'unauthorized'],
     [402, withCode('blockrun_payment_rejected'), 'a rejected payment', 'refused'],
@@ -80,7 +80,7 @@ describe('classifyStatus()', () => {
     [429, withCode(''), 'the limit of a user', 'rate_limited'],
     [429, withCode('get_channel_failed'), 'the limit of a channel', 'rate_limited'],
     [429, taskError('get_channel_failed'), 'the limit of a task', 'rate_limited'],
-    [429, '', 'a silent limit (trap 29)', 'bare_rate_limited'],
+    [429, '', 'a silent limit', 'bare_rate_limited'],
     [429, '<html>slow down</html>', 'the page of a middlebox', 'bare_rate_limited'],
     [429, 'Too many requests', 'the text of a middlebox', 'bare_rate_limited'],
     [500, withCode('do_request_failed'), 'an error of the gateway', 'server_error'],

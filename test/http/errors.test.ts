@@ -130,7 +130,7 @@ describe('errors', () => {
     expect(failure.message).toContain('scheme');
   });
 
-  test('rule 16: a submission of unknown fate is an error of its own', async () => {
+  test('a submission with an unknown outcome has its own error class', async () => {
     const { client, requests } = scripted([
       () => new Response('<html>', { status: 502, headers: { 'x-oneapi-request-id': 'r' } }),
     ]);

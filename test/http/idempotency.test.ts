@@ -18,7 +18,7 @@ async function settled<T>(promise: PromiseLike<T>): Promise<T> {
 }
 
 describe('idempotency', () => {
-  test('rule 17: no key is sent, and nothing charged is repeated, unless the option is given', async () => {
+  test('no key is sent, and nothing charged is repeated, unless the option is given', async () => {
     const { client, requests } = scripted([lost(), json(image)]);
 
     const error = await settled(failureOf(client.images.generate(params)));

@@ -227,7 +227,7 @@ describe('a browser', () => {
   });
 });
 
-describe('trap 27: a second credential', () => {
+describe('a second credential', () => {
   test.each([
     [{ defaultHeaders: { 'X-Api-Key': 'x' } }, 'x-api-key'],
     [{ defaultHeaders: new Headers({ 'x-goog-api-key': 'x' }) }, 'x-goog-api-key'],

@@ -135,7 +135,7 @@ describe('a redirect of a read', () => {
     'https://sub.gateway.test/v1/models',
     'https://gateway.test.evil.test/v1/models',
     '//storage.test/file',
-  ])('rule 44, trap 24: takes neither key nor headers to %s', async (location) => {
+  ])('takes neither key nor headers to %s', async (location) => {
     const { client, requests } = scripted([to(location), json(models)], {
       defaultHeaders: { 'x-tenant': 'a', cookie: 'b=c' },
     });

@@ -60,7 +60,7 @@ describe('the key', () => {
     expect(failure.message).toContain('Check apiKey');
   });
 
-  test("rule 10, trap 8: is not blamed for the provider's 401", async () => {
+  test("is not blamed for the provider's 401", async () => {
     const { client } = scripted([error('invalid_api_key', 401, 'invalid_request_error')]);
 
     const { message } = await apiErrorOf(chat(client));
@@ -102,7 +102,7 @@ describe('the key', () => {
 });
 
 describe('requests', () => {
-  test('rules 11 and 12, trap 27: carry one credential, a type and an accept header', async () => {
+  test('carry one credential, a type and an accept header', async () => {
     const { client, requests } = scripted([json(completion), json(models)]);
 
     await chat(client);
@@ -139,7 +139,7 @@ describe('requests', () => {
     });
   });
 
-  test('rule 12: the type of a body is not the callers to change, as the gateway would skip it', async () => {
+  test('callers cannot change the content type of a body, which the gateway would then ignore', async () => {
     const { client, requests } = scripted([json(completion), json({ data: [{ url: 'x' }] })], {
       defaultHeaders: { 'content-type': 'text/plain' },
     });

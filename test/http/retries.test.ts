@@ -119,7 +119,7 @@ describe('the number of requests', () => {
   });
 
   test.each(columns)(
-    'rules 9, 14 and 15, traps 6 and 7: $fault: $name is sent $count times ($outcome)',
+    '$fault: $name is sent $count times ($outcome)',
     async ({ answer, call, count, outcome }) => {
       const { client, requests } = scripted([answer]);
 
@@ -213,7 +213,7 @@ describe('pauses', () => {
     expect(times).toEqual([0, 500, 1_500, 3_500, 7_500, 15_500]);
   });
 
-  test('rule 8: are as long as the gateway asks', async () => {
+  test('are as long as Retry-After requires', async () => {
     const { times } = await timesOf([
       limited({ 'retry-after': '7' }),
       limited({ 'retry-after-ms': '20' }),
@@ -227,7 +227,7 @@ describe('pauses', () => {
     ['a date', () => ({ 'retry-after': new Date(Date.now() + 9_000).toUTCString() })],
     ['the reset of a rate limit', () => ({ 'ratelimit-reset': '9' })],
     ['a reset at a point in time', () => ({ 'ratelimit-reset': `${Date.now() / 1_000 + 9}` })],
-  ])('rule 8: are as long as the gateway asks with %s', async (_, headers) => {
+  ])('are as long as %s requires', async (_, headers) => {
     vi.setSystemTime('2026-09-01T12:00:00Z');
 
     const { times } = await timesOf([limited(headers()), json(completion)], {}, draw);
@@ -243,7 +243,7 @@ describe('pauses', () => {
     expect(failure).toBeInstanceOf(RateLimitError);
   });
 
-  test('trap 29: of a silent 429 are at least a second', async () => {
+  test('last at least a second after a 429 without Retry-After', async () => {
     const { times } = await timesOf([text('', { status: 429 })], {}, draw);
 
     expect(times).toEqual([0, 1_000]);

@@ -70,7 +70,7 @@ describe('failures', () => {
     expect(failures[kind]).toMatchObject({ outcome, rules: { free, metered, charged } });
   });
 
-  test('rule 15, trap 7: no row of a charged call repeats an unknown outcome', () => {
+  test('no row of a charged call repeats an unknown outcome', () => {
     const unsafe = kinds.filter((kind) => {
       const { outcome, rules: row } = failures[kind];
       return outcome === 'unknown' && row.charged !== 'throw';
@@ -109,7 +109,7 @@ describe('decide()', () => {
     },
   );
 
-  test('rule 15: no charged call is repeated on an unknown outcome unless the caller says so', () => {
+  test('no charged call is repeated on an unknown outcome unless the caller says so', () => {
     fc.assert(
       fc.property(anyKind, anyPhase, anyState, (kind, phase, state) => {
         const action = decide({ kind, phase }, { ...state, charge: 'charged' });
@@ -152,7 +152,7 @@ describe('decide()', () => {
     );
   });
 
-  test('trap 6: what was refused is never sent again', () => {
+  test('a refused request is never sent again', () => {
     fc.assert(
       fc.property(anyPhase, anyState, (phase, state) => {
         return decide({ kind: 'refused', phase }, state) === 'throw';

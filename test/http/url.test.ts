@@ -75,7 +75,7 @@ describe('parseBaseURL()', () => {
 });
 
 describe('escapePathSegment()', () => {
-  test('rule 12: every string is refused or comes back as exactly one segment', () => {
+  test('every string is refused or comes back as exactly one segment', () => {
     fc.assert(
       fc.property(anyText(40), (value) => {
         let segment: string;

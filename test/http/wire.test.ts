@@ -61,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
 const headersOf = (head: string): string[] => head.split('\r\n').slice(1);
 
 describe('a request on the wire', () => {
-  test('rules 11 and 12, trap 27: holds what is needed and what the runtime adds', async () => {
+  test('holds what is needed and what the runtime adds', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer(completion)));
 
     await chat(clientOf(`${server.url}/v1/`));
@@ -84,7 +84,7 @@ describe('a request on the wire', () => {
     expect(Buffer.from(request?.body ?? '', 'latin1').toString()).toBe(body);
   });
 
-  test('rule 12: of a form has the type that the runtime writes, whatever the caller wants', async () => {
+  test('of a form has the content type that the runtime sets, even if the caller passes another', async () => {
     await using server = await rawServer((socket) => socket.end(httpAnswer('{"data":[]}')));
     const image = new File(['\u0089PNG'], 'a.png', { type: 'image/png' });
 
@@ -227,7 +227,7 @@ describe('a connection that does not come about', () => {
   });
 });
 
-describe('rule 15: a connection that breaks', () => {
+describe('a connection that breaks', () => {
   const faults: readonly [string, Answering, ((socket: Socket) => void)?][] = [
     ['is reset when it is accepted', () => {}, (socket) => socket.resetAndDestroy()],
     ['is reset after the request', (socket) => socket.resetAndDestroy()],
@@ -446,7 +446,7 @@ describe('bodies', () => {
   });
 });
 
-describe('trap 24: a redirect to another origin', () => {
+describe('a redirect to another origin', () => {
   test('is followed by a read without the key', async () => {
     await using storage = await rawServer((socket) => socket.end(httpAnswer(models)));
     await using server: RawServer = await rawServer((socket) => {

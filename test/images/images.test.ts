@@ -61,7 +61,7 @@ describe('images.generate()', () => {
     expect(await bodyOf(requests[0])).toEqual({ prompt });
   });
 
-  test('rule 32: asks for no format of its own, as some models refuse it', async () => {
+  test('sends no response_format by default, because some models reject it', async () => {
     const { client, emulator } = emulated({}, { quirks: { imageFormatRefused: true } });
 
     await client.images.generate({ model, prompt });
@@ -69,7 +69,7 @@ describe('images.generate()', () => {
     expect(emulator.requests[0]?.body).toEqual({ kind: 'json', value: { model, prompt } });
   });
 
-  test('rule 32, trap 21: empty and null fields of an image are absent', async () => {
+  test('empty and null fields of an image are absent', async () => {
     const { client } = scripted([
       json({
         created: 1,
@@ -86,7 +86,7 @@ describe('images.generate()', () => {
     expect(data.map((image) => 'url' in image)).toEqual([false, true]);
   });
 
-  test('rule 32: data URLs go through', async () => {
+  test('data URLs go through', async () => {
     const { client } = emulated({}, { quirks: { imageFormat: 'data-url', imageKeys: 'all' } });
 
     const { data } = await client.images.generate({ model, prompt, size: '64x64' });
@@ -95,7 +95,7 @@ describe('images.generate()', () => {
     expect(data[0]).not.toHaveProperty('b64_json');
   });
 
-  test('rule 32: an answer without images is an empty list', async () => {
+  test('an answer without images is an empty list', async () => {
     const { client } = scripted([json({ created: 1, data: [] })]);
     const response = await client.images.generate({ model, prompt });
     expect(response.data).toEqual([]);
@@ -110,7 +110,7 @@ describe('images.generate()', () => {
     expect(emulator.charges).toHaveLength(1);
   });
 
-  test('rule 13: unknown fields and words are kept', async () => {
+  test('keeps unknown fields and unknown enum values', async () => {
     const wire = { created: '7', data: [{ url, seed: 4 }], quality: 'ultra', metadata: { a: 1 } };
     const { client, drifts } = scripted([json(wire)]);
 
@@ -120,7 +120,7 @@ describe('images.generate()', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('an error with status 200 rejects: rule 2', async () => {
+  test('an error with status 200 rejects', async () => {
     const error = { message: 'inspected', type: 'ali_error', code: 'DataInspectionFailed' };
     const { client, requests } = scripted([json({ error })]);
 
@@ -135,7 +135,7 @@ describe('images.generate()', () => {
 
 const refused = () => fetchFailure('ECONNREFUSED', 'connect');
 
-describe('rule 15: images are paid for once', () => {
+describe('images are charged once', () => {
   beforeEach(() => {
     // Node reads the bytes of a file in immediates, which must go on by themselves.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
@@ -209,7 +209,7 @@ describe('images.edit() with files', () => {
     });
   });
 
-  test('rule 33: sends several files as image[], and one in a list as image', async () => {
+  test('sends several files as image[], and one in a list as image', async () => {
     const { client, emulator } = emulated();
 
     await client.images.edit({ model, prompt, image: [png, jpeg] });
@@ -227,7 +227,7 @@ describe('images.edit() with files', () => {
     ]);
   });
 
-  test('rule 33, trap 22: name and type fit the bytes', async () => {
+  test('match the name and the type to the bytes', async () => {
     const { client, emulator } = emulated();
     const image = new Blob([jpeg]);
     const mask = new File([png], 'mask.jpg', { type: 'image/jpeg' });
@@ -398,7 +398,7 @@ describe('images as a stream', () => {
     expect(drifts).toEqual([]);
   });
 
-  test('rule 25: events are put together when a whole answer was asked for', async () => {
+  test('assembles events when a JSON answer was requested', async () => {
     const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const { client } = scripted([eventStream({ ...completed, usage }, '[DONE]')]);
 
@@ -428,7 +428,7 @@ describe('images.edit() with references', () => {
     ['a file at the provider', { images: [{ file_id: 'file-1' }] }],
   ];
 
-  test.each(forms)('rule 33: %s go through as they are, in JSON', async (_, references) => {
+  test.each(forms)('%s go through as they are, in JSON', async (_, references) => {
     const { client, requests } = scripted([json({ created: 1, data: [{ url }] })]);
 
     await client.images.edit({ model, prompt, ...references });
@@ -437,7 +437,7 @@ describe('images.edit() with references', () => {
     expect(await bodyOf(requests[0])).toEqual({ model, prompt, ...references });
   });
 
-  test('rule 33: any other form goes through with extraBody', async () => {
+  test('any other form can be sent with extraBody', async () => {
     const { client, emulator } = emulated();
     const input = { messages: [{ role: 'user', content: [{ image: url }, { text: prompt }] }] };
 
@@ -548,7 +548,7 @@ describe('through the fetch of the runtime', () => {
     expect(emulator.requests[1]?.body).toMatchObject({ files: [{ filename: 'image.png' }] });
   });
 
-  test('rule 15: a lost connection is no reason to send it again', async () => {
+  test('is not sent again after a lost connection', async () => {
     emulator.fail({ fault: { type: 'reset', when: 'after-charge' } });
 
     await expect(client.images.generate({ model, prompt })).rejects.toMatchObject({

@@ -63,7 +63,7 @@ describe('models.list()', () => {
     expect(await raw.json()).toMatchObject({ success: true });
   });
 
-  test('sends one credential and no body: rule 11, trap 27', async () => {
+  test('sends one credential and no body', async () => {
     const { client, emulator } = emulated();
 
     await client.models.list();
@@ -88,7 +88,7 @@ describe('models.list()', () => {
 });
 
 describe('the form of the list', () => {
-  test('rule 46: success, unknown fields and missing ones are taken as they are', async () => {
+  test('success, unknown fields and missing ones are taken as they are', async () => {
     const wire = {
       success: true,
       data: [
@@ -127,7 +127,7 @@ describe('the form of the list', () => {
     expect(drifts).toEqual([]);
   });
 
-  test("rule 46: Gemini's list becomes OpenAI's", async () => {
+  test("Gemini's list becomes OpenAI's", async () => {
     const { client, emulator } = emulated({}, { quirks: { modelList: 'gemini' } });
 
     const page = await client.models.list();
@@ -144,7 +144,7 @@ describe('the form of the list', () => {
     expect(page).not.toHaveProperty('models');
   });
 
-  test("rule 46: Google's own names lose their prefix", async () => {
+  test("drops the prefix of Google's model names", async () => {
     const { client } = scripted([json({ models: [{ name: 'models/gemini-pro' }] })]);
     const page = await client.models.list();
     expect(page.data[0]?.id).toBe('gemini-pro');
@@ -208,7 +208,7 @@ describe('the form of the list', () => {
     expect(String(await failureOf(client.models.list()))).toContain(message);
   });
 
-  test("rule 46: Anthropic's list becomes OpenAI's", async () => {
+  test("Anthropic's list becomes OpenAI's", async () => {
     const wire = {
       data: [
         { id: 'claude', created_at: '2025-02-19T00:00:00Z', display_name: 'C', type: 'model' },
@@ -242,7 +242,7 @@ describe('the form of the list', () => {
 });
 
 describe('failures of models.list()', () => {
-  test('rule 46: success: false with status 200 rejects with the message', async () => {
+  test('success: false with status 200 rejects with the message', async () => {
     const { client, emulator } = emulated({}, { quirks: { modelList: 'failure' } });
 
     const error = await failureOf(client.models.list());
@@ -253,7 +253,7 @@ describe('failures of models.list()', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('a page in HTML with status 200 names baseURL: trap 26', async () => {
+  test('an HTML page with status 200 points at baseURL', async () => {
     const { client } = scripted([() => new Response('<!doctype html><title>Console</title>')], {
       maxRetries: 0,
     });
@@ -326,7 +326,7 @@ describe('models.retrieve()', () => {
     expect(await client.models.retrieve('x')).toMatchObject(expected);
   });
 
-  test('trap 31: a model that is not there is a NotFoundError, also in a 200', async () => {
+  test('an unknown model is a NotFoundError, also with status 200', async () => {
     const { client } = emulated();
     const missing = { error: { message: "The model 'x' does not exist", code: 'model_not_found' } };
     const plain = scripted([json(missing, 404)]);

@@ -29,7 +29,7 @@ beforeEach(() => {
   );
 });
 
-describe('rule 44: downloadVideo()', () => {
+describe('downloadVideo()', () => {
   test('writes the whole content, tells progress, and leaves nothing else behind', async () => {
     const { client, setup, requests } = await contentServer();
     const { folder, to } = await fileNamed();
@@ -61,7 +61,7 @@ describe('rule 44: downloadVideo()', () => {
     expect((await readFile(to)).equals(setup.content)).toBe(true);
   });
 
-  test('trap 23: goes on where it broke off, when the server honours ranges', async () => {
+  test('resumes where it broke off when the server honours ranges', async () => {
     const cuts = [100_000, 50_000, 1];
     const { client, setup, requests } = await contentServer({ cuts });
     const { folder, to } = await fileNamed();
@@ -90,7 +90,7 @@ describe('rule 44: downloadVideo()', () => {
     expect(requests).toHaveLength(21);
   });
 
-  test('trap 23: begins again when the server ignores ranges', async () => {
+  test('starts over when the server ignores ranges', async () => {
     const { client, setup, requests } = await contentServer({ ranges: false, cuts: [200_000] });
     const { to } = await fileNamed();
 
@@ -333,7 +333,7 @@ describe('what gateways answer instead of content', () => {
     expect(await namesIn(folder)).toEqual([]);
   });
 
-  test('trap 24: a redirect to another host gets the range, and no key', async () => {
+  test('a redirect to another host receives the range but not the key', async () => {
     const storage = await contentServer({ cuts: [1_000] });
     const { client, requests } = await contentServer({
       answer: (_, response) => {

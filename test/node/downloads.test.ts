@@ -120,7 +120,7 @@ describe('the bytes of a file', () => {
 });
 
 describe('a file that is not whole', () => {
-  test('rule 44: is told by its length, unless it was packed', async () => {
+  test('is detected by Content-Length, unless the body was compressed', async () => {
     const short = scripted([file('abc', { 'content-length': '9' })]);
     const failure = await apiErrorOf((await speak(short.client)).text());
 
@@ -156,7 +156,7 @@ describe('a file that is not whole', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('rule 34: is no file at all when it is empty', async () => {
+  test('rejects an empty file', async () => {
     for (const answer of [file(null), file(''), file(new Uint8Array())]) {
       const { client, requests } = scripted([answer]);
 
@@ -170,7 +170,7 @@ describe('what is no file', () => {
   const error = '{"error":{"message":"no voice","code":"x"}}';
 
   test.each(['application/json', 'audio/mpeg', 'text/event-stream', 'text/plain'])(
-    'rules 1 and 34, trap 4: an error that is labelled %s is an error',
+    'an error that is labelled %s is an error',
     async (type) => {
       for (const status of [200, 400]) {
         const { client } = scripted([
@@ -196,7 +196,7 @@ describe('what is no file', () => {
     expect(failure).toHaveProperty('body', '{"url":"https://cdn.test/f"}');
   });
 
-  test('trap 26: a page is not taken for a file', async () => {
+  test('an HTML page is not saved as a file', async () => {
     const { client } = scripted([file('<!doctype html><title>x</title>')]);
 
     expect((await apiErrorOf(speak(client))).message).toContain('baseURL');

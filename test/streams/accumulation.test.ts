@@ -101,11 +101,11 @@ describe('a streamed chat completion', () => {
       [{ choices: [{ delta: { content: 'a' }, finish_reason: 'stop', usage }] }],
     ],
     ['next to null choices', [chunk({ content: 'a' }, 'stop'), { choices: null, usage }]],
-  ])('rule 20: usage %s', async (_, data) => {
+  ])('usage %s', async (_, data) => {
     expect((await chatOf(...data)).usage).toEqual(usage);
   });
 
-  test('rule 21: an id that is missing, null or empty', async () => {
+  test('an id that is missing, null or empty', async () => {
     const nameless = { ...chunk({ content: 'a' }), id: '', model: '', created: 0, object: '' };
     const bare = { choices: [{ delta: { content: 'b' } }] };
     const nulls = {
@@ -177,7 +177,7 @@ describe('a streamed chat completion', () => {
     expect(completion.choices.map(({ message }) => message.content)).toEqual(['Hello']);
   });
 
-  test('rule 22: content as an array of parts', async () => {
+  test('content as an array of parts', async () => {
     const message = await messageOf(
       { content: [{ type: 'text', text: 'Hel' }] },
       {
@@ -191,7 +191,7 @@ describe('a streamed chat completion', () => {
     expect(message?.content).toBe('Hello');
   });
 
-  test('rule 22: thoughts as parts of the content', async () => {
+  test('reasoning as parts of the content', async () => {
     const message = await messageOf(
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Let me ' }] }] },
       {
@@ -205,7 +205,7 @@ describe('a streamed chat completion', () => {
     expect(message).toMatchObject({ content: 'Hello', reasoning_content: 'Let me see.' });
   });
 
-  test.each(['reasoning_content', 'reasoning'])('rule 22: thoughts in %s', async (field) => {
+  test.each(['reasoning_content', 'reasoning'])('reasoning in %s', async (field) => {
     const message = await messageOf({ [field]: 'Hm' }, { [field]: 'm' }, { content: 'Hello' });
 
     expect(message).toMatchObject({ content: 'Hello', [field]: 'Hmm' });
@@ -295,7 +295,7 @@ describe('a streamed chat completion', () => {
   });
 });
 
-describe('rule 23: streamed tool calls', () => {
+describe('streamed tool calls', () => {
   const one = [['c1', 'find', '{"q":1}']];
   const two = [...one, ['c2', 'list', '{"n":2}']];
   const c1 = { id: 'c1' };
@@ -449,7 +449,7 @@ describe('a streamed generation', () => {
     expect(text).toBe('Hello');
   });
 
-  test('rule 28: thoughts, apart from the text', async () => {
+  test('thoughts, apart from the text', async () => {
     const whole = await generationOf(
       piece([{ text: 'Let me ', thought: true }]),
       piece([{ text: 'see.', thought: true }, { text: 'Hello' }]),
@@ -497,14 +497,14 @@ describe('a streamed generation', () => {
     expect(whole.candidates?.[0]?.content?.parts).toEqual([{ text: 'Here: ' }, image]);
   });
 
-  test('rule 28: a block of the prompt', async () => {
+  test('a block of the prompt', async () => {
     const whole = await generationOf({ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
 
     expect(whole.blockReason).toBe('PROHIBITED_CONTENT');
     expect(whole.text).toBeUndefined();
   });
 
-  test('rule 28: a block of the answer', async () => {
+  test('a block of the answer', async () => {
     const whole = await generationOf(piece([{ text: 'Well, ' }]), {
       candidates: [{ finishReason: 'SAFETY', index: 0 }],
     });
@@ -571,7 +571,7 @@ describe('a streamed generation', () => {
     });
   });
 
-  test('rule 28: a block of the prompt in snake case', async () => {
+  test('a block of the prompt in snake case', async () => {
     const whole = await generationOf({ prompt_feedback: { block_reason: 'OTHER' } });
 
     expect(whole.blockReason).toBe('OTHER');

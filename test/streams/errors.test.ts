@@ -52,7 +52,7 @@ describe('an error inside a stream', () => {
   const before = encode(chunk({ content: 'Hel' }));
   const after = encode(chunk({ content: 'lo' }), chunk({}, 'stop'));
 
-  test.each(shapes)('is thrown wherever it stands: %s', async (_, error) => {
+  test.each(shapes)('is thrown at any position in the stream: %s', async (_, error) => {
     for (const text of [
       error,
       `${error}data: [DONE]\n\n`,
@@ -73,7 +73,7 @@ describe('an error inside a stream', () => {
     }
   });
 
-  test.each(bare)('trap 5: is thrown wherever it stands: %s', async (_, error) => {
+  test.each(bare)('is thrown at any position in the stream: %s', async (_, error) => {
     for (const text of [error, `: PING\n\n${error}`, before + error, `${before}${after}${error}`]) {
       for (const size of [1, 5, 65_536]) {
         const result = await readStream(openChat(respond(cutBytes(text, size))));
@@ -85,7 +85,7 @@ describe('an error inside a stream', () => {
   });
 
   test.each(bare)(
-    'trap 5: is thrown between events, before those behind it: %s',
+    'is thrown between events, before the events that follow: %s',
     async (_, error) => {
       const done = encode('[DONE]');
       for (const [ahead, behind, given] of [

@@ -17,7 +17,7 @@ import {
 const collectTwo = (text: string) =>
   collectStream(respond(text), watchedContext().context, chatProtocolFor(2));
 
-describe('rule 25: answers of the other kind', () => {
+describe('answers of the other content type', () => {
   const completion = {
     id: 'chatcmpl-1',
     object: 'chat.completion',

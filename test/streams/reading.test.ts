@@ -28,7 +28,7 @@ function openEndless() {
   return { ...body, caller, watched, stream: openChat(body.response, watched) };
 }
 
-describe('rule 26: leaving a stream', () => {
+describe('leaving a stream', () => {
   test('break closes the connection and the loop ends quietly', async () => {
     const { stream, watched, isCancelled } = openEndless();
 

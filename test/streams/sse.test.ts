@@ -25,7 +25,7 @@ function read(text: string | Uint8Array[], size = 65_536, maxEventBytes = 1_000_
 
 const sizes = [1, 2, 3, 7, 4096] as const;
 
-describe('rule 18: server-sent events', () => {
+describe('server-sent events', () => {
   test.each(sizes)('are read with every line end, %d bytes at a time', (size) => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = ['data: {"a":1}', '', 'event: x', 'data:b', 'data: c', '', ''].join(end);
@@ -143,7 +143,7 @@ describe('rule 18: server-sent events', () => {
   });
 });
 
-describe('rule 19: text that belongs to no event', () => {
+describe('text that belongs to no event', () => {
   const error = '{"error":{"message":"Grüße: too long","code":null}}';
 
   test.each(sizes)('is kept wherever it stands, %d bytes at a time', (size) => {

@@ -35,7 +35,7 @@ describe('a stream that is whole', () => {
     expect(watched.warnings).toEqual([]);
   });
 
-  test('trap 1: has chunks without choices', async () => {
+  test('has chunks without choices', async () => {
     const { items } = await readStream(openChat(wholeAnswer));
 
     expect(items.at(-1)?.choices).toEqual([]);
@@ -55,7 +55,7 @@ describe('a stream that is whole', () => {
     ['with data that says nothing', `data: null\n\ndata: 1\n\n${encode(chunk({}, 'stop'))}`],
     ['with a late ping of text', `${encode(chunk({}, 'stop'))}OK\n`],
     ['cut within its terminator', `${encode(chunk({}, 'stop'))}data: [DO`],
-  ])('rule 24: is complete %s', async (_, text) => {
+  ])('is complete %s', async (_, text) => {
     const result = await readStream(openChat(text));
 
     expect(result.error).toBeUndefined();
@@ -86,11 +86,7 @@ describe('a stream that is whole', () => {
 describe('a stream that is not whole', () => {
   const started = encode(chunk({ role: 'assistant' }), chunk({ content: 'Hello' }));
   const endings = [
-    [
-      'trap 2: a terminator without a finish reason',
-      `${started}data: [DONE]\n\n`,
-      'no_finish_reason',
-    ],
+    ['a terminator without a finish reason', `${started}data: [DONE]\n\n`, 'no_finish_reason'],
     ['no terminator', started, 'no_terminator'],
     ['an event that is cut', `${started}data: {"choices":[{"ind`, 'truncated'],
     ['an empty finish reason', started + encode(chunk({}, ''), '[DONE]'), 'no_finish_reason'],

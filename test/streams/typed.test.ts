@@ -61,7 +61,7 @@ describe('a stream of images', () => {
     expect(String(error)).toContain('Refused');
   });
 
-  test('rule 25: may be answered in one piece', async () => {
+  test('may be answered in one piece', async () => {
     const protocol = protocolFor();
     const values = protocol.fromAnswer({ data: [] });
 

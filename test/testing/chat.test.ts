@@ -385,7 +385,7 @@ describe('streamed chat completions', () => {
     expect(await (await chat('x', stream)).text()).not.toContain('\n');
   });
 
-  test('rule 25: come although JSON was asked, and the other way round', async () => {
+  test('arrive although JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
 
     emulator.quirks.chatMode = 'always-events';

@@ -72,7 +72,7 @@ describe('an emulator', () => {
     });
   });
 
-  test('rule 7: tells the request id in a header, or only in the message', async () => {
+  test('returns the request id in a header, or only in the message', async () => {
     const { emulator, post } = newClient();
 
     const shown = await post('/v1/embeddings', embedding);
@@ -309,7 +309,7 @@ describe('authentication', () => {
     },
   );
 
-  test('trap 27: another key in its own header wins over the bearer token', async () => {
+  test('another key in its own header wins over the bearer token', async () => {
     const { get, post } = newClient();
     const body = { contents: [{ parts: [{ text: 'x' }] }] };
 
@@ -330,7 +330,7 @@ describe('routing', () => {
     expect(emulator.requests[0]?.operation).toBe(operation);
   });
 
-  test('trap 26: a path outside of the API is the page of the console, for every method', async () => {
+  test("answers a path outside of the API with the console's page, for every method", async () => {
     const { emulator, get, post } = newClient();
 
     const answers = [
@@ -424,7 +424,7 @@ describe('bodies', () => {
     expect((await post('/v1/embeddings', {}, { body: '{' })).status).toBe(400);
   });
 
-  test('trap 6: an unknown model is a 503, and a stopped word a 500', async () => {
+  test('answers an unknown model with 503, and a filtered word with 500', async () => {
     const { post } = newClient();
 
     const unknown = await post('/v1/embeddings', { ...embedding, model: missingModel });

@@ -174,7 +174,7 @@ describe('another answer', () => {
     expect(await response.json()).toMatchObject({ error: { message, type: 'new_api_error' } });
   });
 
-  test('trap 4: can be an error that is labelled as a stream', async () => {
+  test('can be an error that is labelled as a stream', async () => {
     const { response } = await faulty({
       type: 'error',
       status: 429,
@@ -208,7 +208,7 @@ describe('another answer', () => {
     expect(await response.text()).toMatch(/^<!doctype html>/);
   });
 
-  test('trap 29: can be a status without a body, or with a time to wait', async () => {
+  test('can be a status without a body, or with Retry-After', async () => {
     const { response: bare } = await faulty({ type: 'bare', status: 429 });
     const { response: limited } = await faulty({ type: 'rate-limit', retryAfter: 7 });
 
@@ -392,7 +392,7 @@ describe('a broken stream', () => {
     expect(error).toMatchObject({ message: 'terminated', cause: { code: 'ECONNRESET' } });
   });
 
-  test.each([true, false])('trap 2: never finishes, with [DONE]: %j', async (done) => {
+  test.each([true, false])('never finishes, with [DONE]: %j', async (done) => {
     const { text, error } = await streamed({ type: 'no-finish', done });
 
     expect(error).toBeUndefined();
@@ -429,7 +429,7 @@ describe('a broken stream', () => {
       'blank-chunk',
       'data: {"id":"","object":"","created":0,"model":"","system_fingerprint":null,"choices":null,"usage":null}\n\ndata: [DONE]\n\n',
     ],
-  ] as const)('trap 5: tells of an error as %s', async (shape, end) => {
+  ] as const)('sends an error as %s', async (shape, end) => {
     const fault = { type: 'stream-error', after: 1, shape, message: 'No.' } as const;
 
     const { text } = await streamed(fault);
@@ -445,7 +445,7 @@ describe('a broken stream', () => {
     expect(text).toContain('[DONE]');
   });
 
-  test('rule 25: comes where JSON was asked for, and the other way round', async () => {
+  test('arrives where JSON was requested, and the other way round', async () => {
     const { emulator, chat } = newClient();
     emulator.fail({ fault: { type: 'other-mode' }, times: 2 });
 
@@ -510,7 +510,7 @@ describe('a fault of a video task', () => {
     expect((await get(`/v1/videos/${id}/content`)).status).toBe(404);
   });
 
-  test('trap 10: gives the status another word', async () => {
+  test('can use another word for the status', async () => {
     const { emulator, post, get } = newClient();
     const { id } = await (await post('/v1/videos', { model: 'm-video', prompt: 'a cat' })).json();
     emulator.fail({ fault: { type: 'status-word', word: 'Warming up' }, times: 2 });

@@ -52,7 +52,7 @@ describe('generateContent', () => {
     { contents: { parts: [{ text: 'x' }] } },
     { contents: [{ parts: { text: 'x' } }] },
     { contents, safetySettings: { category: 'x' } },
-  ])('trap 17, trap 18: refuses %j in the form of the other routes', async (fields) => {
+  ])('refuses %j in the form of the other routes', async (fields) => {
     const { generate } = callers(newClient());
 
     const response = await generate(fields);
@@ -137,7 +137,7 @@ describe('generateContent', () => {
 });
 
 describe('streamGenerateContent', () => {
-  test('trap 19: streams parts and ends without [DONE]', async () => {
+  test('streams parts and ends without [DONE]', async () => {
     const { stream } = callers(newClient());
 
     const response = await stream({ contents });

@@ -166,7 +166,7 @@ describe('images', () => {
     expect([...pixels.keys()].filter((at) => at % 4 === 0 && isRed(at)).length).toBeGreaterThan(20);
   });
 
-  test('trap 21: carry every key, are data URLs or are left out, as the quirks say', async () => {
+  test('carry every key, are data URLs or are left out, as the quirks say', async () => {
     const { emulator, post } = newClient({
       quirks: { imageKeys: 'all', imageFormat: 'data-url', imagesFiltered: 1 },
     });
@@ -348,7 +348,7 @@ describe('speech and translation', () => {
     expect((await bytesOf(response)).length / 48_000).toBeCloseTo(1.62, 1);
   });
 
-  test('trap 19: streamed speech ends without [DONE]', async () => {
+  test('streamed speech ends without [DONE]', async () => {
     const { post } = newClient();
 
     const response = await post('/v1/audio/speech', { ...speak, stream_format: 'sse' });
@@ -382,7 +382,7 @@ describe('speech and translation', () => {
   );
 
   test.each(['blob', 'talk.mpeg', 'talk.MP3'])(
-    'trap 22: translation refuses a file named %s',
+    'translation refuses a file named %s',
     async (name) => {
       const { emulator, post } = newClient();
       const form = new FormData();

@@ -62,7 +62,7 @@ describe('submitting a video', () => {
     expect(emulator.videos.list).toMatchObject([{ prompt: 'a cat', seconds: '8' }]);
   });
 
-  test('trap 7: twice makes two tasks and two charges', async () => {
+  test('twice creates two tasks and two charges', async () => {
     const { emulator, post } = newClient();
 
     await post('/v1/videos', order);
@@ -73,10 +73,10 @@ describe('submitting a video', () => {
   });
 
   test.each([
-    [{ seconds: 8 }, 'trap 15', 'invalid_json', 'expected string, got number'],
+    [{ seconds: 8 }, 'a number in seconds', 'invalid_json', 'expected string, got number'],
     [
       { input_reference: { image_url: 'x' } },
-      'trap 16',
+      'an object in input_reference',
       'invalid_json',
       'expected string, got object',
     ],
@@ -102,7 +102,7 @@ describe('submitting a video', () => {
     ['video_id', ['video_id']],
     ['data.task_id', ['data', 'task_id']],
     ['data.id', ['data', 'id']],
-  ] as const)('rule 37: can carry the id only in %s', async (videoId, path) => {
+  ] as const)('can carry the id only in %s', async (videoId, path) => {
     const { emulator, post } = newClient({ quirks: { videoId, videoSubmitStatus: 201 } });
 
     const response = await post('/v1/videos', order);
@@ -115,7 +115,7 @@ describe('submitting a video', () => {
 });
 
 describe('the status of a video', () => {
-  test('trap 9: moves from unknown to completed by the clock', async () => {
+  test('moves from unknown to completed over time', async () => {
     const { emulator, status } = await submitted({ videoDuration: 1000 });
     const seen: unknown[] = [];
 
@@ -166,7 +166,7 @@ describe('the status of a video', () => {
     ]);
   });
 
-  test('trap 14: of a task that is not there is a 400', async () => {
+  test('of a task that is not there is a 400', async () => {
     const { get } = newClient();
 
     const response = await get('/v1/videos/task_x');
@@ -179,7 +179,7 @@ describe('the status of a video', () => {
     });
   });
 
-  test('trap 13: can carry a foreign id', async () => {
+  test('can carry a foreign id', async () => {
     const { id, status } = await submitted({ quirks: { videoForeignId: true } });
 
     const task = await status();
@@ -221,7 +221,7 @@ describe('the status of a video', () => {
     ['null', { error: null }],
     ['numeric-code', { error: { message: 'No.', code: 1301 } }],
     ['missing', {}],
-  ] as const)('rule 39: says why it failed as %s', async (videoError, expected) => {
+  ] as const)('carries the failure reason as %s', async (videoError, expected) => {
     const { emulator, id, status } = await submitted({ quirks: { videoError } });
     emulator.videos.fail(id, 'No.');
 
@@ -243,14 +243,14 @@ describe('the status on the route of the vendor', () => {
     ],
     ['null', { code: 'success', data: null }],
     ['video', { object: 'video', status: 'completed' }],
-  ] as const)('rule 45: has the shape "%s"', async (vendorBody, expected) => {
+  ] as const)('has the shape "%s"', async (vendorBody, expected) => {
     const { emulator, id, vendor } = await submitted({ quirks: { vendorBody } });
     emulator.videos.complete(id);
 
     expect(await vendor()).toMatchObject(expected);
   });
 
-  test('trap 11: puts the reason of a failure where the address would be', async () => {
+  test('puts the failure reason in the field of the URL', async () => {
     const { emulator, id, vendor } = await submitted();
     emulator.videos.fail(id, 'Refused.');
 
@@ -285,7 +285,7 @@ describe('the content of a video', () => {
     expect(await content('x')).toEqual([404, expect.stringContaining('Task not found')]);
   });
 
-  test('trap 23: ignores the range, or honours it', async () => {
+  test('ignores the range, or honours it', async () => {
     const { emulator, id, get } = await submitted();
     emulator.videos.complete(id);
     const part = (range: string): Promise<Response> => get(`/v1/videos/${id}/content`, { range });
@@ -307,7 +307,7 @@ describe('the content of a video', () => {
     expect(beyond.status).toBe(416);
   });
 
-  test('trap 24: is redirected to another origin, where no key arrives', async () => {
+  test('redirects to another origin, which receives no key', async () => {
     const { emulator, id, get } = await submitted({ quirks: { contentDelivery: 'redirect' } });
     emulator.videos.complete(id);
 

@@ -42,7 +42,7 @@ describe('describeFile()', () => {
     ['avif', mediaHeads.avif, 'image.avif image/avif'],
     ['heic', mediaHeads.heic, 'image.heic image/heic'],
     ['a film', mediaHeads.mp4, 'image.mp4 video/mp4'],
-  ])('trap 22: names an image without a name by its bytes: %s', (_, head, expected) => {
+  ])('names an image without a name by its bytes: %s', (_, head, expected) => {
     const { name, type } = describeFile({
       field: 'image',
       purpose: 'image',
@@ -66,7 +66,7 @@ describe('describeFile()', () => {
     ['m4a', mediaHeads.m4a, 'file.m4a audio/mp4'],
     ['webm', mediaHeads.webm, 'file.webm video/webm'],
     ['aiff', mediaHeads.aiff, 'file.aiff audio/aiff'],
-  ])('rule 35: names audio without a name by its bytes: %s', (_, head, expected) => {
+  ])('names audio without a name by its bytes: %s', (_, head, expected) => {
     expect(named('audio', undefined, undefined, head)).toBe(expected);
   });
 
@@ -117,7 +117,7 @@ describe('describeFile()', () => {
     // Folders.
     ['image', 'C:\\pictures\\cat.png', '', unknown, 'cat.png image/png'],
     ['image', '../../cat.png', '', unknown, 'cat.png image/png'],
-  ] as const)('rule 33: %s %j %j', (purpose, name, type, head, expected) => {
+  ] as const)('%s %j %j', (purpose, name, type, head, expected) => {
     expect(named(purpose, name, type, head)).toBe(expected);
   });
 
@@ -137,7 +137,7 @@ describe('describeFile()', () => {
     [undefined, undefined, mediaHeads.unknownBrand],
     ['scan.png', 'image/png', png],
     ['talk.amr', 'audio/amr', unknown],
-  ])('rule 35: refuses audio that nothing tells the format of: %j %j', (name, type, head) => {
+  ])('rejects audio of an unknown format: %j %j', (name, type, head) => {
     expect(() => named('audio', name, type, head)).toThrow(InvalidInputError);
     expect(() => named('audio', name, type, head)).toThrow(/^file: .*\.mp3 .*\.aac/);
   });
@@ -146,7 +146,7 @@ describe('describeFile()', () => {
     expect(named('image', 'a.png', 'image/png\r\nx-evil: 1')).toBe('a.png image/png');
   });
 
-  test('rule 35: audio always ends in an extension that the gateway knows', () => {
+  test('audio always ends in an extension that the gateway knows', () => {
     const anyHead = fc.oneof(
       fc.constantFrom(...Object.values(mediaHeads)),
       fc.uint8Array({ minLength: 1 }),

@@ -176,7 +176,7 @@ describe('a form on the wire', () => {
       () =>
         toStreamingFile(chunks(mp3.slice(0, 70), mp3.slice(70)), 'talk.mp3', { size: mp3.length }),
     ],
-  ] as const)('trap 22: exact bytes and headers of %s', async (_, framing, expected, make) => {
+  ] as const)('exact bytes and headers of %s', async (_, framing, expected, make) => {
     const value = await make();
 
     const { headers, body, length } = await exchange([
@@ -215,7 +215,7 @@ describe('a form on the wire', () => {
     expect(body.toString('latin1')).not.toContain('[object');
   });
 
-  test('rule 33: several images beside text, in order', async () => {
+  test('several images beside text, in order', async () => {
     const { headers, body } = await exchange([
       ['image[]', [jpeg, createReadStream(join(folder, 'talk.mp3'))], 'any'],
       ['prompt', 'two\nlines'],

@@ -93,7 +93,7 @@ describe('formBody() with text', () => {
     ['empty', ''],
   ];
 
-  test('rule 36: writes numbers, booleans, objects and lists as text, in order', async () => {
+  test('writes numbers, booleans, objects and lists as text, in order', async () => {
     const form = await encodeForm(fields);
 
     expect(form.replayable).toBe(true);
@@ -107,7 +107,7 @@ describe('formBody() with text', () => {
     expect((await readForm(form)).slice(0, -1)).toEqual(expected);
   });
 
-  test('rule 12: its content type names the boundary, which nobody can guess', async () => {
+  test('its content type names the boundary, which is random', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
     vi.spyOn(Date, 'now').mockReturnValue(1);
     // As in a page without TLS.
@@ -155,7 +155,7 @@ describe('formBody() with files in memory', () => {
     ['an ArrayBuffer', () => png.slice().buffer],
     ['{ data }', () => ({ data: png })],
     ['a Response', () => new Response(png, { headers: { 'content-type': 'image/png' } })],
-  ])('trap 22: gives %s a name and a type', async (_, make) => {
+  ])('adds a name and a type to %s', async (_, make) => {
     const form = await encodeForm([['image', make(), 'image']]);
 
     const [[field, file] = []] = await readForm(form);
@@ -172,7 +172,7 @@ describe('formBody() with files in memory', () => {
     expect(await readRaw(form)).toHaveLength(1);
   });
 
-  test('rule 33: sends several files under one name, each with its own name', async () => {
+  test('sends several files under one name, each with its own name', async () => {
     const second = { data: jpeg, filename: 'cat.PNG' };
 
     const form = await encodeForm([['image[]', [png, second], 'image']]);

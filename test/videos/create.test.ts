@@ -95,7 +95,7 @@ describe('videos.create()', () => {
   });
 
   test.each(['both', 'id', 'task_id', 'video_id', 'data.task_id', 'data.id'] as const)(
-    'rule 37: finds the id in %s',
+    'finds the id in %s',
     async (videoId) => {
       const { emulator, videos } = emulatedVideos({}, { quirks: { videoId } });
 
@@ -128,7 +128,7 @@ describe('videos.create()', () => {
     expect([Reflect.get(task, 'prompt'), Reflect.get(task, 'seed')]).toEqual([prompt, seed]);
   });
 
-  describe('rule 36, trap 15, trap 16: what it sends', () => {
+  describe('what it sends', () => {
     const reference = 'https://images.example/a.png';
     const many = ['https://images.example/a.png', 'https://images.example/b.png'];
 
@@ -185,7 +185,7 @@ describe('videos.create()', () => {
       ['a URL', reference, reference],
       ['a data URL', 'data:image/png;base64,AAAA', 'data:image/png;base64,AAAA'],
       ["OpenAI's object", { image_url: reference }, reference],
-    ])('trap 30: a reference that is %s as text', async (_, given, sent) => {
+    ])('a reference that is %s as text', async (_, given, sent) => {
       const params = { ...order, input_reference: given };
 
       expect(await formOf(params)).toContainEqual(['input_reference', sent]);
@@ -236,7 +236,7 @@ describe('videos.create()', () => {
       expect(form[3]?.[1]).toMatchObject({ type: 'image/png', size: png.length });
     });
 
-    test('trap 22: bytes without a name get one that fits them', async () => {
+    test('names bytes by their format', async () => {
       const form = await formOf({ ...order, input_reference: png });
 
       expect(form[2]?.[1]).toMatchObject({ name: 'input_reference.png', type: 'image/png' });
@@ -362,7 +362,7 @@ describe('videos.create()', () => {
   });
 });
 
-describe('rule 15, trap 7: a submission is never sent twice', () => {
+describe('a submission is never sent twice', () => {
   test.each<[string, FaultRule['fault'], number]>([
     ['a reset after the charge', { type: 'reset', when: 'after-charge' }, 1],
     ['a reset before the charge', { type: 'reset', when: 'before-charge' }, 0],
@@ -377,7 +377,7 @@ describe('rule 15, trap 7: a submission is never sent twice', () => {
       { type: 'error', status: 201, code: 'fail_to_fetch_task', message: 'x', charged: true },
       1,
     ],
-  ])('rule 16: %s leaves it unknown', async (_, fault, charges) => {
+  ])('%s leaves the outcome unknown', async (_, fault, charges) => {
     const { emulator, videos } = emulatedVideos({ maxRetries: 5 });
     emulator.fail({ operation: 'videos.create', fault, times: 10 });
 
@@ -390,7 +390,7 @@ describe('rule 15, trap 7: a submission is never sent twice', () => {
     expect(emulator.charges).toHaveLength(charges);
   });
 
-  test('rule 16: an answer without a task id leaves it unknown, and is kept', async () => {
+  test('an answer without a task id leaves the outcome unknown, and is on the error', async () => {
     const body = { object: 'video', status: 'queued' };
     const { requests, videos } = answeredVideos(inTurn(body));
 
@@ -401,7 +401,7 @@ describe('rule 15, trap 7: a submission is never sent twice', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('rule 2: an error in a 200 answer is a refusal', async () => {
+  test('an error in a 200 answer is a refusal', async () => {
     const answer = { code: 'ali_api_error', message: 'no quota', data: null };
     const { requests, videos } = answeredVideos(inTurn(answer));
 

@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () => {
+describe.concurrent('a wait on a real socket', { timeout: 30_000 }, () => {
   test.each<[string, FaultRule['fault']]>([
     ['500', { type: 'error', status: 500, message: 'broken' }],
     ['503', { type: 'error', status: 503, message: 'busy' }],
@@ -88,7 +88,7 @@ describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () 
     expect(countRequests(emulator).posts).toBe(1);
   });
 
-  test('rule 8: waits as long as Retry-After says', async () => {
+  test('waits as long as Retry-After says', async () => {
     await using gateway = await listening();
     failPolls(gateway.emulator, { type: 'rate-limit', retryAfter: 1 }, 1);
 
@@ -122,7 +122,7 @@ describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () 
     ['progress as text', { videoProgress: 'percent' }],
     ['no result URL', { videoUrl: 'missing' }],
     ['ids in data', { videoId: 'data.task_id' }],
-  ])('trap 10: copes with %s', async (_, quirks) => {
+  ])('tolerates %s', async (_, quirks) => {
     await using gateway = await listening({ quirks });
 
     const video = await gateway.videos.createAndWait(order, quick);
@@ -192,7 +192,7 @@ describe.concurrent('rule 42: a wait on a real socket', { timeout: 30_000 }, () 
     expect(countRequests(gateway.emulator)).toEqual({ posts: 1, gets: 0 });
   });
 
-  test('trap 24: content on another host is fetched without the key', async () => {
+  test('content on another host is fetched without the key', async () => {
     await using gateway = await listening({ quirks: { contentDelivery: 'redirect' } });
 
     const video = await gateway.videos.createAndWait(order, quick);

@@ -53,13 +53,13 @@ function nextOf(...parameters: Parameters<typeof run>) {
 }
 
 describe('pauses', () => {
-  test('rule 42: grow from 5 to 10 seconds', () => {
+  test('grow from 5 to 10 seconds', () => {
     const seen = Array.from({ length: 6 }, () => sees('queued'));
 
     expect(pausesOf(seen)).toEqual([5_000, 6_250, 7_813, 9_766, 10_000, 10_000]);
   });
 
-  test('rule 42: vary by a fifth, and stay between 5 and 10 seconds', () => {
+  test('vary by up to a fifth, and stay between 5 and 10 seconds', () => {
     const seen = Array.from({ length: 5 }, () => sees('queued'));
 
     expect(pausesOf(seen, early, {}, 0)).toEqual([5_000, 5_000, 6_250, 7_813, 8_000]);
@@ -111,7 +111,7 @@ describe('a decision', () => {
     expect(nextOf([sees('failed'), sees('queued'), sees('failed')])[2]).toBe('poll');
   });
 
-  test('rule 42: a change of status goes back to the first pause', () => {
+  test('a change of status resets the pause', () => {
     const seen = [sees('queued'), sees('queued'), sees('queued'), sees('in_progress')];
 
     expect(pausesOf(seen)).toEqual([5_000, 6_250, 7_813, 5_000]);
@@ -139,7 +139,7 @@ describe('a decision', () => {
     ]);
   });
 
-  test('rule 42: errors are tolerated up to a bound, and a poll that succeeds resets it', () => {
+  test('errors are tolerated up to a bound, and a poll that succeeds resets it', () => {
     const error = { type: 'transient' } as const;
     const options = { maxConsecutiveErrors: 2 };
 
@@ -152,7 +152,7 @@ describe('a decision', () => {
     expect(new Set(interrupted)).toEqual(new Set(['poll']));
   });
 
-  test('rule 42: a new task may be missing for 30 seconds', () => {
+  test('a new task may be missing for 30 seconds', () => {
     const missing = { type: 'missing' } as const;
 
     expect(nextOf([missing, missing, missing, missing]).at(-1)).toBe('poll');

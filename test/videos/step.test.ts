@@ -84,7 +84,7 @@ describe('videos.step()', () => {
     expect(next).toMatchObject({ error: { reason: 'No.', ref: task.ref } });
   });
 
-  test('rule 42: a poll that fails is told and counted, and the pause grows', async () => {
+  test('a failed poll is reported and counted, and the pause grows', async () => {
     const { videos } = answeredVideos(inTurn(new Response('<html>', { status: 502 })), {
       maxRetries: 0,
     });

@@ -32,7 +32,7 @@ function record(fields: JsonObject): JsonObject {
   return { code: 'success', message: '', data: task };
 }
 
-describe('rule 37: the task id', () => {
+describe('the task id', () => {
   test.each<[JsonObject, string | undefined]>([
     [{ id: 'a', task_id: 'b' }, 'a'],
     [{ id: '', task_id: 'b' }, 'b'],
@@ -78,7 +78,7 @@ describe('rule 37: the task id', () => {
   });
 });
 
-describe('rule 38: status words', () => {
+describe('status words', () => {
   test.each([
     ['queued', 'queued queueing pending submitted created in_queue preparing not_start waiting'],
     ['in_progress', 'in_progress processing running generating rendering'],
@@ -99,13 +99,13 @@ describe('rule 38: status words', () => {
   });
 
   test.each([undefined, '', ' ', 'unknown', 'UNKNOWN', 'TASK_UNKNOWN'])(
-    'trap 9: %j says nothing yet',
+    '%j counts as queued',
     (word) => {
       expect(readStatusWord(word)).toEqual({ status: 'queued', word: 'empty' });
     },
   );
 
-  test('trap 10: a word that nobody knows counts as pending', () => {
+  test('an unknown status counts as pending', () => {
     for (const word of ['warming up', 'task', 'JOB_STATE', 'failed_task']) {
       expect(readStatusWord(word)).toEqual({ status: 'queued', word: 'foreign' });
     }
@@ -173,7 +173,7 @@ describe('a status word that says nothing', () => {
     { status: 'baking', result_url: 'The vendor refused the prompt.' },
     { status: 'in_progress', progress: 100, url },
     { status: 'queued', metadata: { url } },
-  ])('trap 11, trap 12: %j is still waited for', (body) => {
+  ])('%j is still pending', (body) => {
     const { task } = read({ id: 'a', ...body });
 
     expect(task.status).toMatch(/queued|in_progress/);
@@ -182,7 +182,7 @@ describe('a status word that says nothing', () => {
   });
 });
 
-describe('rule 39: why a task failed', () => {
+describe('why a task failed', () => {
   test.each<[JsonObject, string, string | undefined]>([
     [{ error: { message: 'A', code: 'b' }, fail_reason: 'C' }, 'A', 'b'],
     [{ error: { message: 'A', code: 1301 } }, 'A', '1301'],
@@ -234,7 +234,7 @@ describe('rule 39: why a task failed', () => {
     expect(issues).toEqual([]);
   });
 
-  test('trap 11: a reason next to a success is no failure, and an old build has the result there', () => {
+  test('a reason beside a success is not a failure, and older builds put the result there', () => {
     const { task } = read(record({ status: 'SUCCESS', fail_reason: url, result_url: undefined }));
 
     expect(task).toMatchObject({ status: 'completed', error: null, url });
@@ -254,7 +254,7 @@ describe('rule 39: why a task failed', () => {
   });
 });
 
-describe('rule 40: where the result is', () => {
+describe('where the result is', () => {
   const places: [string, JsonObject][] = [
     ['metadata.url', { metadata: { url } }],
     ['url', { url }],
@@ -343,7 +343,7 @@ describe('rule 40: where the result is', () => {
     ['data: not available', undefined],
     [null, undefined],
     [7, undefined],
-  ])('trap 11: %j is the URL %j', (value, expected) => {
+  ])('%j is the URL %j', (value, expected) => {
     expect(resultURLOf(value)).toBe(expected);
   });
 });
@@ -505,7 +505,7 @@ describe('property: what ends a task', () => {
   });
 });
 
-describe('rule 41: progress', () => {
+describe('progress', () => {
   test.each([
     [85, 85],
     ['85%', 85],
@@ -531,7 +531,7 @@ describe('rule 41: progress', () => {
   });
 });
 
-describe('rule 43, trap 25: times', () => {
+describe('times', () => {
   test.each([
     [1_790_000_123, 1_790_000_123],
     [1_790_000_123_456, 1_790_000_123],
@@ -544,7 +544,7 @@ describe('rule 43, trap 25: times', () => {
     expect(timestampOf(value)).toBe(expected);
   });
 
-  test('rule 43: completed_at says nothing about completion', () => {
+  test('completed_at does not mean that the task has completed', () => {
     const { task } = read({ id: 'a', status: 'queued', completed_at: 1_790_000_123 });
 
     expect(task).toMatchObject({ status: 'queued', completed_at: 1_790_000_123 });

@@ -45,7 +45,7 @@ describe('videos.retrieve()', () => {
     });
   });
 
-  test('rule 37, trap 13: keeps the submitted id, whatever later bodies say', async () => {
+  test('keeps the submitted id, whatever later bodies say', async () => {
     const { emulator, videos } = emulatedVideos({}, { quirks: { videoForeignId: true } });
     const { id } = await videos.create(order);
 
@@ -55,7 +55,7 @@ describe('videos.retrieve()', () => {
     expect(task.raw).toMatchObject({ task_id: emulator.videos.get(id)?.innerId });
   });
 
-  test('rule 12: an id with odd characters is escaped', async () => {
+  test('an id with odd characters is escaped', async () => {
     const { requests, videos } = answeredVideos(inTurn({ status: 'queued' }));
 
     const task = await videos.retrieve('models/veo/operations/a+b=?#%');
@@ -103,7 +103,7 @@ describe('videos.retrieve()', () => {
     });
   });
 
-  test('trap 14: an unknown task is a 400', async () => {
+  test('an unknown task is a 400', async () => {
     const { videos } = emulatedVideos();
 
     const error = await failureOf(videos.retrieve('task_none'));
@@ -112,7 +112,7 @@ describe('videos.retrieve()', () => {
   });
 });
 
-describe('rule 45: videos.retrieveFromVendor()', () => {
+describe('videos.retrieveFromVendor()', () => {
   const bodies = ['task', 'old-task', 'simple', 'flat', 'native', 'video'] as const;
 
   test.each(bodies)('reads the %s body of a completed task', async (vendorBody) => {
@@ -173,7 +173,7 @@ describe('rule 45: videos.retrieveFromVendor()', () => {
     },
   );
 
-  test('rule 3: a wrong prefix answers with a page, which says so', async () => {
+  test('a wrong prefix returns an HTML page, and the error says so', async () => {
     const { videos } = emulatedVideos({ maxRetries: 0 });
 
     const error = await failureOf(
@@ -192,7 +192,7 @@ async function completed(...setup: Parameters<typeof emulatedVideos>) {
   return { emulator, videos, task };
 }
 
-describe('rule 44: videos.downloadContent()', () => {
+describe('videos.downloadContent()', () => {
   test('streams the bytes of a completed task', async () => {
     const { videos, task } = await completed();
 
@@ -205,7 +205,7 @@ describe('rule 44: videos.downloadContent()', () => {
     expect(new TextDecoder().decode(bytes.slice(4, 8))).toBe('ftyp');
   });
 
-  test('trap 23: a range may be ignored or honoured', async () => {
+  test('a range may be ignored or honoured', async () => {
     const { emulator, videos, task } = await completed();
     const options = { headers: { range: 'bytes=0-99' } };
 
@@ -227,7 +227,7 @@ describe('rule 44: videos.downloadContent()', () => {
     expect(String(await failureOf(response.arrayBuffer()))).toMatch(/50 of \d+ bytes/);
   });
 
-  test('trap 24: the key does not follow a redirect to another host', async () => {
+  test('the key does not follow a redirect to another host', async () => {
     const { emulator, videos, task } = await completed(
       {},
       {
@@ -302,7 +302,7 @@ describe('videos.remix()', () => {
     expect(emulator.videos.get(task.id)).toMatchObject({ remixedFrom: original.id });
   });
 
-  test('trap 28: a new video in place of a remix is charged, and only its answer tells', async () => {
+  test('a new video in place of a remix is charged, and only the answer shows it', async () => {
     const { emulator, videos } = emulatedVideos();
     const original = await videos.create(order);
     const remix = await videos.remix(original, { prompt: 'At night' });

@@ -19,13 +19,13 @@ import { fakeWaitingTime } from '../helpers/waiting-time.ts';
 
 fakeWaitingTime();
 
-describe('rule 42: a wait survives failing polls', () => {
+describe('a wait survives failing polls', () => {
   test.each<[string, FaultRule['fault']]>([
     ['500', { type: 'error', status: 500, message: 'broken' }],
     ['503', { type: 'error', status: 503, code: 'system_cpu_overloaded', message: 'busy' }],
     ['HTML 502', { type: 'html', status: 502 }],
     ['HTML 200', { type: 'html', status: 200 }],
-    ['trap 29: a bare 429', { type: 'bare', status: 429 }],
+    ['a bare 429', { type: 'bare', status: 429 }],
     ['408', { type: 'bare', status: 408 }],
     ['424', { type: 'bare', status: 424 }],
     ['425', { type: 'bare', status: 425 }],
@@ -75,7 +75,7 @@ describe('rule 42: a wait survives failing polls', () => {
     expect(countRequests(emulator)).toEqual({ posts: 1, gets: 11 });
   });
 
-  test('rule 8: waits as long as Retry-After says', async () => {
+  test('waits as long as Retry-After says', async () => {
     const { emulator, videos, task } = await submitted(10_000);
     const fault = { type: 'rate-limit', retryAfter: 7 } as const;
     emulator.fail({ operation: 'videos.retrieve', fault });
@@ -152,7 +152,7 @@ describe('rule 42: a wait survives failing polls', () => {
     expect(countRequests(emulator).gets).toBe(1);
   });
 
-  test("trap 8: a refused key of the operator's provider is not called the caller's", async () => {
+  test("a 401 of the operator's provider is not blamed on the caller's key", async () => {
     const { emulator, videos, task } = await submitted(10_000);
     const operation = 'videos.retrieve';
     const refusal = { type: 'error', status: 401, envelope: 'openai', message: 'No.' } as const;
@@ -200,7 +200,7 @@ describe('rule 42: a wait survives failing polls', () => {
   });
 });
 
-describe('rule 42: a task that is not there yet', () => {
+describe('a task that is not there yet', () => {
   test.each([2, 4])('400 task_not_exist %i times, then there', async (times) => {
     const { emulator, videos } = emulatedVideos({}, { videoDuration: 10_000 });
     emulator.fail({ operation: 'videos.retrieve', fault: { type: 'task-not-exist' }, times });

@@ -32,7 +32,7 @@ function inSeconds(seconds: number): () => string {
   return () => new Date(Date.now() + seconds * 1_000).toUTCString();
 }
 
-describe.each([200, 429, 503])('rule 8: Retry-After of an answer with status %i', (status) => {
+describe.each([200, 429, 503])('Retry-After of an answer with status %i', (status) => {
   test.each<[string, () => string, number]>([
     ['seconds', () => '42', 42_000],
     ['a date', inSeconds(60), 60_000],

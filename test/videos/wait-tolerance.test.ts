@@ -40,9 +40,9 @@ describe('a wait tolerates what gateways say', () => {
     ['an error while it runs', { videoError: 'always' }],
     ['completed_at while it runs', { videoEarlyEnd: true }],
     ['words in capitals', { videoWords: { queued: 'QUEUED', completed: 'SUCCESS' } }],
-    ['trap 9: succeed', { videoWords: { in_progress: 'processing', completed: 'succeed' } }],
-    ['trap 9: NOT_START', { videoWords: { unknown: 'NOT_START', queued: 'SUBMITTED' } }],
-    ['trap 10: a word of its own', { videoWords: { queued: 'baking', in_progress: 'frosting' } }],
+    ['succeed', { videoWords: { in_progress: 'processing', completed: 'succeed' } }],
+    ['NOT_START', { videoWords: { unknown: 'NOT_START', queued: 'SUBMITTED' } }],
+    ['an unknown status', { videoWords: { queued: 'baking', in_progress: 'frosting' } }],
   ])('%s', async (_, quirks) => {
     const onDrift = vi.fn();
     const { emulator, videos } = emulatedVideos({ onDrift }, { videoDuration: 40_000, quirks });
@@ -57,7 +57,7 @@ describe('a wait tolerates what gateways say', () => {
   });
 
   test.each(['unknown', 'UNKNOWN', '', ' ', 'baking', 'null', '待机中'])(
-    'trap 10: the status %j is waited for, and the time-out names it',
+    'keeps waiting at status %j, and the time-out names it',
     async (word) => {
       const { requests, videos } = answeredVideos(inTurn({ id: 'a', status: word }));
       const onUpdate = vi.fn();
@@ -187,7 +187,7 @@ describe('a wait tolerates what gateways say', () => {
     expect(task).toMatchObject({ status: 'completed', inferred: true, url });
   });
 
-  test.each([['85%'], [85], [0.85]])('rule 41: progress %j is reported as 85', async (progress) => {
+  test.each([['85%'], [85], [0.85]])('progress %j is reported as 85', async (progress) => {
     const { videos } = answeredVideos(
       inTurn({ id: 'a', status: 'running', progress }, { id: 'a', status: 'done' }),
     );

@@ -252,7 +252,7 @@ describe('videos.wait()', () => {
   });
 
   test.each(['object', 'numeric-code', 'string', 'fail_reason', 'null', 'missing'] as const)(
-    'rule 39: a failure told as %s is a typed error with a reason',
+    'a failure sent as %s is a typed error with a reason',
     async (videoError) => {
       const { emulator, videos, task } = await submitted(60_000, { videoError });
       emulator.videos.fail(task.id, 'No GPU was free.');
