@@ -301,17 +301,20 @@ describe('readErrorInSuccess()', () => {
     expect(readErrorInSuccess(JSON.parse(text), undefined)).toBeUndefined();
   });
 
-  test.each(['creates', 'reads'] as const)('a failed task is a valid answer of an operation that %s one', (task) => {
-    for (const text of [
-      '{"id":"t","object":"video","status":"failed","error":{"message":"no"}}',
-      '{"id":"t","error":{"message":"no"}}',
-      '{"task_id":"t","error":"no"}',
-      '{"status":"failed","error":{"message":"no"}}',
-      '{"code":"success","data":{"task_id":"t","status":"FAILURE","error":{"message":"no"}}}',
-    ]) {
-      expect(readErrorInSuccess(JSON.parse(text), task)).toBeUndefined();
-    }
-  });
+  test.each(['creates', 'reads'] as const)(
+    'a failed task is a valid answer of an operation that %s one',
+    (task) => {
+      for (const text of [
+        '{"id":"t","object":"video","status":"failed","error":{"message":"no"}}',
+        '{"id":"t","error":{"message":"no"}}',
+        '{"task_id":"t","error":"no"}',
+        '{"status":"failed","error":{"message":"no"}}',
+        '{"code":"success","data":{"task_id":"t","status":"FAILURE","error":{"message":"no"}}}',
+      ]) {
+        expect(readErrorInSuccess(JSON.parse(text), task)).toBeUndefined();
+      }
+    },
+  );
 
   test('an error next to an id is an error, but of a submission', () => {
     const errors = [
