@@ -5,21 +5,20 @@ import { createEmulator, type Emulator } from './server/emulator.ts';
 import { accountPaths } from './routes/account.ts';
 import { escaped, operations, pathPattern } from './server/router.ts';
 
-/** How the handlers are made. */
+/** Options of `gatewayHandlers()`. */
 export interface GatewayHandlersOptions {
   /**
-   * The address of the gateway that your code calls. Paths that the gateway does not have are then
-   * answered too, as it answers them.
+   * The URL of the gateway that your code calls. If set, unknown paths of the gateway are handled as well.
    * @defaultValue any host, documented paths only
    */
   baseURL?: string | undefined;
-  /** The emulator that answers: its charges, requests, faults and clock are yours to use. */
+  /** The emulator that handles requests, with its charges, requests, faults and clock. */
   emulator?: Emulator | undefined;
 }
 
 const verbs = { GET: http.get, POST: http.post } as const;
 
-/** States how the body ends; msw would otherwise let a body that breaks look like one that ends. */
+/** Sets the framing header; without it, msw makes a truncated body look complete. */
 function framed(response: Response): Response {
   if (response.body !== null && !response.headers.has('content-length')) {
     response.headers.set('transfer-encoding', 'chunked');
@@ -28,10 +27,10 @@ function framed(response: Response): Response {
 }
 
 /**
- * Request handlers for Mock Service Worker 3: one for every documented endpoint and every route of the
- * account, one for the files that answers point to, and with a `baseURL` one for every other path of the gateway.
+ * Creates request handlers for Mock Service Worker 3: for every documented endpoint, every account route
+ * and the files that responses refer to; with `baseURL` also for all other paths of the gateway.
  *
- * They are made from the same model as `createEmulator()`.
+ * They behave the same as `createEmulator()`.
  *
  * @example
  * ```ts

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../types.ts';
 import { present } from './json.ts';
 
-/** What the gateway calls the kinds of lines in its books. */
+/** Numeric types of usage log entries. */
 const types = { consume: 2, error: 5, refund: 6 } as const;
 
-/** A line in the books. */
+/** An entry of the usage log. */
 export interface BookLine {
   readonly type: keyof typeof types;
   readonly model: string;
@@ -14,16 +14,16 @@ export interface BookLine {
   readonly tokens?: readonly [prompt: number, completion: number] | undefined;
   readonly isStream?: boolean | undefined;
   readonly content?: string | undefined;
-  /** Consume and error lines have it, refunds never. */
+  /** Set in consume and error entries, never in refunds. */
   readonly requestId?: string | undefined;
-  /** What the line holds besides, as JSON text on the wire. */
+  /** Further fields, sent as JSON text. */
   readonly other: JsonObject;
 }
 
-/** How long a read of the books counts, in milliseconds. */
+/** Window of the rate limit for reading the log, in milliseconds. */
 const limitWindow = 20 * 60_000;
 
-/** The books of the account, as the gateway keeps them beside its charges: they may have no line for one. */
+/** The usage log of the account. The gateway keeps it separately from charges, and may not log all of them. */
 export class Books {
   #lines: BookLine[] = [];
   #reads: number[] = [];
@@ -32,7 +32,7 @@ export class Books {
     this.#lines.push(line);
   }
 
-  /** Counts a read. @returns whether it is within the limit; 0 is none */
+  /** Counts a read. Returns whether it is within the limit; 0 means no limit. */
   mayRead(now: number, limit: number): boolean {
     const counted = this.#reads.filter((at) => now - at < limitWindow);
     const isWithin = limit === 0 || counted.length < limit;
@@ -40,10 +40,10 @@ export class Books {
     return isWithin;
   }
 
-  /** The newest lines as the gateway sends them, the newest first. */
+  /** Returns the newest entries as the gateway sends them, newest first. */
   read(now: number, { most, lag }: { readonly most: number; readonly lag: number }): unknown[] {
     const shown = this.#lines.filter(({ at }) => at + lag <= now);
-    // Refunds are written down when somebody looks, and were made before.
+    // Refunds are logged late, when the account is read, so sort by time.
     const inOrder = shown.toSorted((one, other) => one.at - other.at).toReversed();
     return inOrder.slice(0, most).map((line, index) => bodyOf(line, index + 1));
   }
@@ -80,10 +80,10 @@ function bodyOf(line: BookLine, position: number): unknown {
   });
 }
 
-/** What an image, or a second of a video, costs in US dollars: 1,000 units. Others are paid by the token. */
+/** Price of an image, or of a second of video, in US dollars: 1,000 units. Other models are billed by token. */
 export const pricePerCall = 0.002;
 
-/** What the line of a charge holds besides. */
+/** Returns the further fields of a charge in the log. */
 export function chargeDetails(path: string, taskId: string | undefined): JsonObject {
   const shared = { group_ratio: 1, request_path: path };
   if (path.startsWith('/v1/videos')) {

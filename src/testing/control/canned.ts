@@ -1,23 +1,23 @@
 import type { Operation } from '../../endpoints.ts';
 import type { ReceivedRequest } from './request-log.ts';
 
-/** Makes an answer by hand. */
+/** Creates a custom response. */
 export type Responder = (request: ReceivedRequest) => Response | Promise<Response>;
 
-/** How an answer made by hand is given. */
+/** Options of `respondOnce()`. */
 export interface RespondOptions {
-  /** Whether the work is done, and charged for, before the answer. @defaultValue false */
+  /** Do the work, and charge for it, before responding. @defaultValue false */
   readonly charged?: boolean | undefined;
 }
 
-/** One answer made by hand that waits for its request. */
+/** A custom response waiting for its request. */
 export interface Canned {
   readonly operation: Operation | '*';
   readonly respond: Responder;
   readonly charged: boolean;
 }
 
-/** Answers made by hand; each is given once, in order. */
+/** Custom responses, each sent once, in order. */
 export class CannedAnswers {
   #waiting: Canned[] = [];
 

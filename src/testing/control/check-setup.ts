@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../errors/gateway-error.ts';
 import type { Fault, FaultRule } from '../faults/faults.ts';
 import { defaultQuirks } from '../faults/quirks.ts';
 
-/** Every type of fault; the compiler tells when one is missing. */
+/** All types of faults; missing ones do not compile. */
 const faultTypes: Readonly<Record<Fault['type'], true>> = {
   reset: true,
   hang: true,
@@ -36,19 +36,19 @@ function checkName(field: string, name: unknown, known: object): void {
   throw new InvalidInputError(field, `"${String(name)}" is not known; use one of ${names}.`);
 }
 
-/** Refuses the name of an operation that is none: a test would wait for it in vain. */
+/** Throws for an unknown operation, for which a test would wait in vain. */
 export function checkOperation(operation: unknown): void {
   if (operation !== '*') checkName('operation', operation, endpoints);
 }
 
-/** Refuses a fault that could never happen, and so a test that passes without it. */
+/** Throws for an unknown fault, without which a test could pass by mistake. */
 export function checkRule(rule: FaultRule): void {
   const { fault, operation = '*' }: Partial<FaultRule> = rule;
   checkName('fault.type', fault?.type, faultTypes);
   for (const name of [operation].flat()) checkOperation(name);
 }
 
-/** Refuses quirks that do not exist. */
+/** Throws for unknown quirks. */
 export function checkQuirks(quirks: object | undefined): void {
   for (const name of Object.keys(quirks ?? {})) checkName('quirks', name, defaultQuirks);
 }

@@ -1,8 +1,8 @@
 /**
- * The time of the emulator, on which video tasks move.
+ * The clock of the emulator, which drives video tasks.
  *
- * It follows the real time (and so also fake timers that replace `Date`) until it is held. Delays
- * between the bytes of an answer do not follow it; they use timers.
+ * It follows the real time (and fake timers that replace `Date`) unless it is held. Delays between the
+ * bytes of a response use timers instead.
  */
 export class EmulatorClock {
   #origin = Date.now();
@@ -10,35 +10,35 @@ export class EmulatorClock {
   #speed = 1;
   #held = false;
 
-  /** The time of the emulator, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   now(): number {
     return this.#held ? this.#base : this.#base + (Date.now() - this.#origin) * this.#speed;
   }
 
-  /** Stops the time until `release()`. `advance()` still moves it. */
+  /** Stops the clock until `release()`. `advance()` still moves it. */
   hold(): void {
     this.#rebase();
     this.#held = true;
   }
 
-  /** Lets the time run again, from where it was held. */
+  /** Restarts the clock from where it was held. */
   release(): void {
     this.#rebase();
     this.#held = false;
   }
 
-  /** Whether the time is held. */
+  /** `true` while the clock is held. */
   get held(): boolean {
     return this.#held;
   }
 
-  /** Moves the time forward by some milliseconds, held or not. */
+  /** Moves the clock forward by a number of milliseconds, even if it is held. */
   advance(milliseconds: number): void {
     this.#rebase();
     this.#base += milliseconds;
   }
 
-  /** How many times faster than the real time it runs. */
+  /** Speed relative to the real time. */
   get speed(): number {
     return this.#speed;
   }
@@ -48,7 +48,7 @@ export class EmulatorClock {
     this.#speed = factor;
   }
 
-  /** Back to the real time, running at speed 1. */
+  /** Resets the clock to the real time, at speed 1. */
   reset(): void {
     this.#held = false;
     this.#speed = 1;

@@ -12,10 +12,10 @@ import type { ReceivedPreflight, ReceivedRequest } from './request-log.ts';
 import { operations } from '../server/router.ts';
 import type { EmulatorVideo } from '../videos/tasks.ts';
 
-/** Paths below this one steer the emulator itself. */
+/** Prefix of the paths that control the emulator. */
 export const controlPrefix = '/__emulator';
 
-/** What can be seen and steered over HTTP. */
+/** State of the emulator that can be read and changed over HTTP. */
 export interface Controlled {
   readonly apiKey: string;
   readonly charges: readonly Charge[];
@@ -28,7 +28,7 @@ export interface Controlled {
   reset(): void;
 }
 
-/** A received request without the bytes of its body. */
+/** Returns a received request without the bytes of its body. */
 function summary({ body, ...request }: ReceivedRequest): unknown {
   if (body.kind === 'unread') return { ...request, body: { ...body, bytes: body.bytes.length } };
   if (body.kind !== 'multipart') return { ...request, body };
@@ -111,8 +111,8 @@ async function obeyed(emulator: Controlled, request: Request): Promise<Response>
 }
 
 /**
- * Answers a request for the emulator itself: what it saw (GET), and what it is to do (POST). It asks for
- * the key, and does nothing for pages but those of this machine and of the emulator's own address.
+ * Handles a control request: reads state (GET) or changes it (POST). Requires the key, and rejects pages
+ * except those from this machine and from the emulator's own origin.
  */
 export async function answerControl(emulator: Controlled, request: Request): Promise<Response> {
   const own = new URL(request.url).origin;

@@ -1,6 +1,6 @@
 import { letters } from '../media/hash.ts';
 
-/** Ids that are the same in every run, so that tests can compare whole answers. */
+/** Generates ids that are the same in every run, so that tests can compare whole responses. */
 export class Ids {
   readonly #seed: string;
   #counts = new Map<string, number>();
@@ -9,12 +9,12 @@ export class Ids {
     this.#seed = seed;
   }
 
-  /** The next id with a prefix, for example `task_` and 32 characters. */
+  /** Returns the next id with a prefix, for example `task_` and 32 characters. */
   next(prefix: string, length = 32): string {
     return prefix + this.#random(prefix, length);
   }
 
-  /** A request id in the gateway's form: the time in UTC as digits, then 16 characters. */
+  /** Returns a request id in the gateway's format: the time in UTC as digits, then 16 characters. */
   nextRequestId(now: number): string {
     return new Date(now).toISOString().replaceAll(/\D/g, '') + this.#random('request', 16);
   }

@@ -1,29 +1,29 @@
 import type { Operation } from '../../endpoints.ts';
 import { Books, pricePerCall } from './books.ts';
 
-/** One charge to the account: what a user of the real gateway would have paid for. */
+/** A charge to the account: what a user of a real gateway would have paid. */
 export interface Charge {
   readonly id: string;
   readonly operation: Operation;
   readonly model: string;
-  /** Credit units; a number that grows with the work, not a price. */
+  /** Credit units. Grows with the work; not a price. */
   readonly amount: number;
-  /** The request that was charged. The answer carries it in `X-Oneapi-Request-Id`. */
+  /** Id of the charged request. The response contains it in `X-Oneapi-Request-Id`. */
   readonly requestId: string;
   /** The video task that was paid for. */
   readonly taskId?: string | undefined;
-  /** When it was charged, in milliseconds since 1970 on the emulator's clock. */
+  /** Time of the charge, in milliseconds since 1970 on the emulator's clock. */
   readonly at: number;
-  /** When the amount was given back, because the video task failed. */
+  /** Time of the refund, if the video task failed. */
   readonly refundedAt?: number | undefined;
 }
 
-/** What a charge is made from; the ledger adds the id. */
+/** A charge without the id, which the ledger adds. */
 export type ChargeEntry = Omit<Charge, 'id' | 'refundedAt'>;
 
-/** Every charge since the start or the last reset, in order. */
+/** All charges since the start or the last reset, in order. */
 export class Ledger {
-  /** What the account's owner can read of it. */
+  /** The usage log that the account's owner can read. */
   readonly books = new Books();
   #charges: Charge[] = [];
 
@@ -31,7 +31,7 @@ export class Ledger {
     return this.#charges;
   }
 
-  /** What was charged and not given back. */
+  /** Sum of charges that were not refunded. */
   get total(): number {
     const kept = this.#charges.filter((charge) => charge.refundedAt === undefined);
     return kept.reduce((sum, charge) => sum + charge.amount, 0);
@@ -41,7 +41,7 @@ export class Ledger {
     this.#charges.push({ id: `charge_${this.#charges.length + 1}`, ...entry });
   }
 
-  /** Marks the charges of a failed task as given back. */
+  /** Refunds the charges of a failed task. */
   refund(taskId: string, at: number, reason: string): void {
     this.#charges = this.#charges.map((charge) => {
       if (charge.taskId !== taskId || charge.refundedAt !== undefined) return charge;

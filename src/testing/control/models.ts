@@ -1,6 +1,6 @@
 import { present } from './json.ts';
 
-/** Whose API stands behind a model. How the gateway answers depends on it. */
+/** Vendor of a model. It affects the gateway's responses. */
 export type Vendor =
   | 'openai'
   | 'google'
@@ -16,20 +16,20 @@ export type Vendor =
 export interface EmulatorModel {
   readonly id: string;
   /**
-   * Whose API stands behind it. @defaultValue the vendor that the id names (`gpt-…`, `gemini-…`,
-   * `claude-…`, `kling-…`), otherwise on each route the one whose format the route has
+   * Vendor of the model. @defaultValue the vendor that the id implies (`gpt-…`, `gemini-…`, `claude-…`,
+   * `kling-…`), otherwise the vendor whose format the route uses
    */
   readonly vendor?: Vendor | undefined;
   readonly owned_by?: string | undefined;
-  /** Which kinds of route it serves; `null` is sent as it stands. @defaultValue `[]` */
+  /** Supported kinds of routes; `null` is sent unchanged. @defaultValue `[]` */
   readonly supported_endpoint_types?: readonly string[] | null | undefined;
   readonly type?: string | undefined;
 }
 
-/** A model name that is never available, whatever the list says. */
+/** A model that is never available, even if it is listed. */
 export const missingModel = 'missing-model';
 
-/** The models that are listed unless the options name others. */
+/** Models listed by default. */
 export const defaultModels: readonly EmulatorModel[] = [
   { id: 'm-large', owned_by: 'openai', type: 'text' },
   { id: 'm-reasoning', owned_by: 'custom', type: 'text' },
@@ -53,21 +53,21 @@ const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
   [/^(doubao|seedance)/i, 'doubao'],
 ];
 
-/** Whose API stands behind a model, as far as the list or its name says so. */
+/** Returns the vendor of a model from the list or from its name. */
 export function vendorOf(models: readonly EmulatorModel[], id: string): Vendor | undefined {
   const listed = models.find((model) => model.id === id)?.vendor;
   return listed ?? vendorNames.find(([name]) => name.test(id))?.[1];
 }
 
-/** Whether a model thinks before it answers, by its name. */
+/** Returns whether a model emits reasoning, by its name. */
 export function isReasoning(model: string): boolean {
   return /reason|think|(^|[-/])(o\d|r\d)\b/i.test(model);
 }
 
-/** The gateway sends one date for every model, in seconds since 1970. */
+/** Creation time of all models, in seconds since 1970; the gateway sends the same for each. */
 export const modelsCreated = 1626777600;
 
-/** One model in the general form. */
+/** Returns a model in OpenAI's format. */
 export function modelBody(model: EmulatorModel): unknown {
   const { supported_endpoint_types: kinds = [] } = model;
   return present({
@@ -80,14 +80,14 @@ export function modelBody(model: EmulatorModel): unknown {
   });
 }
 
-/** One model when it is asked for by name: from a table in which no kind of route is filled in. */
+/** Returns a single model, from a fixed table without supported routes. */
 export function knownModelBody(models: readonly EmulatorModel[], id: string): unknown {
   const model = models.find((known) => known.id === id);
   if (model === undefined && vendorOf(models, id) === undefined) return undefined;
   return modelBody({ id, owned_by: model?.owned_by, supported_endpoint_types: null });
 }
 
-/** The list in the Gemini form: names without prefix, every other field empty. */
+/** Returns the list in Gemini's format: names without a prefix, and all other fields empty. */
 export function geminiModels(models: readonly EmulatorModel[]): unknown {
   return {
     models: models.map(({ id }) => ({

@@ -2,42 +2,42 @@ import type { Operation } from '../../endpoints.ts';
 import { credentialOf } from '../server/auth.ts';
 import type { RequestBody } from '../server/request-body.ts';
 
-/** A request as the emulator received it. It never holds the key. */
+/** A request as the emulator received it. Never contains the key. */
 export interface ReceivedRequest {
-  /** The id that the answer carries in `X-Oneapi-Request-Id`. */
+  /** Id of the request. The response contains it in `X-Oneapi-Request-Id`. */
   readonly id: string;
   readonly method: string;
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** The documented operation; missing for files and for unknown paths. */
+  /** The documented operation; missing for files and unknown paths. */
   readonly operation?: Operation | undefined;
-  /** Header values by lower-case name, without those that carry a key. */
+  /** Header values by lower-case name, without headers that contain a key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether any key arrived, right or wrong, in a header or in the query. */
+  /** `true` if the request has a key, valid or not, in a header or in the query. */
   readonly hasKey: boolean;
   readonly body: RequestBody;
-  /** When it arrived, in milliseconds since 1970 on the emulator's clock. */
+  /** Arrival time, in milliseconds since 1970 on the emulator's clock. */
   readonly at: number;
-  /** The status that was answered; missing while there is none, and after a reset. */
+  /** Status of the response; missing until there is one, and after a reset. */
   readonly status?: number | undefined;
-  /** Whether the client went away before the whole answer was sent. */
+  /** `true` if the client disconnected before the whole response was sent. */
   readonly disconnected: boolean;
 }
 
-/** A preflight request of a browser. */
+/** A CORS preflight request. */
 export interface ReceivedPreflight {
   readonly path: string;
   readonly origin: string | null;
   readonly method: string | null;
-  /** The header names that the browser asked for, in lower case. */
+  /** The requested header names, in lower case. */
   readonly headers: readonly string[];
 }
 
 const secretHeaders = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'mj-api-secret']);
 
-/** A received request whose end is still open. */
+/** A received request whose response is still pending. */
 export class LoggedRequest implements ReceivedRequest {
   readonly id: string;
   readonly method: string;
@@ -67,10 +67,10 @@ export class LoggedRequest implements ReceivedRequest {
   }
 }
 
-/** How many requests are kept; the oldest go first. */
+/** Maximum number of requests to keep; the oldest are dropped. */
 const limit = 10_000;
 
-/** What was received since the start or the last reset. */
+/** Requests received since the start or the last reset. */
 export class RequestLog {
   #requests: LoggedRequest[] = [];
   #preflights: ReceivedPreflight[] = [];

@@ -40,8 +40,8 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /**
- * Headers of an error with a JSON body. The gateway labels a stream before it asks the vendor, so a
- * vendor's error is labelled as one too.
+ * Returns the headers of an error with a JSON body. The gateway sets the content type of a stream before
+ * it calls the vendor, so a vendor's error in a stream has that type too.
  */
 function errorHeaders(call: Call, { type = 'new_api_error' }: ErrorDetails) {
   const isLabelled = type !== 'new_api_error' && /^(chat|generate)\./.test(call.operation);
@@ -64,7 +64,7 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
   return new Response(JSON.stringify(body), { status, headers: { ...labels, ...headers } });
 }
 
-/** Whether the books of a real gateway showed a charge for an error inside of a 200. */
+/** Returns whether a real gateway charges for an error in a response with status 200. */
 function isChargedInside({ operation }: Call, model: string, isTyped: boolean): boolean {
   switch (operation) {
     case 'chat.completions.create':
@@ -87,7 +87,7 @@ async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Res
   const { operation } = call;
   const fields = fieldsOf(call);
   const isStream = operation === 'chat.completions.create' && asksForStream(call);
-  // Of a stream only the gateway's own count is left.
+  // In a stream, only the gateway's own usage chunk remains.
   if (isStream) return work();
   if (isChargedInside(call, fields.string('model') ?? '', isTyped)) await work();
   if (operation === 'generate.contentStream') return new Response('', { headers: streamHeaders });
@@ -97,7 +97,7 @@ async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Res
   }
   const message = 'Provider returned error';
   if (isTyped) {
-    // Where the gateway reads the body it writes the error anew, and without a `null`.
+    // Where the gateway parses the body, it rewrites the error, without `null`.
     const param = /^(chat|embeddings)\./.test(operation) ? '' : null;
     const details = { message, type: 'provider_error', param, code: 'provider_failed' };
     return Response.json(errorBody('openai', 200, details));
@@ -107,7 +107,7 @@ async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Res
   return Response.json(operation.startsWith('chat.') ? { error, usage } : { error });
 }
 
-/** Error details of OpenAI by status, which the gateway passes on. */
+/** Returns OpenAI's error details for a status, which the gateway passes on. */
 function vendorDetails(status: number): ErrorDetails {
   switch (status) {
     case 401:
@@ -165,15 +165,15 @@ function missingTask({ operation }: Call): Error {
     : taskRefusal(400, 'task_not_exist', 'task_not_exist');
 }
 
-/** The file that a redirect without a location leads to: the content of the task, if there is one. */
+/** Path of the file that a redirect without a location leads to: the content of the task, if it exists. */
 function elsewhere({ parameters, world }: Call): string {
   return world.tasks.get(parameters['task_id'] ?? '')?.filePath ?? '/files/elsewhere';
 }
 
 /**
- * Answers a call with its fault.
+ * Responds to a call with its fault.
  *
- * @param work - Does the work and charges for it. Faults of event streams and of tasks happen in there.
+ * @param work - Does the work and charges for it. Applies the faults of event streams and tasks itself.
  */
 export async function answerWithFault(
   call: Call,

@@ -37,7 +37,7 @@ async function* faulty(
   }
 }
 
-/** The answer with a fault in its body. */
+/** Adds a fault to the body of a response. */
 export function withBodyFault(response: Response, fault: ByteFault, signal: AbortSignal): Response {
   const { body, status, headers } = response;
   if (body === null) return response;

@@ -30,7 +30,7 @@ class Rule implements ActiveFault {
     return wanted === '*' || [wanted].flat().includes(operation);
   }
 
-  /** Counts a matching request. @returns whether the fault hits it */
+  /** Counts a matching request. Returns whether the fault applies to it. */
   hit(): boolean {
     if (this.remaining === 0) return false;
     this.#seen += 1;
@@ -43,11 +43,11 @@ class Rule implements ActiveFault {
 const isEarly = ({ fault }: FaultRule): boolean =>
   fault.type === 'reset' && fault.when === 'before-body';
 
-/** The faults that are set. A request takes at most one: the first that matches. */
+/** The active faults. At most one applies to a request: the first that matches. */
 export class FaultRules {
   #rules: Rule[] = [];
 
-  /** Those that will still hit a request. */
+  /** Faults that still apply to further requests. */
   get active(): readonly ActiveFault[] {
     return this.#rules.filter((rule) => rule.remaining > 0);
   }
@@ -64,12 +64,12 @@ export class FaultRules {
     this.#rules = [];
   }
 
-  /** Whether the connection is to be reset before the body is read. */
+  /** Returns whether to reset the connection before the body is read. */
   takeEarly(operation: Operation): boolean {
     return this.#rules.some((rule) => isEarly(rule.rule) && rule.covers(operation) && rule.hit());
   }
 
-  /** The fault that this request meets. */
+  /** Returns the fault for a request. */
   take(operation: Operation, request: ReceivedRequest): Fault | undefined {
     for (const active of this.#rules) {
       const { rule } = active;

@@ -2,66 +2,65 @@ import type { Operation } from '../../endpoints.ts';
 import type { ErrorDetails, ErrorEnvelope } from '../server/errors.ts';
 import type { ReceivedRequest } from '../control/request-log.ts';
 
-/** One thing that goes wrong. */
+/** A fault to inject. */
 export type Fault = ConnectionFault | AnswerFault | BodyFault | StreamFault | TaskFault;
 
-/** Faults of the connection, before an answer. */
+/** Connection faults before a response. */
 export type ConnectionFault =
   | {
       /**
-       * The connection is reset without an answer: before the body is read, after it was read but
-       * before the charge, or after the work was done and charged.
+       * Resets the connection without a response: before the body is read, after it was read but before the
+       * charge, or after the work was done and charged.
        */
       readonly type: 'reset';
       readonly when: 'before-body' | 'before-charge' | 'after-charge';
     }
   | {
-      /** No answer ever comes; the work is done and charged if `charged` is set. */
+      /** Never responds; if `charged` is set, the work is done and charged. */
       readonly type: 'hang';
       readonly charged?: boolean | undefined;
     }
   | {
-      /** The answer's headers come late; everything else is as usual. */
+      /** Delays the response headers. */
       readonly type: 'slow';
       readonly milliseconds: number;
     };
 
-/** Faults that replace the answer. `charged` does the work, and charges for it, all the same. */
+/** Faults that replace the response. With `charged` the work is still done and charged. */
 export type AnswerFault =
   | ({
-      /** An error in one of the gateway's shapes; a 200 is possible too. */
+      /** An error in one of the gateway's formats, also with status 200. */
       readonly type: 'error';
       readonly status: number;
       /** @defaultValue "task" for video operations, otherwise "openai" */
       readonly envelope?: ErrorEnvelope | undefined;
       /**
        * The content type. @defaultValue "application/json"; "text/event-stream" for a vendor's error
-       * (`errorType` is not "new_api_error") when chat or generate asked for a stream
+       * (`errorType` other than "new_api_error") if chat or generate requested a stream
        */
       readonly contentType?: string | undefined;
       readonly headers?: Readonly<Record<string, string>> | undefined;
-      /** The `type` inside of the error; `new_api_error` marks the gateway's own. @defaultValue "new_api_error" */
+      /** The `type` of the error; `new_api_error` marks the gateway's own errors. @defaultValue "new_api_error" */
       readonly errorType?: string | undefined;
       readonly charged?: boolean | undefined;
     } & Partial<Omit<ErrorDetails, 'type'>>)
   | {
       /**
-       * A vendor's error inside of a 200, in the body that a real gateway then sends, and charged as its
-       * books say: charged for chat without a `type`, streamed chat, images (not `gpt-image`), speech,
-       * translations and generate; free for typed chat, embeddings, streamed generate, and a submission
-       * of a video, which is refused in the task envelope.
+       * A vendor's error in a response with status 200, with the body and the charge of a real gateway:
+       * charged for chat without a `type`, streamed chat, images (not `gpt-image`), speech, translations and
+       * generate; free for typed chat, embeddings, streamed generate, and video submissions, which are
+       * rejected in the task envelope.
        */
       readonly type: 'error-in-200';
-      /** Whether the error has a `type`. @defaultValue true */
+      /** Include a `type` in the error. @defaultValue true */
       readonly typed?: boolean | undefined;
     }
   | {
       /**
-       * The vendor behind the gateway answers with an error, as the gateway relays it. Not charged, and
-       * without the vendor's `Retry-After`. A video submission gets `fail_to_fetch_task` in the task
-       * envelope with any status of the vendor, 201 too. Other routes get the vendor's error as JSON;
-       * in streams of chat and generate that JSON is labelled `text/event-stream`. A download of
-       * content gets a 502.
+       * An error of the vendor, as the gateway relays it: without a charge and without the vendor's
+       * `Retry-After`. Video submissions fail with `fail_to_fetch_task` in the task envelope, with any status
+       * of the vendor, including 201. Other routes return the vendor's error as JSON, which in streams of chat
+       * and generate is labelled `text/event-stream`. Content downloads fail with 502.
        */
       readonly type: 'vendor-refusal';
       readonly status: number;
@@ -73,87 +72,88 @@ export type AnswerFault =
     }
   | {
       /**
-       * An HTML page: the error page of a proxy in front of the gateway (502), or the console's index
-       * page (200). A page of the vendor behind it is `vendor-refusal` with `body: 'html'`.
+       * An HTML page: the error page of a proxy in front of the gateway (502), or the console's index page
+       * (200). For a page of the vendor use `vendor-refusal` with `body: 'html'`.
        */
       readonly type: 'html';
       readonly status: number;
       readonly charged?: boolean | undefined;
     }
   | {
-      /** An empty body with a status, as the rate limiter sends with 429. */
+      /** A status with an empty body, as the rate limiter sends with 429. */
       readonly type: 'bare';
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>> | undefined;
       readonly charged?: boolean | undefined;
     }
   | {
-      /** 429 with `Retry-After`, in seconds or as a date. */
+      /** Status 429 with `Retry-After`, in seconds or as a date. */
       readonly type: 'rate-limit';
       readonly retryAfter: number | string;
     }
   | {
-      /** A redirect; without a location to a file on another origin. @defaultValue 302 */
+      /** A redirect; without `location`, to a file on another origin. @defaultValue 302 */
       readonly type: 'redirect';
       readonly status?: 301 | 302 | 303 | 307 | 308 | undefined;
       readonly location?: string | undefined;
     };
 
-/** Faults of the body of an answer that is otherwise right. The work is done and charged. */
+/** Faults in the body of an otherwise valid response. The work is done and charged. */
 export type BodyFault =
   | {
-      /** The body ends after some bytes: by a reset of the connection, or by a regular end. */
+      /** Ends the body after a number of bytes, with a connection reset or a regular end. */
       readonly type: 'cut';
       readonly bytes: number;
       /** @defaultValue "reset" */
       readonly how?: 'reset' | 'end' | undefined;
     }
   | {
-      /** The body goes silent after some bytes and stays open. */
+      /** Stops sending after a number of bytes and keeps the connection open. */
       readonly type: 'stall';
       readonly bytes: number;
     }
   | {
-      /** The body comes in pieces with a wait before each. */
+      /** Sends the body in chunks, with a delay before each. */
       readonly type: 'drip';
       readonly milliseconds: number;
-      /** Size of a piece. @defaultValue 1024 */
+      /** Chunk size. @defaultValue 1024 */
       readonly bytes?: number | undefined;
     }
   | {
-      /** A 200 without a result: no audio bytes, no items, an event stream with only its end. */
+      /** Status 200 without a result: no audio bytes, no items, or an event stream with only its end. */
       readonly type: 'empty';
     };
 
-/** Faults of an event stream. The work is done and charged. Answers that are no stream stay as they are. */
+/** Faults in an event stream. The work is done and charged. Other responses are unchanged. */
 export type StreamFault =
   | {
-      /** The stream goes silent after some events, or sends only heartbeats from then on. */
+      /** Stops after a number of events, or sends only heartbeats from then on. */
       readonly type: 'stall-events';
       readonly after: number;
-      /** Milliseconds between heartbeats; without it the stream is silent. */
+      /** Milliseconds between heartbeats; without it nothing is sent. */
       readonly heartbeat?: number | undefined;
     }
   | {
-      /** The stream is cut after some events by a reset of the connection. */
+      /** Resets the connection after a number of events. */
       readonly type: 'cut-events';
       readonly after: number;
     }
   | {
-      /** The finish reason never comes: the stream ends after some events, with `[DONE]` or without. */
+      /** Omits the finish reason: the stream ends after a number of events, with or without `[DONE]`. */
       readonly type: 'no-finish';
-      /** Events before the end; without it every event but the finishing one. */
+      /** Number of events; by default all except the one with the finish reason. */
       readonly after?: number | undefined;
-      /** Whether `[DONE]` is sent. */
+      /** Send `[DONE]`. */
       readonly done: boolean;
     }
   | {
       /**
-       * An error after some events:
-       * `error-data` is `data: {"error":...}`, after which chat goes on with usage and `[DONE]`,
-       * `no-choices` a chunk without choices, as the gateway makes of an error of Gemini,
-       * `blank-chunk` a chunk with every field empty, `error-event` an `event: error`, `typed-data` is `data: {"type":"error",...}` and
-       * `[DONE]`, `bare-json` a JSON line without `data:`, `plain-text` a line of text.
+       * Sends an error after a number of events:
+       * `error-data` is `data: {"error":...}`, after which chat continues with usage and `[DONE]`,
+       * `no-choices` a chunk without choices, which the gateway creates from an error of Gemini,
+       * `blank-chunk` a chunk with all fields empty, `error-event` an `event: error`,
+       * `typed-data` is `data: {"type":"error",...}` and `[DONE]`,
+       * `bare-json` a JSON line without `data:`, `plain-text` a line of text.
        */
       readonly type: 'stream-error';
       readonly after: number;
@@ -166,55 +166,55 @@ export type StreamFault =
         | 'bare-json'
         | 'plain-text';
       readonly message?: string | undefined;
-      /** The code in the error. @defaultValue null */
+      /** The code of the error. @defaultValue null */
       readonly code?: string | number | null | undefined;
     }
   | {
-      /** An event whose data is not JSON, after some events. The rest follows as usual. */
+      /** Sends an event with invalid JSON after a number of events, then continues. */
       readonly type: 'garbled-event';
       readonly after: number;
     }
   | {
-      /** Chat answers with JSON where a stream was asked for, and with a stream where JSON was. */
+      /** Chat responds with JSON to a streaming request, and with a stream to a non-streaming one. */
       readonly type: 'other-mode';
     };
 
 /** Faults of the video routes. */
 export type TaskFault =
   | {
-      /** 400 `task_not_exist`, as for a task that is not there (yet). */
+      /** Status 400 `task_not_exist`, as for a task that does not exist (yet). */
       readonly type: 'task-not-exist';
     }
   | {
-      /** A status word in place of the task's own. */
+      /** Replaces the status of the task. */
       readonly type: 'status-word';
       readonly word: string;
     }
   | {
-      /** 410: the content is no longer there. */
+      /** Status 410: the content has expired. */
       readonly type: 'expired-content';
     };
 
-/** When a fault happens. */
+/** Specifies when a fault applies. */
 export interface FaultRule {
   readonly fault: Fault;
-  /** The operation, or several, or `"*"` for every one. @defaultValue "*" */
+  /** The operation, several, or `"*"` for all. @defaultValue "*" */
   readonly operation?: Operation | readonly Operation[] | '*' | undefined;
-  /** How many requests it hits. @defaultValue 1 */
+  /** Number of requests to affect. @defaultValue 1 */
   readonly times?: number | undefined;
-  /** How many matching requests pass before it begins. @defaultValue 0 */
+  /** Number of matching requests to skip first. @defaultValue 0 */
   readonly after?: number | undefined;
-  /** Which requests it hits. Not asked for `reset` with `before-body`. */
+  /** Filter for requests. Ignored for `reset` with `before-body`. */
   readonly when?: ((request: ReceivedRequest) => boolean) | undefined;
 }
 
-/** A fault that was set. */
+/** An injected fault. */
 export interface ActiveFault {
   readonly rule: FaultRule;
-  /** How many requests it has hit. */
+  /** Number of requests affected so far. */
   readonly hits: number;
-  /** How many more it will hit. */
+  /** Number of requests still to be affected. */
   readonly remaining: number;
-  /** Takes it away. */
+  /** Removes the fault. */
   remove(): void;
 }

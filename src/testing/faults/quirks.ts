@@ -1,231 +1,231 @@
 /**
  * Behaviour in which gateways of this family differ. Every default is the common behaviour.
  *
- * `emulator.quirks` can be changed at any time and holds for the requests that come after.
+ * `emulator.quirks` can be changed at any time and applies to later requests.
  */
 export interface Quirks
   extends StreamQuirks, ChatQuirks, GenerateQuirks, MediaQuirks, VideoQuirks, AccountQuirks {
-  /** The shape of `GET /v1/models`; `failure` is `success: false` with status 200. @defaultValue "openai" */
+  /** Format of `GET /v1/models`; `failure` is `success: false` with status 200. @defaultValue "openai" */
   modelList: 'openai' | 'gemini' | 'anthropic' | 'failure';
-  /** Whether answers carry `X-Oneapi-Request-Id`; browsers cannot read it. @defaultValue true */
+  /** Send `X-Oneapi-Request-Id`; browsers cannot read it. @defaultValue true */
   requestIdHeader: boolean;
-  /** Status of a refused body; older builds say 500. @defaultValue 400 */
+  /** Status for an invalid body; older builds use 500. @defaultValue 400 */
   invalidRequestStatus: 400 | 500;
-  /** Status when the credit is used up; older builds say 401. @defaultValue 403 */
+  /** Status when the credit is used up; older builds use 401. @defaultValue 403 */
   exhaustedCreditStatus: 403 | 401;
-  /** Whether base64 embeddings are given when asked; converting channels always send numbers. @defaultValue "honoured" */
+  /** Honour requests for base64 embeddings; converting channels always send numbers. @defaultValue "honoured" */
   embeddingEncoding: 'honoured' | 'ignored';
-  /** The order of the items of an embeddings answer. @defaultValue "by-index" */
+  /** Order of the items in an embeddings response. @defaultValue "by-index" */
   embeddingOrder: 'by-index' | 'reversed';
-  /** What becomes of inputs that are tokens; converting channels skip them without a word. @defaultValue "embedded" */
+  /** Handling of tokenized inputs; converting channels skip them silently. @defaultValue "embedded" */
   embeddingTokens: 'embedded' | 'skipped';
-  /** What the engine path does; only old builds serve it. @defaultValue "contents-required" */
+  /** Behaviour of the engine path; only old builds serve it. @defaultValue "contents-required" */
   enginePath: 'embeddings' | 'contents-required';
 }
 
-/** How event streams are written. */
+/** Format of event streams. */
 export interface StreamQuirks {
-  /** What ends a line of an event stream. @defaultValue "lf" */
+  /** Line ending of event streams. @defaultValue "lf" */
   lineEnding: 'lf' | 'crlf' | 'cr';
-  /** Sends a heartbeat comment before every n-th event, from the first on; 0 for none. @defaultValue 0 */
+  /** Sends a heartbeat comment before every n-th event, starting with the first; 0 for none. @defaultValue 0 */
   heartbeatEvery: number;
-  /** The text of a heartbeat, without line ends. @defaultValue ": PING" */
+  /** Text of a heartbeat, without line endings. @defaultValue ": PING" */
   heartbeatText: string;
-  /** Cuts the bytes of a stream into pieces of this size, wherever that falls; 0 for one piece per event. @defaultValue 0 */
+  /** Splits the bytes of a stream into chunks of this size; 0 for one chunk per event. @defaultValue 0 */
   pieceBytes: number;
-  /** How long to wait before each event, in milliseconds. @defaultValue 0 */
+  /** Delay before each event, in milliseconds. @defaultValue 0 */
   eventDelay: number;
 }
 
-/** How chat answers look. */
+/** Format of chat responses. */
 export interface ChatQuirks {
-  /** Whether the answer text is a string or a list of typed parts. @defaultValue "string" */
+  /** Content as a string or as a list of typed parts. @defaultValue "string" */
   chatContent: 'string' | 'parts';
-  /** Where reasoning models put their thoughts. @defaultValue "reasoning_content" */
+  /** Location of the reasoning. @defaultValue "reasoning_content" */
   chatReasoning: 'reasoning_content' | 'reasoning' | 'think-tags';
-  /** Where a stream carries its usage. @defaultValue "last-chunk" */
+  /** Location of the usage in a stream. @defaultValue "last-chunk" */
   chatUsage: 'last-chunk' | 'finish-chunk' | 'both' | 'in-choice' | 'missing';
   /**
-   * How tool calls are streamed: in pieces, in one delta, in pieces that repeat empty ids and names,
-   * without an index, counted from 1, or with the arguments as an object. @defaultValue "split"
+   * Format of streamed tool calls: several deltas, one delta, deltas that repeat empty ids and names,
+   * without an index, with indexes from 1, or with the arguments as an object. @defaultValue "split"
    */
   chatToolCalls: 'split' | 'whole' | 'empty-names' | 'no-index' | 'from-one' | 'object';
-  /** How many tools a chat answer calls at once, as far as there are tools. @defaultValue 1 */
+  /** Number of parallel tool calls in a response, at most the number of tools. @defaultValue 1 */
   chatToolCallCount: number;
-  /** A stream that begins with a chunk without choices, id and model. @defaultValue false */
+  /** Start streams with a chunk without choices, id and model. @defaultValue false */
   chatEmptyFirstChunk: boolean;
-  /** Leaves `id`, `created`, `model` and `object` out of later chunks. @defaultValue false */
+  /** Omit `id`, `created`, `model` and `object` in later chunks. @defaultValue false */
   chatBareChunks: boolean;
-  /** Sends the chunk with `finish_reason` twice. @defaultValue false */
+  /** Send the chunk with `finish_reason` twice. @defaultValue false */
   chatFinishTwice: boolean;
-  /** Whether `choices` is `null` where it has no elements. @defaultValue false */
+  /** Send `null` instead of empty `choices`. @defaultValue false */
   chatNullChoices: boolean;
-  /** `created` as a whole number, with a fraction, or as text. @defaultValue "integer" */
+  /** Format of `created`. @defaultValue "integer" */
   chatCreated: 'integer' | 'float' | 'string';
-  /** Whether a stream ends with `data: [DONE]`. @defaultValue true */
+  /** End streams with `data: [DONE]`. @defaultValue true */
   chatDone: boolean;
-  /** Answers `stream: false` with events, or `stream: true` with JSON. @defaultValue "as-asked" */
+  /** Respond to `stream: false` with events, or to `stream: true` with JSON. @defaultValue "as-asked" */
   chatMode: 'as-asked' | 'always-events' | 'always-json';
 }
 
-/** How answers of the generateContent routes look. */
+/** Format of responses of the generateContent routes. */
 export interface GenerateQuirks {
   /** Keys in camel case or in snake case. @defaultValue "camel" */
   generateKeys: 'camel' | 'snake';
-  /** Which chunks of a stream carry `usageMetadata`. @defaultValue "every-chunk" */
+  /** Chunks of a stream with `usageMetadata`. @defaultValue "every-chunk" */
   generateUsage: 'every-chunk' | 'last-chunk' | 'missing';
-  /** How a stream ends: with text and reason in one chunk, or with an extra chunk without parts. @defaultValue "with-text" */
+  /** End of a stream: text and finish reason in one chunk, or an extra chunk without parts. @defaultValue "with-text" */
   generateFinish: 'with-text' | 'extra-chunk';
-  /** Whether a stream ends with `data: [DONE]`. @defaultValue false */
+  /** End streams with `data: [DONE]`. @defaultValue false */
   generateDone: boolean;
 }
 
-/** How image and audio answers look. */
+/** Format of image and audio responses. */
 export interface MediaQuirks {
   /**
-   * What an image item holds unless `response_format` asks for something; `vendor` is `b64_json` for
-   * `gpt-image-…` and models of Google, otherwise an address. @defaultValue "vendor"
+   * Default format of images, unless `response_format` is set; `vendor` is `b64_json` for `gpt-image-…`
+   * and Google's models, otherwise a URL. @defaultValue "vendor"
    */
   imageFormat: 'vendor' | 'url' | 'b64_json' | 'data-url';
   /**
-   * Whether items carry every key, with empty strings for what is missing, as those of Google always
+   * Include every key in image items, with empty strings for missing values, as Google's models always
    * do. @defaultValue "present"
    */
   imageKeys: 'present' | 'all';
-  /** How many images are left out of each answer, as a safety filter does. @defaultValue 0 */
+  /** Number of images to omit from each response, like a safety filter. @defaultValue 0 */
   imagesFiltered: number;
-  /** What `stream: true` gives for images; most builds do not pass it on. @defaultValue "json" */
+  /** Response to `stream: true` for images; most builds do not pass it on. @defaultValue "json" */
   imageStream: 'completed' | 'partial' | 'json';
-  /** Whether `response_format` is refused as an unknown parameter. @defaultValue false */
+  /** Reject `response_format` as an unknown parameter. @defaultValue false */
   imageFormatRefused: boolean;
-  /** Content type of speech: the true one, a general one, or none. @defaultValue "true" */
+  /** Content type of speech: the correct one, a generic one, or none. @defaultValue "true" */
   speechType: 'true' | 'octet-stream' | 'missing';
-  /** Speech as the answer itself, or as a redirect to a file. @defaultValue "body" */
+  /** Send speech in the response, or redirect to a file. @defaultValue "body" */
   speechDelivery: 'body' | 'redirect';
   /**
-   * The answer to a translation as `vtt`: subtitles, or JSON; `vendor` is JSON for OpenAI's models
+   * Response to a translation as `vtt`: subtitles or JSON; `vendor` is JSON for OpenAI's models
    * (`whisper-1`), otherwise subtitles. @defaultValue "vendor"
    */
   translationVtt: 'vendor' | 'text' | 'json';
-  /** Whether files are served from another origin than the gateway. @defaultValue "same" */
+  /** Origin of files: the gateway's or another one. @defaultValue "same" */
   fileOrigin: 'same' | 'other';
 }
 
 /**
- * How video tasks look on the wire.
+ * Format of video tasks.
  *
- * The defaults are those of `m-video` and of every model of no known vendor: a channel that serves each
- * operation. A model whose name or `vendor` tells its vendor (`sora-2`, `kling-v1`,
+ * The defaults are those of `m-video` and of all models without a known vendor: a channel that serves
+ * every operation. Models with a known vendor, by their name or `vendor` (`sora-2`, `kling-v1`,
  * `wan2.5-t2v-preview`, `viduq1`, `MiniMax-Hailuo-02`, `jimeng_v30`, `veo-3.0-generate-001`,
- * `doubao-seedance-1-0-pro-250528`) behaves as that vendor's channel does on a real gateway; a quirk
- * that is set to anything but its default wins.
+ * `doubao-seedance-1-0-pro-250528`), behave as that vendor's channel on a real gateway. Quirks set to a
+ * value other than their default take precedence.
  */
 export interface VideoQuirks {
   /** Status of an accepted submission. @defaultValue 200 */
   videoSubmitStatus: 200 | 201;
   /**
-   * Where bodies carry the task id; `both` means `id` and `task_id` in the answer to a submission and
-   * `id` in later ones, `both-always` the two in every one. @defaultValue "both"
+   * Location of the task id; `both` means `id` and `task_id` in the response to a submission and `id` in
+   * later ones, `both-always` both in every one. @defaultValue "both"
    */
   videoId: 'both' | 'both-always' | 'id' | 'task_id' | 'video_id' | 'data.task_id' | 'data.id';
-  /** Whether later bodies carry the provider's own id as `task_id`. @defaultValue false */
+  /** Send the provider's own id as `task_id` in later responses. @defaultValue false */
   videoForeignId: boolean;
   /**
-   * The status words for `unknown`, `queued`, `in_progress`, `completed` and `failed`, for example
+   * Values of the status for `unknown`, `queued`, `in_progress`, `completed` and `failed`, for example
    * `{ completed: "succeed" }`. @defaultValue `{}`
    */
   videoWords: Readonly<Partial<Record<VideoState, string>>>;
-  /** Whether `status` is at the top or inside `data`. @defaultValue "top" */
+  /** Location of `status`: at the top level or in `data`. @defaultValue "top" */
   videoNesting: 'top' | 'data';
-  /** Progress as `85`, as `"85%"`, or not at all. @defaultValue "integer" */
+  /** Progress as `85`, as `"85%"`, or omitted. @defaultValue "integer" */
   videoProgress: 'integer' | 'percent' | 'missing';
-  /** Times in seconds or in milliseconds, or in those only after the submission. @defaultValue "seconds" */
+  /** Times in seconds, in milliseconds, or in milliseconds only after the submission. @defaultValue "seconds" */
   videoTimes: 'seconds' | 'milliseconds' | 'milliseconds-later';
-  /** Whether later bodies carry every key, with `null` for what is missing, as Sora's do. @defaultValue "present" */
+  /** Include every key in later responses, with `null` for missing values, like Sora. @defaultValue "present" */
   videoKeys: 'present' | 'all';
-  /** Whether later bodies name the model or hold an empty string. @defaultValue "named" */
+  /** Model in later responses: its name or an empty string. @defaultValue "named" */
   videoModel: 'named' | 'empty';
-  /** Whether bodies carry `seconds` and `size`, only `seconds` of a completed task, or neither. @defaultValue "always" */
+  /** Include `seconds` and `size`, only `seconds` of a completed task, or neither. @defaultValue "always" */
   videoLength: 'always' | 'completed' | 'missing';
-  /** Whether a completed task carries a `usage`. @defaultValue false */
+  /** Include `usage` in a completed task. @defaultValue false */
   videoUsage: boolean;
-  /** Where a completed task carries the address of its result. @defaultValue "metadata.url" */
+  /** Location of the result's URL in a completed task. @defaultValue "metadata.url" */
   videoUrl: 'metadata.url' | 'url' | 'video_url' | 'data-url' | 'missing';
   /**
-   * What that place holds before: nothing, an empty string, a sentence, or an empty string that
+   * Value at that location before completion: none, an empty string, a sentence, or an empty string that
    * becomes the reason of a failure. @defaultValue "missing"
    */
   videoUrlBefore: 'missing' | 'empty' | 'sentence' | 'reason';
-  /** How a failed task says why; `always` sends an error on every task that is not completed. @defaultValue "object" */
+  /** Format of the error of a failed task; `always` sends an error until a task is completed. @defaultValue "object" */
   videoError: 'object' | 'always' | 'numeric-code' | 'string' | 'fail_reason' | 'null' | 'missing';
-  /** Whether `completed_at` is set before the end too. @defaultValue false */
+  /** Set `completed_at` before the end, too. @defaultValue false */
   videoEarlyEnd: boolean;
-  /** Whether `seconds` of a JSON body is read, or ignored: the vendor then makes its usual length. @defaultValue "read" */
+  /** Read `seconds` of a JSON body, or ignore it and use the vendor's default length. @defaultValue "read" */
   videoJsonSeconds: 'read' | 'ignored';
-  /** Whether the charge of a failed task is given back, or only if no client polled it first. @defaultValue true */
+  /** Refund failed tasks: always, never, or unless a client polled them first. @defaultValue true */
   videoRefund: boolean | 'unless-polled';
   /**
-   * What a remix gives: a version of the original; a new video from the prompt alone, charged all the
-   * same, as channels do that cannot remix; or the vendor's 404. @defaultValue "version"
+   * Result of a remix: a version of the original; a new video from the prompt alone at the same price, as
+   * from channels that do not support remixes; or the vendor's 404. @defaultValue "version"
    */
   videoRemix: 'version' | 'new' | 'not-found';
   /**
-   * What becomes of a task whose vendor stumbled once on the gateway's own poll (`markers.stumble`,
-   * `emulator.videos.stumble()`). It fails and is given back: shown for ever as `{ error, id }`
-   * without a status, for ever as `unknown`, or as `failed`. Or it goes on: after one poll that says
-   * `failed`, or as if nothing had been. @defaultValue "no-status"
+   * Result of a vendor error during the gateway's own poll (`markers.stumble`,
+   * `emulator.videos.stumble()`). The task fails and is refunded, but is shown as `{ error, id }` without a
+   * status, as `unknown` for ever, or as `failed`. Or it continues: after one poll with `failed`, or
+   * unaffected. @defaultValue "no-status"
    */
   videoStumble: 'no-status' | 'unknown' | 'failed' | 'failed-first' | 'none';
   /**
-   * How many downloads of content a client may begin within a minute of the emulator's clock; the next
-   * is answered by an empty 429 without `Retry-After`. 0 for no limit. @defaultValue 10
+   * Maximum number of content downloads within a minute of the emulator's clock; further ones receive an
+   * empty 429 without `Retry-After`. 0 for no limit. @defaultValue 10
    */
   contentLimit: number;
-  /** The content as the answer itself, or as a redirect to another origin. @defaultValue "body" */
+  /** Send content in the response, or redirect to another origin. @defaultValue "body" */
   contentDelivery: 'body' | 'redirect';
-  /** Whether `Range` is honoured; many builds ignore it and still send `Accept-Ranges`. @defaultValue "ignored" */
+  /** Support for `Range`; many builds ignore it but send `Accept-Ranges`. @defaultValue "ignored" */
   contentRange: 'ignored' | 'honoured';
-  /** The content type of the content. @defaultValue "video/mp4" */
+  /** Content type of the content route. @defaultValue "video/mp4" */
   contentType: 'video/mp4' | 'application/octet-stream';
-  /** Whether the content route states `Content-Length`. @defaultValue true */
+  /** Send `Content-Length` on the content route. @defaultValue true */
   contentLength: boolean;
-  /** Whether the content route asks for a key. @defaultValue false */
+  /** Require a key on the content route. @defaultValue false */
   contentNeedsKey: boolean;
   /**
-   * The body of the vendor's status route: `task` is the gateway's own record, `old-task` one of an
-   * old build with the address in `fail_reason`, `simple` the short form, `flat` the short form
-   * without the wrapper, `native` the vendor's body, `null` an empty record, `video` the same object
-   * as on `/v1/videos`. @defaultValue "task"
+   * Body of the vendor's status route: `task` is the gateway's own record, `old-task` one of an old build
+   * with the URL in `fail_reason`, `simple` the short form, `flat` the short form without the wrapper,
+   * `native` the vendor's body, `null` an empty record, `video` the same object as on `/v1/videos`.
+   * @defaultValue "task"
    */
   vendorBody: 'task' | 'old-task' | 'simple' | 'flat' | 'native' | 'null' | 'video';
 }
 
-/** Which routes of the account there are, and what its books hold. */
+/** Account routes and the content of the usage log. */
 export interface AccountQuirks {
   /**
-   * The routes that the gateway has: `books` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing`
-   * the two below `/v1/dashboard/billing`, `pricing` is `/api/pricing`. @defaultValue all of them
+   * Available routes: `books` is `/api/log/token`, `usage` is `/api/usage/token/`, `billing` the two under
+   * `/v1/dashboard/billing`, `pricing` is `/api/pricing`. @defaultValue all of them
    */
   accountRoutes: readonly ('books' | 'usage' | 'billing' | 'pricing')[];
-  /** How late a line can be read, in milliseconds of the emulator's clock. @defaultValue 0 */
+  /** Delay until a log entry is visible, in milliseconds of the emulator's clock. @defaultValue 0 */
   booksLag: number;
-  /** How many lines are sent, the newest; there are no pages. @defaultValue 1000 */
+  /** Maximum number of entries sent, newest first; there is no pagination. @defaultValue 1000 */
   booksLines: number;
   /**
-   * How often books and usage may be read within 20 minutes of the emulator's clock, by all keys
-   * together; the next is answered by an empty 429 without `Retry-After`. 0 for no limit.
+   * Maximum number of reads of log and usage within 20 minutes of the emulator's clock, across all keys;
+   * further ones receive an empty 429 without `Retry-After`. 0 for no limit.
    * @defaultValue 20
    */
   booksLimit: number;
-  /** Whether charges are written down; an operator can switch that off. @defaultValue true */
+  /** Log charges; an operator can disable this. @defaultValue true */
   booksCharges: boolean;
-  /** Whether requests that failed are written down, with the amount 0. @defaultValue false */
+  /** Log failed requests, with amount 0. @defaultValue false */
   booksErrors: boolean;
-  /** Whether the line of a charge names the video task, as those of refunds do. @defaultValue false */
+  /** Include the video task in entries of charges, as in refunds. @defaultValue false */
   booksNameTasks: boolean;
 }
 
-/** The states that a video task of the emulator goes through. */
+/** States of a video task in the emulator. */
 export type VideoState = 'unknown' | 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** The common behaviour. */

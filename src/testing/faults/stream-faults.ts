@@ -5,21 +5,21 @@ import type { StreamFault } from './faults.ts';
 import { record } from '../control/json.ts';
 
 /**
- * What an event is for. Stream faults look for the finishing one. A `count` is what the gateway
- * counts itself, written only where the vendor's own usage did not come.
+ * Role of an event, used to apply stream faults. A `count` is the gateway's own usage, which is sent only
+ * if the vendor sent none.
  */
 export type EventRole = 'delta' | 'finish' | 'usage' | 'count' | 'done';
 
-/** One event of a stream before it is written. */
+/** An event of a stream. */
 export interface StreamEvent {
   readonly role: EventRole;
-  /** The data: JSON, or text as it stands. */
+  /** JSON data, or text to be sent unchanged. */
   readonly data: unknown;
-  /** The name of the event; most streams have none. */
+  /** Name of the event; most streams have none. */
   readonly event?: string | undefined;
 }
 
-/** What the writer of a stream does next. */
+/** A step in writing a stream. */
 export type Step =
   | { readonly do: 'write'; readonly event: StreamEvent }
   | { readonly do: 'write-raw'; readonly text: string }
@@ -27,7 +27,7 @@ export type Step =
   | { readonly do: 'nothing' }
   | { readonly do: 'reset' };
 
-/** The end of most streams. */
+/** The last event of most streams. */
 export const doneEvent: StreamEvent = { role: 'done', data: '[DONE]' };
 
 const writes = (events: readonly StreamEvent[]): Step[] =>
@@ -42,7 +42,7 @@ const doneStep: Step = { do: 'write', event: doneEvent };
 
 type StreamError = Extract<StreamFault, { type: 'stream-error' }>;
 
-/** How the gateway goes on after the vendor has stopped: with its own count, if it was asked for. */
+/** Returns the events after the vendor has stopped: the gateway's own usage, if requested, and the end. */
 function rest(events: readonly StreamEvent[], fields: JsonObject = {}): Step[] {
   const last = events.filter(({ role }) => role === 'count' || role === 'done');
   return writes(
@@ -95,7 +95,7 @@ function errorSteps(
   }
 }
 
-/** The steps of a stream with a fault in it. Other faults than those of streams change nothing. */
+/** Returns the steps to write a stream with its fault. Other faults have no effect. */
 export function withStreamFault(all: readonly StreamEvent[], call: Call): Step[] {
   const { fault } = call;
   const events = all.filter(({ role }) => role !== 'count');

@@ -3,7 +3,7 @@ import { routingRefusal } from './errors.ts';
 const googlePaths = /^\/v1beta\/models|^\/v1beta\/openai\/models|^\/v1\/models\//;
 const anthropicPaths = /\/v1\/messages|\/v1\/models/;
 
-/** The key that a request carries and where it came from, or nothing. */
+/** Returns the credential of a request, from a header or the query. */
 export function credentialOf(request: Request): string | undefined {
   const { headers } = request;
   const query = new URL(request.url).searchParams;
@@ -17,8 +17,8 @@ export function credentialOf(request: Request): string | undefined {
 }
 
 /**
- * The key that counts on a path: where the gateway accepts another form than the bearer token, that
- * form wins.
+ * Returns the key that the gateway uses on a path: where it accepts other forms than the bearer token,
+ * those take precedence.
  */
 function effectiveKey(request: Request): string | undefined {
   const { headers } = request;
@@ -33,7 +33,7 @@ function effectiveKey(request: Request): string | undefined {
 
 const bare = (key: string): string => key.trim().replace(/^sk-/, '');
 
-/** Refuses a request without the right key, in the gateway's words. */
+/** Throws the gateway's error unless the request has the right key. */
 export function authenticate(request: Request, apiKey: string): void {
   const key = effectiveKey(request);
   if (key === undefined || bare(key) === '') {

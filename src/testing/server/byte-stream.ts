@@ -1,11 +1,11 @@
 import type { Bytes } from '../media/bytes.ts';
 
 /**
- * The connection is lost. The server cuts the socket; `fetch` rejects with it as it stands, so it looks
- * like what Node's `fetch` throws.
+ * Signals a lost connection. The server closes the socket; `fetch` rejects with this error, which looks
+ * like that of Node's `fetch`.
  */
 export class ConnectionLoss extends TypeError {
-  /** Whether the client sees a reset or a regular end of the connection. */
+  /** The client sees a reset or a regular end of the connection. */
   readonly how: 'reset' | 'end';
 
   private constructor(message: string, how: 'reset' | 'end', cause: Error) {
@@ -17,13 +17,13 @@ export class ConnectionLoss extends TypeError {
     return Object.assign(new Error(message), { code });
   }
 
-  /** A reset before the headers of an answer. */
+  /** Creates a reset before the response headers. */
   static beforeAnswer(): ConnectionLoss {
     const cause = ConnectionLoss.#cause('read ECONNRESET', 'ECONNRESET');
     return new ConnectionLoss('fetch failed', 'reset', Object.assign(cause, { syscall: 'read' }));
   }
 
-  /** A loss in the middle of a body. */
+  /** Creates a loss in the middle of a body. */
   static inBody(how: 'reset' | 'end'): ConnectionLoss {
     const cause =
       how === 'reset'
@@ -34,10 +34,10 @@ export class ConnectionLoss extends TypeError {
 }
 
 /**
- * A body made from pieces of bytes; it asks for the next piece only when it is wanted.
+ * Creates a body from chunks, which are read on demand.
  *
- * @param outer - Ends the waiting inside the pieces, as a cancelled body does.
- * @param make - Makes the pieces; its signal aborts when nobody wants them any more.
+ * @param outer - Aborts pending waits, like cancelling the body.
+ * @param make - Creates the chunks; its signal aborts when the body is cancelled.
  */
 export function byteStream(
   outer: AbortSignal,
@@ -54,7 +54,7 @@ export function byteStream(
       },
       cancel(reason) {
         cancelled.abort(reason);
-        // A generator that waits goes on only now, so its end is not awaited here.
+        // A generator may still be waiting, so do not await its end.
         iterator.return?.().catch(() => undefined);
       },
     },
@@ -62,7 +62,7 @@ export function byteStream(
   );
 }
 
-/** The pieces of a body. Stopping early cancels it. */
+/** Iterates over the chunks of a body. Stopping early cancels it. */
 export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Bytes> {
   const reader = body.getReader();
   try {
@@ -76,7 +76,7 @@ export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** The same bytes in pieces of `size`; the last one may be shorter. */
+/** Splits the bytes into chunks of `size`; the last one may be shorter. */
 export async function* resized(pieces: AsyncIterable<Bytes>, size: number): AsyncGenerator<Bytes> {
   let rest = new Uint8Array(0);
   for await (const piece of pieces) {
@@ -90,17 +90,17 @@ export async function* resized(pieces: AsyncIterable<Bytes>, size: number): Asyn
   if (rest.length > 0) yield rest;
 }
 
-/** What happens to a body. */
+/** Callbacks for a body. */
 export interface BodyWatch {
-  /** Errors the body at once when it aborts. */
+  /** Aborts the body immediately. */
   readonly signal: AbortSignal;
-  /** The last byte was taken. */
+  /** Called when the last byte was read. */
   readonly onEnd: () => void;
-  /** Whoever reads it stopped before the end. */
+  /** Called when the reader stops before the end. */
   readonly onCancel: (reason: unknown) => void;
 }
 
-/** The same body, observed. */
+/** Wraps a body to observe how it ends. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   { signal, onEnd, onCancel }: BodyWatch,

@@ -13,7 +13,7 @@ import type { Quirks } from '../faults/quirks.ts';
 import type { RequestBody } from './request-body.ts';
 import type { VideoTasks } from '../videos/tasks.ts';
 
-/** What every handler works with. */
+/** Shared state of all handlers. */
 export interface World {
   readonly quirks: Quirks;
   readonly clock: EmulatorClock;
@@ -22,16 +22,16 @@ export interface World {
   readonly files: Files;
   readonly tasks: VideoTasks;
   readonly models: readonly EmulatorModel[];
-  /** Whether a model that is not listed is refused. */
+  /** Reject models that are not listed. */
   readonly strictModels: boolean;
   readonly vendorPrefix: string;
-  /** Credit units that may be charged in all. */
+  /** Total credit units that may be charged. */
   readonly credit: number;
-  /** The origin of files that are not the gateway's own. */
+  /** Returns the second origin, which only serves files. */
   otherOrigin(origin: string): string;
 }
 
-/** One request for an operation. */
+/** A request for an operation. */
 export interface Call {
   readonly operation: Operation;
   readonly request: Request;
@@ -39,17 +39,17 @@ export interface Call {
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: RequestBody;
   readonly requestId: string;
-  /** What is to go wrong. */
+  /** The fault to inject. */
   readonly fault: Fault | undefined;
   readonly world: World;
 }
 
-/** Answers one operation. */
+/** Handles an operation. */
 export type Handler = (call: Call) => Response | Promise<Response>;
 
 const isVideo = (operation: Operation): boolean => operation.startsWith('videos.');
 
-/** Refuses a body that does not fit, in the form that the route uses. */
+/** Creates the error for an invalid body, in the format of the route. */
 export function invalid(
   { operation, world }: Call,
   message: string,
@@ -60,14 +60,14 @@ export function invalid(
   return refuse(status, code, message);
 }
 
-/** Whether the request asks for an event stream. */
+/** Returns whether the request asks for an event stream. */
 export function asksForStream({ operation, body, url }: Call): boolean {
   if (operation === 'generate.contentStream') return true;
   if (operation === 'generate.content') return url.searchParams.get('alt') === 'sse';
   return record(body.kind === 'json' ? body.value : undefined)['stream'] === true;
 }
 
-/** The fields of the body. */
+/** Returns the fields of the body. */
 export function fieldsOf(call: Call): Fields {
   const { body } = call;
   if (body.kind === 'unread' && body.contentType?.startsWith('application/json') === true) {
@@ -77,7 +77,7 @@ export function fieldsOf(call: Call): Fields {
   return new Fields(body, (message) => invalid(call, message, code));
 }
 
-/** The model that a request names, after the checks that come before everything else. */
+/** Returns the requested model after the gateway's first checks. */
 export function modelOf(call: Call, named: string | undefined): string {
   const { models, strictModels } = call.world;
   if (named === undefined || named === '') {
@@ -91,7 +91,7 @@ export function modelOf(call: Call, named: string | undefined): string {
   return named;
 }
 
-/** Refuses a model of a vendor that the gateway cannot ask for this operation. */
+/** Throws if the vendor of the model does not support the operation. */
 export function checkVendor({ world }: Call, model: string, ...unable: readonly Vendor[]): void {
   const vendor = vendorOf(world.models, model);
   if (vendor !== undefined && unable.includes(vendor)) {
@@ -99,21 +99,21 @@ export function checkVendor({ world }: Call, model: string, ...unable: readonly 
   }
 }
 
-/** The model of a route that checks it itself, after the checks of the others. */
+/** Returns the model on a route that checks it after other fields. */
 export function requiredModelOf(call: Call, named: string | undefined): string {
   if (named === undefined || named === '') throw invalid(call, 'model is required');
   return modelOf(call, named);
 }
 
-/** What a charge is for, besides its model. */
+/** Details of a charge. */
 export interface Work {
   readonly taskId?: string | undefined;
   readonly tokens?: readonly [prompt: number, completion: number] | undefined;
-  /** What the books say of it. */
+  /** Text for the usage log. */
   readonly content?: string | undefined;
 }
 
-/** Charges the account for the work of a request, or refuses it when the credit is used up. */
+/** Charges the account for a request; throws if the credit is used up. */
 export function charge(call: Call, model: string, amount: number, work: Work = {}): void {
   const { operation, requestId, world } = call;
   const { taskId, tokens, content } = work;
@@ -141,7 +141,7 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
   });
 }
 
-/** Writes down that a request failed, unless it was charged all the same. */
+/** Logs a failed request unless it was charged. */
 export function noteError(call: Call, status: number, message: string): void {
   const { requestId, world, parameters } = call;
   const { ledger, quirks, tasks } = world;
@@ -171,7 +171,7 @@ export function noteError(call: Call, status: number, message: string): void {
   });
 }
 
-/** The address at which a stored file is served, seen from this request. */
+/** Returns the URL of a stored file. */
 export function fileURL(
   { url, world }: Call,
   path: string,

@@ -1,19 +1,19 @@
-/** The headers that let a page of any origin call the emulator. */
+/** CORS headers that allow pages of any origin to call the emulator. */
 const shared: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-allow-credentials': 'true',
   'access-control-allow-methods': 'GET,POST,PUT,DELETE,OPTIONS',
-  // A star would not cover `Authorization`, so the names are spelled out.
+  // A wildcard does not include `Authorization`, so list the names.
   'access-control-allow-headers': 'authorization, content-type, accept',
 };
 
-/** Answers a preflight request. */
+/** Responds to a preflight request. */
 export function preflightResponse(requestId: string | undefined): Response {
   const headers = { 'access-control-max-age': '0' };
   return withCommonHeaders(new Response(null, { status: 204, headers }), requestId);
 }
 
-/** Adds the headers of every answer of the gateway. */
+/** Adds the headers of all gateway responses. */
 export function withCommonHeaders(response: Response, requestId: string | undefined): Response {
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(shared)) headers.set(name, value);

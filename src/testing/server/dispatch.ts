@@ -14,7 +14,7 @@ import { readBody } from './request-body.ts';
 import { LoggedRequest, type RequestLog } from '../control/request-log.ts';
 import { findRoute, type Route } from './router.ts';
 
-/** What the gateway is made of. */
+/** Components of the emulated gateway. */
 export interface Gateway {
   readonly world: World;
   readonly apiKey: string;
@@ -25,25 +25,25 @@ export interface Gateway {
   isOtherOrigin(origin: string): boolean;
 }
 
-/** The route of a request, unless its vendor prefix is not this gateway's. */
+/** Returns the route of a request, unless it has another vendor prefix than this gateway. */
 function routeOf(request: Request, url: URL, world: World): Route | undefined {
   const route = findRoute(request.method, url.pathname);
   const prefix = route?.parameters['vendor_prefix'];
   return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
 }
 
-/** Writes into the books what the gateway itself answered with an error. */
+/** Logs errors that the gateway itself returns. */
 async function withErrorLine(call: Call, answering: () => Promise<Response>): Promise<Response> {
   try {
     const response = await answering();
     const { fault } = call;
     const isInside = fault?.type === 'error-in-200';
-    // Pages and empty answers come from a proxy in front of the gateway.
+    // Pages and empty responses come from a proxy in front of the gateway.
     const isOwn = fault?.type === 'error' || fault?.type === 'vendor-refusal' || isInside;
     if (isOwn) noteError(call, response.status, 'The vendor failed');
     return response;
   } catch (error) {
-    // What is refused on its way to a model leaves no line.
+    // Requests rejected before they reach a model are not logged.
     const isNoted = error instanceof Refusal && error.envelope !== 'openai-routing';
     if (isNoted) noteError(call, error.status, error.message);
     throw error;
@@ -90,12 +90,12 @@ const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const apiPaths = /^\/(v1|v1beta|api|assets)(\/|$)/;
 
-/** Whether an unknown path is answered by the API. */
+/** Returns whether the API handles an unknown path. */
 function isApiPath(path: string): boolean {
   return apiPaths.test(path);
 }
 
-/** Answers a path of the API that is not documented. */
+/** Handles undocumented paths of the API. */
 function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
   const { pathname } = new URL(request.url);
   if (routed.test(pathname)) authenticate(request, apiKey);
@@ -109,7 +109,7 @@ function answerOtherRoute(request: Request, world: World, apiKey: string): Respo
   return notFound(request);
 }
 
-/** The answer to a path that is not there: JSON below the API's prefixes, the console's page elsewhere. */
+/** Responds to an unknown path: JSON under the API's prefixes, the console's page elsewhere. */
 function notFound(request: Request): Response {
   const { pathname } = new URL(request.url);
   if (!isApiPath(pathname)) return consolePage();
@@ -137,7 +137,7 @@ async function answer(
   return answerOtherRoute(request, gateway.world, gateway.apiKey);
 }
 
-/** What a thrown value becomes: a refusal its answer, a lost connection stays one. */
+/** Converts a thrown value to a response; rethrows a lost connection. */
 function failure(error: unknown, { signal }: Request, requestId: string): Response {
   if (error instanceof Refusal) return error.toResponse(requestId);
   if (error instanceof ConnectionLoss || signal.aborted) throw error;
@@ -146,7 +146,7 @@ function failure(error: unknown, { signal }: Request, requestId: string): Respon
   return Response.json({ error: panic }, { status: 500 });
 }
 
-/** The same answer; the log learns how it ended. */
+/** Records status and end of a response in the log. */
 function observed(whole: Response, logged: LoggedRequest, request: Request): Response {
   const { signal, method } = request;
   const response = method === 'HEAD' ? new Response(null, whole) : whole;
@@ -159,7 +159,7 @@ function observed(whole: Response, logged: LoggedRequest, request: Request): Res
   signal.addEventListener('abort', leave, { once: true });
   const onEnd = (): void => {
     isEnded = true;
-    // The request is named so that the body holds it; without it the signal would fall silent.
+    // Referencing the request keeps it alive; if it is collected, its signal no longer fires.
     request.signal.removeEventListener('abort', leave);
   };
   const body = watched(response.body, { signal, onEnd, onCancel: leave });
@@ -167,10 +167,9 @@ function observed(whole: Response, logged: LoggedRequest, request: Request): Res
 }
 
 /**
- * Answers one request as the gateway does.
+ * Handles a request like the gateway.
  *
- * @throws `ConnectionLoss` when a fault loses the connection, and the reason of the request's signal
- * when that aborts.
+ * @throws `ConnectionLoss` if a fault loses the connection, or the abort reason of the request's signal
  */
 export async function dispatch(gateway: Gateway, request: Request): Promise<Response> {
   const { world, log } = gateway;

@@ -21,47 +21,47 @@ import {
 import { startServer, type EmulatorServer } from './server.ts';
 import { VideoTasks } from '../videos/tasks.ts';
 
-/** How an emulator is set up. */
+/** Options of `createEmulator()`. */
 export interface EmulatorOptions {
-  /** The only key that is accepted. @defaultValue "sk-emulator" */
+  /** The only valid key. @defaultValue "sk-emulator" */
   apiKey?: string | undefined;
-  /** The address that `fetch` answers for. Only its origin counts. @defaultValue "http://emulator.test" */
+  /** The URL that `fetch` handles. Only its origin is used. @defaultValue "http://emulator.test" */
   baseURL?: string | undefined;
   /**
-   * The models that are listed. When they are given, every other model is refused; otherwise every
-   * name is accepted but `missing-model`.
+   * The listed models. If set, all other models are rejected; otherwise every name except `missing-model`
+   * is accepted.
    */
   models?: readonly EmulatorModel[] | undefined;
-  /** The first path segment of the vendor's status route. @defaultValue "kling" */
+  /** First path segment of the vendor's status route. @defaultValue "kling" */
   vendorPrefix?: string | undefined;
-  /** How long a video task takes, in milliseconds of the emulator's clock; 0 for none. @defaultValue 3000 */
+  /** Duration of a video task, in milliseconds of the emulator's clock; 0 for none. @defaultValue 3000 */
   videoDuration?: number | undefined;
-  /** Credit units that may be charged before the account is refused. @defaultValue Infinity */
+  /** Credit units that may be charged before requests are rejected. @defaultValue Infinity */
   credit?: number | undefined;
-  /** Behaviour that differs from the common one. */
+  /** Deviations from the common behaviour. */
   quirks?: Partial<Quirks> | undefined;
 }
 
 /**
- * A model of the gateway that answers every documented operation, charges an account that nobody pays,
- * and fails on request.
+ * An emulator of the gateway that handles every documented operation, records charges without real cost,
+ * and injects faults on request.
  *
- * Make one with `createEmulator()`.
+ * Create one with `createEmulator()`.
  */
 export class Emulator implements AsyncDisposable {
-  /** The key that is accepted. */
+  /** The valid key. */
   readonly apiKey: string;
-  /** The address that `fetch` answers for. */
+  /** The URL that `fetch` handles. */
   readonly baseURL: string;
-  /** A `fetch` function that reaches the emulator and nothing else. It needs no `this`. */
+  /** A `fetch` function that only reaches the emulator. It does not need `this`. */
   readonly fetch: Fetch;
-  /** The time on which video tasks move. */
+  /** The clock that drives video tasks. */
   readonly clock = new EmulatorClock();
-  /** Behaviour in which gateways differ. Change it at any time. */
+  /** Behaviour in which gateways differ. May be changed at any time. */
   readonly quirks: Quirks;
-  /** The video tasks, which can be failed, completed, expired and forgotten by hand. */
+  /** The video tasks, which can be failed, completed, expired and removed manually. */
   readonly videos: VideoTasks;
-  /** The models that are listed. */
+  /** The listed models. */
   readonly models: readonly EmulatorModel[];
   readonly #options: EmulatorOptions;
   readonly #gateway: Gateway;
@@ -108,23 +108,23 @@ export class Emulator implements AsyncDisposable {
     this.fetch = createFetch({ origins, handle }, this.baseURL);
   }
 
-  /** Every charge since the start or the last reset. Its length is how often the user has paid. */
+  /** All charges since the start or the last reset. The length is the number of payments. */
   get charges(): readonly Charge[] {
     this.videos.settle();
     return this.#ledger.charges;
   }
 
-  /** Every request that was received, but preflights, since the start or the last reset. */
+  /** All received requests except preflights, since the start or the last reset. */
   get requests(): readonly ReceivedRequest[] {
     return this.#gateway.log.requests;
   }
 
-  /** Every preflight request of a browser. */
+  /** All received preflight requests. */
   get preflights(): readonly ReceivedPreflight[] {
     return this.#gateway.log.preflights;
   }
 
-  /** The faults that will still hit a request. */
+  /** Faults that still apply to further requests. */
   get faults(): readonly ActiveFault[] {
     return this.#gateway.faults.active;
   }
@@ -132,7 +132,7 @@ export class Emulator implements AsyncDisposable {
   /**
    * Makes the next matching request fail.
    *
-   * @throws `InvalidInputError` when there is no such fault or operation
+   * @throws `InvalidInputError` if the fault or operation does not exist
    *
    * @example
    * ```ts
@@ -145,9 +145,9 @@ export class Emulator implements AsyncDisposable {
   }
 
   /**
-   * Gives one answer made by hand to the next request for an operation. It is not charged by itself.
+   * Sends a custom response to the next request for an operation. Not charged unless `charged` is set.
    *
-   * @throws `InvalidInputError` when there is no such operation
+   * @throws `InvalidInputError` if the operation does not exist
    */
   respondOnce(operation: Operation | '*', respond: Responder, options: RespondOptions = {}): void {
     checkOperation(operation);
@@ -155,24 +155,24 @@ export class Emulator implements AsyncDisposable {
   }
 
   /**
-   * Answers one request, whatever its host.
+   * Handles a request with any host.
    *
-   * @throws `TypeError` when a fault loses the connection.
+   * @throws `TypeError` if a fault loses the connection
    */
   handle(request: Request): Promise<Response> {
     return dispatch(this.#gateway, request);
   }
 
-  /** The origin next to a gateway's address that serves only files, as `quirks` can ask for. */
+  /** Returns the second origin of a gateway URL, which only serves files; see the quirk `fileOrigin`. */
   filesOrigin(baseURL: string = this.baseURL): string {
     return this.#origins.other(new URL(baseURL).origin);
   }
 
   /**
-   * Serves the emulator over HTTP. Needs Node, Bun or Deno. Whoever sends its key can steer it below
+   * Serves the emulator over HTTP. Requires Node, Bun or Deno. Clients with the key can control it under
    * `/__emulator`; pages of other sites cannot.
    *
-   * @param port - 0 takes a free one.
+   * @param port - 0 selects a free port.
    */
   async listen(port = 0, host = '127.0.0.1'): Promise<EmulatorServer> {
     const server = await startServer((request) => this.handle(request), port, host);
@@ -187,7 +187,7 @@ export class Emulator implements AsyncDisposable {
     return listening;
   }
 
-  /** Back to the state after `createEmulator()`: no charges, requests, tasks and faults. Servers go on. */
+  /** Restores the initial state, without charges, requests, tasks and faults. Servers keep running. */
   reset(): void {
     const { world, log, faults, canned } = this.#gateway;
     this.clock.reset();
@@ -201,16 +201,16 @@ export class Emulator implements AsyncDisposable {
     Object.assign(this.quirks, defaultQuirks, this.#options.quirks);
   }
 
-  /** Closes every server that listens. */
+  /** Closes all servers. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#servers].map((server) => server.close()));
   }
 }
 
 /**
- * Makes an emulator of the gateway: no network, no account, the same behaviour.
+ * Creates an emulator of the gateway, with the same behaviour but without network or account.
  *
- * It runs wherever `fetch` is known; only `listen()` needs a server runtime.
+ * It runs in every environment with `fetch`; only `listen()` requires a server runtime.
  *
  * @example
  * ```ts

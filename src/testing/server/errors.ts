@@ -1,16 +1,16 @@
 import { present } from '../control/json.ts';
 
 /**
- * The shapes in which gateways of this family wrap an error.
+ * Error formats of gateways of this family.
  *
- * - `openai`: `{ error: { message, type, param, code } }`, the form of all direct calls.
- * - `openai-routing`: `{ error: { code, message, type } }`, the form of what is refused before a model
- *   is asked: keys, unknown models, broken JSON.
- * - `openai-short`: `{ error: { message, type } }`, the form of the content route.
- * - `task`: `{ code, message, data: null }`, the form of the video routes.
- * - `console`: `{ success: false, message }`, the form of the model list.
+ * - `openai`: `{ error: { message, type, param, code } }`, for all direct calls.
+ * - `openai-routing`: `{ error: { code, message, type } }`, for requests rejected before they reach a
+ *   model: invalid keys, unknown models, invalid JSON.
+ * - `openai-short`: `{ error: { message, type } }`, for the content route.
+ * - `task`: `{ code, message, data: null }`, for the video routes.
+ * - `console`: `{ success: false, message }`, for the model list.
  * - `bare`: `{ message, type, param, code }` without a wrapper.
- * - `google`: `{ error: { code, message, status } }`; `google-array` puts it into a list.
+ * - `google`: `{ error: { code, message, status } }`; `google-array` wraps it in an array.
  * - `anthropic`: `{ type: "error", error: { type, message } }`.
  * - `string`: `{ error: "message" }`.
  */
@@ -26,10 +26,10 @@ export type ErrorEnvelope =
   | 'anthropic'
   | 'string';
 
-/** What an error body says. */
+/** Fields of an error body. */
 export interface ErrorDetails {
   readonly message: string;
-  /** The code in the body. `null` sends `null`. */
+  /** The code of the error. `null` is sent as `null`. */
   readonly code?: string | number | null | undefined;
   /** The `type` of the error; `new_api_error` marks the gateway's own errors. */
   readonly type?: string | undefined;
@@ -45,7 +45,7 @@ const googleStatus: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** The JSON value of an error in one of the shapes. */
+/** Returns the JSON value of an error in one of the formats. */
 export function errorBody(
   envelope: ErrorEnvelope,
   status: number,
@@ -76,8 +76,8 @@ export function errorBody(
 }
 
 /**
- * The message as the gateway sends it. Its own words end with the request id, which browsers cannot
- * read elsewhere; those of a vendor, of tasks and of the content route do not.
+ * Adds the request id to the gateway's own messages, where browsers can read it. Messages of vendors,
+ * tasks and the content route do not have it.
  */
 export function withRequestId(
   envelope: ErrorEnvelope,
@@ -88,7 +88,7 @@ export function withRequestId(
   return isOwn ? `${message} (request id: ${requestId})` : message;
 }
 
-/** Thrown by a handler that refuses the request; becomes the answer. */
+/** Thrown by a handler to reject a request; converted to a response. */
 export class Refusal extends Error {
   readonly status: number;
   readonly envelope: ErrorEnvelope;
@@ -101,7 +101,7 @@ export class Refusal extends Error {
     this.details = details;
   }
 
-  /** The answer that says so. */
+  /** Converts the error to a response. */
   toResponse(requestId: string): Response {
     const message = withRequestId(this.envelope, this.details, requestId);
     return Response.json(errorBody(this.envelope, this.status, { ...this.details, message }), {
@@ -110,27 +110,27 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal in the form of the direct calls. */
+/** Creates an error in the format of direct calls. */
 export function refusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, 'openai', { code, message });
 }
 
-/** A refusal of a request that reaches no model: for its key, its model's name or broken JSON. */
+/** Creates an error for a request that reaches no model: invalid key, unknown model or invalid JSON. */
 export function routingRefusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, 'openai-routing', { code, message });
 }
 
-/** An error of the vendor, passed on in its own words. */
+/** Creates an error of the vendor, passed on unchanged. */
 export function relayed(status: number, details: ErrorDetails): Refusal {
   return new Refusal(status, 'openai', details);
 }
 
-/** A refusal in the form of the video routes. */
+/** Creates an error in the format of the video routes. */
 export function taskRefusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, 'task', { code, message });
 }
 
-/** A refusal in the form of the content route. */
+/** Creates an error in the format of the content route. */
 export function contentRefusal(status: number, message: string): Refusal {
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
   return new Refusal(status, 'openai-short', { message, type });

@@ -47,16 +47,16 @@ async function* written(
   }
 }
 
-/** Headers of every stream, set before the gateway asks the vendor. */
+/** Headers of all streams, set before the gateway calls the vendor. */
 export const streamHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
 };
 
-/** The answer that streams some events, with the fault of the call worked into it. */
+/** Creates a response that streams events, with the fault of the call applied. */
 export function eventResponse(call: Call, events: readonly StreamEvent[]): Response {
-  // The quirks of the moment: a test may change them while the stream is still read.
+  // Copy the quirks: a test may change them while the stream is still being read.
   const quirks = { ...call.world.quirks };
   const steps = withStreamFault(events, call);
   const body = byteStream(call.request.signal, (signal) => {

@@ -3,22 +3,22 @@ import type { Fetch } from '../../options.ts';
 import { watched } from './byte-stream.ts';
 
 /**
- * Requests that are being answered.
+ * Pending requests.
  *
- * A request of Node passes the abort of its signal on only while the request itself can be reached:
- * once it is collected, the signal that was taken out of it stays silent for ever.
+ * In Node a request forwards the abort of its signal only while the request itself is reachable: after it
+ * is garbage collected, its signal no longer fires.
  */
 const held = new Set<Request>();
 
-/** Keeps a request from being collected. @returns a function that lets it go */
+/** Prevents garbage collection of a request. Returns a function that releases it. */
 export function holdRequest(request: Request): () => void {
   held.add(request);
   return () => held.delete(request);
 }
 
-/** What a `fetch` function of the emulator is made from. */
+/** Target of the emulator's `fetch` function. */
 export interface FetchTarget {
-  /** The only origins that can be reached. */
+  /** The only reachable origins. */
   readonly origins: readonly string[];
   handle(request: Request): Promise<Response>;
 }
@@ -31,7 +31,7 @@ function networkError(message: string, fields: object = {}): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** One exchange, with a connection of its own that is dropped when the client leaves. */
+/** Performs an exchange on its own connection, which is dropped if the client aborts. */
 async function exchange(target: FetchTarget, request: Request): Promise<Response> {
   const { signal } = request;
   const { origin, hostname } = new URL(request.url);
@@ -49,7 +49,7 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
   const response = await untilAborted(target.handle(sent), connection.signal).finally(() =>
     letGo.forEach((release) => release()),
   );
-  // From here on the body holds the request.
+  // From now on the body keeps the request alive.
   const end = (): void => request.signal.removeEventListener('abort', drop);
   if (response.body === null) {
     end();
@@ -63,7 +63,7 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
   return new Response(body, { status: response.status, headers: response.headers });
 }
 
-/** The request that a redirect asks for. */
+/** Creates the request for a redirect. */
 function redirected(
   request: Request,
   location: string,
@@ -90,7 +90,7 @@ function named(response: Response, url: string, isRedirected: boolean): Response
   });
 }
 
-/** A `fetch` function that reaches the emulator and nothing else. It follows redirects as usual. */
+/** Creates a `fetch` function that only reaches the emulator. It follows redirects as usual. */
 export function createFetch(target: FetchTarget, baseURL: string): Fetch {
   return async (input, init) => {
     const isRequest = input instanceof Request;

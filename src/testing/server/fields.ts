@@ -6,9 +6,9 @@ import type { RequestBody, UploadedFile } from './request-body.ts';
 type Refuse = (message: string) => Error;
 
 /**
- * Reads the fields of a body as strictly as the gateway's decoder does.
+ * Reads the fields of a body as strictly as the gateway's decoder.
  *
- * In JSON a field has its exact type or the request is refused; in a form every field is text.
+ * In JSON a field must have its exact type; in a form every field is text.
  */
 export class Fields {
   readonly files: readonly UploadedFile[];
@@ -24,7 +24,7 @@ export class Fields {
     else this.#values = body.kind === 'json' && isObject(body.value) ? body.value : {};
   }
 
-  /** The value as it came; `null` counts as missing. */
+  /** Returns the raw value; `null` counts as missing. */
   raw(name: string): unknown {
     return this.#values[name] ?? undefined;
   }
@@ -65,7 +65,7 @@ export class Fields {
     throw this.#mistyped(name, 'object', value);
   }
 
-  /** The value, parsed where it came as text in a form. */
+  /** Returns the value, parsed as JSON if the body is a form. */
   parsed(name: string): unknown {
     return this.#isForm ? this.#parsed(name) : this.raw(name);
   }

@@ -2,22 +2,22 @@ import type { Bytes } from '../media/bytes.ts';
 import type { Ids } from '../control/ids.ts';
 
 /**
- * Where the emulator is reachable.
+ * Registry of the emulator's origins.
  *
- * Next to each address of the gateway there is a second one, on another origin, that serves only
- * files: signed addresses and redirects of a real gateway lead to such places.
+ * Each origin of the gateway has a second one that only serves files, like the hosts of signed URLs and
+ * redirects of a real gateway.
  */
 export class Origins {
-  /** Ports of the gateway with the ports of their second addresses. */
+  /** Ports of the gateway, mapped to the ports of their second origins. */
   readonly #ports = new Map<string, string>();
 
-  /** A server listens on these two ports. @returns a function that forgets them */
+  /** Registers the ports of a server. Returns a function that removes them. */
   register(port: number, otherPort: number): () => void {
     this.#ports.set(String(port), String(otherPort));
     return () => this.#ports.delete(String(port));
   }
 
-  /** The second origin of a gateway origin. */
+  /** Returns the second origin of a gateway origin. */
   other(origin: string): string {
     const url = new URL(origin);
     const port = this.#ports.get(url.port);
@@ -26,7 +26,7 @@ export class Origins {
     return url.origin;
   }
 
-  /** Whether an origin is a second one. */
+  /** Returns whether an origin is a second one. */
   isOther(origin: string): boolean {
     const { port, hostname } = new URL(origin);
     return hostname.startsWith('files.') || [...this.#ports.values()].includes(port);
@@ -36,11 +36,11 @@ export class Origins {
 /** A file that the emulator serves without a key. */
 export interface StoredFile {
   readonly type: string;
-  /** Makes the bytes, at the first request for them. */
+  /** Creates the bytes at the first request. */
   readonly bytes: () => Promise<Bytes>;
 }
 
-/** What image addresses, result addresses and redirects point to. */
+/** Files for image URLs, result URLs and redirects. */
 export class Files {
   readonly #ids: Ids;
   #files = new Map<string, StoredFile>();
@@ -49,7 +49,7 @@ export class Files {
     this.#ids = ids;
   }
 
-  /** Keeps a file. @returns its path, for example `/files/…png` */
+  /** Stores a file. Returns its path, for example `/files/…png`. */
   add(extension: string, file: StoredFile): string {
     const path = `/files/${this.#ids.next('', 24)}.${extension}`;
     this.#files.set(path, file);

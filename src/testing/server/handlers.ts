@@ -15,7 +15,7 @@ import {
   retrieveVideo,
 } from '../videos/videos.ts';
 
-/** The handler of every operation. An operation without one does not compile. */
+/** Handlers of all operations. A missing one does not compile. */
 export const handlers = {
   'models.list': listModels,
   'models.retrieve': retrieveModel,

@@ -1,29 +1,29 @@
 import type { Bytes } from '../media/bytes.ts';
 
-/** A file that was uploaded in a multipart body. */
+/** A file uploaded in a multipart body. */
 export interface UploadedFile {
-  /** The name of the form field, for example `image[]`. */
+  /** Name of the form field, for example `image[]`. */
   readonly field: string;
   readonly filename: string;
-  /** The MIME type that the part stated. */
+  /** MIME type of the part. */
   readonly type: string;
   readonly size: number;
   /** The bytes. */
   readonly file: Blob;
 }
 
-/** What the body of a request was. */
+/** Body of a request. */
 export type RequestBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: unknown }
   | {
       readonly kind: 'multipart';
-      /** Text fields; a field that was sent more than once is a list. */
+      /** Text fields; a repeated field is a list. */
       readonly fields: Readonly<Record<string, string | readonly string[]>>;
       readonly files: readonly UploadedFile[];
     }
   | {
-      /** A body that the gateway does not read: another content type, or broken. */
+      /** A body that the gateway does not read: another content type, or invalid. */
       readonly kind: 'unread';
       readonly contentType: string | null;
       readonly bytes: Bytes;
@@ -45,8 +45,8 @@ function readForm(form: FormData): RequestBody {
 }
 
 /**
- * Reads the body of a request as the gateway does: JSON only when the content type starts with
- * `application/json`, in lower case.
+ * Reads the body like the gateway: as JSON only if the content type starts with `application/json`, in
+ * lower case.
  */
 export async function readBody(request: Request): Promise<RequestBody> {
   const bytes = new Uint8Array(await request.arrayBuffer());

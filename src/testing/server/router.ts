@@ -1,6 +1,6 @@
 import { endpoints, type Operation } from '../../endpoints.ts';
 
-/** Which operation a request is for. */
+/** Operation and path parameters of a request. */
 export interface Route {
   readonly operation: Operation;
   /** Path parameters by name, decoded. */
@@ -10,7 +10,7 @@ export interface Route {
 export const escaped = (literal: string): string =>
   literal.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The source of a regular expression that matches a path template. */
+/** Converts a path template to the source of a regular expression. */
 export function pathPattern(template: string): string {
   return template
     .split(/(\{\w+\})/)
@@ -25,7 +25,7 @@ function isOperation(name: string): name is Operation {
   return name in endpoints;
 }
 
-/** Every operation that is documented. */
+/** All documented operations. */
 export const operations: readonly Operation[] = Object.keys(endpoints).filter((name) =>
   isOperation(name),
 );
@@ -44,7 +44,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** The operation that a method and path belong to, or nothing. */
+/** Finds the operation for a method and path. */
 export function findRoute(method: string, path: string): Route | undefined {
   for (const route of routes) {
     const match = route.method === method ? route.pattern.exec(path) : null;

@@ -6,18 +6,18 @@ import { delay } from '../../http/abort.ts';
 
 /** A running server of the emulator. */
 export interface EmulatorServer extends AsyncDisposable {
-  /** The root of the gateway, for example `http://127.0.0.1:4010`. */
+  /** The root URL of the gateway, for example `http://127.0.0.1:4010`. */
   readonly url: string;
   readonly port: number;
-  /** A second origin that serves only files. */
+  /** A second origin that only serves files. */
   readonly filesURL: string;
-  /** Stops it at once and cuts every open connection. */
+  /** Stops the server immediately and closes all connections. */
   close(): Promise<void>;
 }
 
 type Handle = (request: Request) => Promise<Response>;
 
-// After a reset the system throws away what was not sent yet; this lets the last bytes go out.
+// A reset discards unsent data, so wait for the last bytes to be sent.
 const flushMilliseconds = 20;
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
@@ -37,7 +37,7 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
       message.resume();
     },
     cancel() {
-      // What still comes is read and thrown away, so that the client reads the answer.
+      // Read and discard the rest, so that the client reads the response.
       isWanted = false;
       message.resume();
     },
@@ -63,7 +63,7 @@ function written(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error('The client has gone'));
     response.once('close', stop);
-    // The callback comes when the system has taken the bytes, so a slow client slows the emulator.
+    // The callback runs once the system has taken the bytes, so a slow client slows the emulator.
     response.write(piece, (error) => {
       response.off('close', stop);
       if (error === undefined || error === null) resolve();
@@ -130,16 +130,16 @@ function stopServer(server: Server): Promise<void> {
   });
 }
 
-/** One address that is served. */
+/** A listening server. */
 interface Listening {
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Serves requests on a port; 0 takes a free one. */
+/** Serves requests on a port; 0 selects a free one. */
 export async function listen(handle: Handle, port: number, host: string): Promise<Listening> {
-  // Not an import: bundlers for browsers would stumble over it.
+  // Not an import, which bundlers for browsers could not resolve.
   const http = nodeProcess()?.getBuiltinModule?.('node:http');
   if (http === undefined)
     throw new TypeError('listen() needs Node, Bun or Deno; use fetch instead');
