@@ -146,11 +146,12 @@ function checkReadable(value: object, outer = ''): void {
  *
  * @param cause - The thrown value. Errors of this package are returned as they are.
  * @param input - The input, to name the field in it.
+ * @param outer - The path of the input, with a dot at its end.
  */
-export function toInputError(cause: unknown, input?: unknown): unknown {
+export function toInputError(cause: unknown, input?: unknown, outer = ''): unknown {
   if (GatewayError.isInstance(cause)) return cause;
   try {
-    if (typeof input === 'object' && input !== null) checkReadable(input);
+    if (typeof input === 'object' && input !== null) checkReadable(input, outer);
   } catch (named) {
     return named;
   }

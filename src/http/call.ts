@@ -114,9 +114,19 @@ function newCallId(): string {
   return `call_${Date.now().toString(36)}${random}`;
 }
 
+/** @throws `InvalidInputError` naming the field whose getter throws */
+function copyFields(name: string, value: unknown): JsonObject {
+  try {
+    return isObject(value) ? { ...value } : {};
+  } catch (cause) {
+    throw toInputError(cause, value, `${name}.`);
+  }
+}
+
 function paramsOf({ params, form, json, options }: CallSpec): Readonly<JsonObject> {
   const fields = form?.fields && Object.fromEntries(form.fields);
-  return { ...params, ...fields, ...(isObject(json) && json), ...options?.extraBody };
+  const body = copyFields('body', json);
+  return { ...params, ...fields, ...body, ...copyFields('extraBody', options?.extraBody) };
 }
 
 const severity: readonly Outcome[] = ['not_sent', 'rejected', 'unknown'];

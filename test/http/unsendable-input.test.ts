@@ -133,6 +133,9 @@ test('options whose getter throws are named', async () => {
   const extraBody = withThrowing({}, 'user');
   const error = await fails(() => client.chat.completions.create(ask(), { extraBody }));
   expect(error).toMatchObject({ name: 'InvalidInputError', field: 'extraBody.user' });
+  const body = withThrowing({}, 'user');
+  const refusal = await fails(() => client.post('/v1/x', { body }));
+  expect(refusal).toMatchObject({ name: 'InvalidInputError', field: 'body.user' });
 });
 
 const circular: { self?: unknown } = {};
