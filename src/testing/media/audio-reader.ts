@@ -1,8 +1,8 @@
-/** What could be read from an uploaded sound file. */
+/** Properties of an uploaded audio file. */
 export interface SoundFacts {
-  /** In seconds; missing when it could not be read. */
+  /** In seconds; missing if unknown. */
   readonly duration?: number | undefined;
-  /** The title in its tags. The emulator's own speech carries the spoken words there. */
+  /** Title in the file's tags. The emulator's speech stores its text there. */
   readonly title?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ const bitrates = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 3
 const lowBitrates = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 const sampleRates = [44_100, 48_000, 32_000];
 
-/** The length of a layer III frame in bytes and in seconds, or nothing. */
+/** Returns the length of a layer III frame in bytes and in seconds. */
 function frameAt(bytes: Uint8Array, at: number): { size: number; seconds: number } | undefined {
   const [sync = 0, version = 0, rates = 0] = bytes.subarray(at, at + 3);
   if (sync !== 0xff || (version & 0xe6) !== 0xe2) return undefined;
@@ -65,7 +65,7 @@ function readMp3(bytes: Uint8Array): SoundFacts {
   return { duration: duration === 0 ? undefined : duration, title };
 }
 
-/** Reads the duration and the title of a WAV or MP3 file; of other files nothing. */
+/** Reads duration and title of a WAV or MP3 file; other files have neither. */
 export function readSound(bytes: Uint8Array): SoundFacts {
   const isWav = name(bytes, 0) === 'RIFF' && name(bytes, 8) === 'WAVE';
   return isWav ? readWav(bytes) : readMp3(bytes);

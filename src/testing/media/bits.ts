@@ -25,7 +25,7 @@ export class BitWriter {
     return this.unsigned(value > 0 ? 2 * value - 1 : -2 * value);
   }
 
-  /** Ends with a one and zeros up to the next whole byte. */
+  /** Ends with a one and zeros up to the next byte boundary. */
   trailing(): this {
     this.bits(1, 1);
     return this.align();
@@ -36,7 +36,7 @@ export class BitWriter {
     return this.#filled === 0 ? this : this.bits(0, 8 - this.#filled);
   }
 
-  /** How many whole bytes are written. */
+  /** Number of complete bytes. */
   get length(): number {
     return this.#bytes.length;
   }

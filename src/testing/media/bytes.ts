@@ -1,16 +1,16 @@
 import { decodeBase64 } from '../../answers/bytes.ts';
 
-/** Bytes that a `Response` takes as its body. */
+/** Bytes that a `Response` accepts as body. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const encoder = new TextEncoder();
 
-/** The UTF-8 bytes of a text. */
+/** Encodes text as UTF-8. */
 export function utf8(value: string): Bytes {
   return encoder.encode(value);
 }
 
-/** One byte sequence after the other. */
+/** Concatenates byte arrays. */
 export function concat(parts: readonly Uint8Array[]): Bytes {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
@@ -21,12 +21,12 @@ export function concat(parts: readonly Uint8Array[]): Bytes {
   return whole;
 }
 
-/** A number in four bytes, the highest first. */
+/** Encodes a number as four bytes, big-endian. */
 export function word(value: number): Bytes {
   return Uint8Array.of(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
 }
 
-/** Base64 of some bytes, in pieces that fit the argument limit of a call. */
+/** Encodes bytes as base64, in chunks below the limit of arguments of a call. */
 export function base64(bytes: Uint8Array): string {
   let binary = '';
   for (let start = 0; start < bytes.length; start += 8192) {
@@ -35,13 +35,13 @@ export function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes of a base64 data URL, or nothing when the text is something else. */
+/** Decodes a base64 data URL; returns `undefined` for other text. */
 export function readDataURL(url: string): Bytes | undefined {
   const content = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1];
   return content === undefined ? undefined : decodeBase64(content);
 }
 
-/** A data URL with some bytes. */
+/** Creates a data URL. */
 export function dataURL(type: string, bytes: Uint8Array): string {
   return `data:${type};base64,${base64(bytes)}`;
 }

@@ -1,30 +1,30 @@
 import { BitWriter } from './bits.ts';
 
 /**
- * A small H.264 encoder: constrained baseline, CAVLC, pictures made of squares of one colour.
+ * A small H.264 encoder: constrained baseline, CAVLC, pictures of squares in one colour each.
  *
- * Every square is one macroblock that is predicted from its neighbour and corrected by one
- * coefficient; squares that did not change are skipped. That needs no transform and stays exact.
+ * Each square is a macroblock predicted from its neighbour and corrected by one coefficient; unchanged
+ * squares are skipped. This needs no transform and is lossless.
  */
 
-/** Luma and chroma of one square of 16 by 16 pixels, 0 to 255. */
+/** Luma and chroma of a square of 16 by 16 pixels, 0 to 255. */
 export type Square = readonly [luma: number, blue: number, red: number];
 
-/** One picture: its squares row by row. */
+/** A picture: its squares row by row. */
 export type Picture = readonly Square[];
 
-/** The frame of a video. */
+/** Frame size of a video. */
 export interface FrameSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** The size in squares. */
+/** Converts the size to squares. */
 export function inSquares({ width, height }: FrameSize): { columns: number; rows: number } {
   return { columns: Math.ceil(width / 16), rows: Math.ceil(height / 16) };
 }
 
-/** Inserts the bytes that keep a start code from appearing inside a unit. */
+/** Inserts bytes that prevent start codes within a unit. */
 function escapeUnit(payload: Uint8Array): Uint8Array {
   const escaped: number[] = [];
   let zeros = 0;
@@ -43,13 +43,13 @@ function unit(header: number, writer: BitWriter): Uint8Array {
   return Uint8Array.from([header, ...escapeUnit(writer.trailing().bytes())]);
 }
 
-// The lowest level whose frame holds the squares: 3.1, 4.0, 5.1.
+// The lowest level whose frame fits the squares: 3.1, 4.0, 5.1.
 function levelFor(squares: number): number {
   if (squares <= 3600) return 31;
   return squares <= 8192 ? 40 : 51;
 }
 
-/** The sequence parameters: size and profile. */
+/** Writes the sequence parameters: size and profile. */
 export function sequenceParameters(size: FrameSize): Uint8Array {
   const { columns, rows } = inSquares(size);
   const cropRight = (columns * 16 - size.width) >> 1;
@@ -76,7 +76,7 @@ export function sequenceParameters(size: FrameSize): Uint8Array {
   return unit(0x67, writer);
 }
 
-/** The picture parameters. The step of the quantiser is one luma value. */
+/** Writes the picture parameters. The quantiser step is one luma value. */
 export function pictureParameters(): Uint8Array {
   const writer = new BitWriter()
     .unsigned(0)
@@ -97,7 +97,7 @@ export function pictureParameters(): Uint8Array {
   return unit(0x68, writer);
 }
 
-/** Writes a block of coefficients of which only the first may be other than zero. */
+/** Writes a block of coefficients of which only the first may be non-zero. */
 function writeCoefficient(writer: BitWriter, level: number, isChroma: boolean): void {
   if (level === 0) {
     if (isChroma) writer.bits(0b01, 2);
@@ -125,13 +125,13 @@ interface Place {
   readonly row: number;
 }
 
-// The numbers of the prediction modes differ between luma and chroma.
+// Luma and chroma number the prediction modes differently.
 function prediction({ column, row }: Place): { luma: number; chroma: number } {
   if (column > 0) return { luma: 1, chroma: 1 }; // from the left
   return row > 0 ? { luma: 0, chroma: 2 } : { luma: 2, chroma: 0 }; // from above, or grey
 }
 
-/** Codes one square and gives back what a decoder makes of it. */
+/** Encodes a square and returns the decoded result. */
 function writeSquare(
   writer: BitWriter,
   wanted: Square,
@@ -140,7 +140,7 @@ function writeSquare(
   typeOffset: number,
 ): Square {
   const mode = prediction(place);
-  // The quantiser's step is 1 for luma and 2 for chroma.
+  // The quantiser step is 1 for luma and 2 for chroma.
   const luma = wanted[0] - neighbour[0];
   const blue = Math.trunc((wanted[1] - neighbour[1]) / 2);
   const red = Math.trunc((wanted[2] - neighbour[2]) / 2);
@@ -162,7 +162,7 @@ function same(a: Square | undefined, b: Square): boolean {
   return a[0] === b[0] && Math.abs(a[1] - b[1]) < 2 && Math.abs(a[2] - b[2]) < 2;
 }
 
-/** Encodes pictures of one size, one after the other. */
+/** Encodes a sequence of pictures of the same size. */
 export class H264Encoder {
   readonly #columns: number;
   #decoded: Square[] = [];
@@ -172,7 +172,7 @@ export class H264Encoder {
     this.#columns = inSquares(size).columns;
   }
 
-  /** One picture as a unit; the first one stands alone, the others say what changed. */
+  /** Encodes a picture as a unit; the first one is complete, later ones contain changes. */
   encode(picture: Picture): Uint8Array {
     const isFirst = this.#number === 0;
     const writer = new BitWriter()

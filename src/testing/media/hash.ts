@@ -9,7 +9,7 @@ export function hash(value: string): number {
   return (state ^ (state >>> 16)) >>> 0;
 }
 
-/** A source of numbers from 0 up to 1 that always gives the same row for the same seed. */
+/** Creates a random number generator from 0 up to 1 with a fixed sequence per seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -22,7 +22,7 @@ export function randomFrom(seed: number): () => number {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** `length` letters and digits that follow from the seed. */
+/** Derives `length` letters and digits from the seed. */
 export function letters(seed: string, length: number): string {
   const random = randomFrom(hash(seed));
   return Array.from({ length }, () => alphabet.charAt(Math.floor(random() * 62))).join('');

@@ -1,4 +1,4 @@
-/** What a picture file says about itself. */
+/** Properties of an image file. */
 interface PictureFacts {
   readonly format: 'PNG' | 'JPEG' | 'GIF' | 'WebP';
   readonly width?: number | undefined;
@@ -16,7 +16,7 @@ function jpegSize(view: DataView): { width: number; height: number } | undefined
   return undefined;
 }
 
-/** Reads the format and, where that is easy, the size of a picture. */
+/** Reads the format and, for simple formats, the size of an image. */
 function readPicture(bytes: Uint8Array): PictureFacts | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 24) return undefined;
@@ -32,7 +32,7 @@ function readPicture(bytes: Uint8Array): PictureFacts | undefined {
   return isWebP ? { format: 'WebP' } : undefined;
 }
 
-/** A picture in words, for example `a PNG image of 640x480`. */
+/** Describes an image, for example `a PNG image of 640x480`. */
 export function describePicture(bytes: Uint8Array | undefined): string {
   const facts = bytes === undefined ? undefined : readPicture(bytes);
   if (facts === undefined) return 'an image';

@@ -2,15 +2,15 @@ import { BitWriter } from './bits.ts';
 import { concat, utf8, type Bytes } from './bytes.ts';
 import { steps, type Tone } from './tones.ts';
 
-// MPEG-1 layer III, 32 kbit/s, 48 kHz, mono: every frame has 96 bytes and two granules of 12 ms.
+// MPEG-1 layer III, 32 kbit/s, 48 kHz, mono: each frame has 96 bytes and two granules of 12 ms.
 const frameHeader = [0xff, 0xfb, 0x14, 0xc0];
 const frameBytes = 96;
 const granuleMilliseconds = 12;
 const hertzPerLine = 24_000 / 576;
-/** The gain at which a line has the loudness 1; four more double it. */
+/** Gain at which a line has loudness 1; four more double the loudness. */
 const fullGain = 210;
 
-/** One spectral line, which is the last of the "big values", or silence. */
+/** A single spectral line, the last of the "big values", or silence. */
 interface Granule {
   readonly line: number;
   readonly gain: number;
@@ -25,7 +25,7 @@ const silence: Granule = { line: 0, gain: fullGain };
 
 const pairsOf = ({ line }: Granule): number => (line === 0 ? 0 : Math.floor(line / 2) + 1);
 
-// Huffman table 1: a pair of zeros is `1`, a one is `01` in front and `001` behind, and has a sign.
+// Huffman table 1: a pair of zeros is `1`; a one is `01` in first and `001` in second position, plus a sign.
 const codeBits = ({ line }: Granule): number => (line % 2 === 1 ? 3 : 2);
 
 function frame(granules: readonly Granule[]): Uint8Array {
@@ -40,7 +40,7 @@ function frame(granules: readonly Granule[]): Uint8Array {
     const pairs = pairsOf(granule);
     if (pairs === 0) continue;
     for (let pair = 1; pair < pairs; pair += 1) writer.bits(1, 1);
-    // A steady tone on an odd line turns its sign from granule to granule; on an even one it keeps it.
+    // On an odd line the sign of a steady tone alternates between granules; on an even one it is constant.
     writer.bits(1, codeBits(granule)).bits(granule.line % 2 === 1 ? index : 0, 1);
   }
   const bytes = new Uint8Array(frameBytes);
@@ -49,10 +49,10 @@ function frame(granules: readonly Granule[]): Uint8Array {
   return bytes;
 }
 
-/** A size in the form of ID3: seven bits in each of four bytes. */
+/** Encodes a size for ID3: seven bits in each of four bytes. */
 const sized = (size: number): number[] => [21, 14, 7, 0].map((shift) => (size >>> shift) & 127);
 
-/** An ID3 tag with a title, so that a player shows the spoken words and translation can read them. */
+/** Creates an ID3 tag with a title, which players show and translation reads. */
 function titleTag(title: string): Bytes {
   const text = concat([Uint8Array.of(3), utf8(title)]);
   const content = concat([
@@ -65,7 +65,7 @@ function titleTag(title: string): Bytes {
   return concat([Uint8Array.from(header), content]);
 }
 
-/** An MP3 file of tones, with a title. */
+/** Encodes tones as an MP3 file with a title. */
 export function encodeMp3(tones: readonly Tone[], title: string): Bytes {
   const granules = [...steps(tones, granuleMilliseconds)].map((step) => granuleOf(step));
   const frames = Array.from({ length: Math.ceil(granules.length / 2) }, (_, at) =>

@@ -8,7 +8,7 @@ import {
 } from './h264.ts';
 import { videoPictures } from './video-pictures.ts';
 
-/** What a video shows and how long it is. */
+/** Prompt, size and duration of a video. */
 export interface VideoSpec extends FrameSize {
   readonly prompt: string;
   readonly seconds: number;
@@ -25,14 +25,14 @@ function box(name: string, ...parts: Uint8Array[]): Bytes {
   return concat([word(size), utf8(name), ...parts]);
 }
 
-/** A box that begins with a version and flags. */
+/** Creates a box that starts with a version and flags. */
 function fullBox(name: string, flags: number, ...parts: Uint8Array[]): Bytes {
   return box(name, word(flags), ...parts);
 }
 
 const matrix = concat([0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000].map((value) => word(value)));
 
-// All times are in 1/1000 s.
+// All times are in milliseconds.
 const scale = 1000;
 
 function sampleEntry(size: FrameSize): Bytes {
@@ -133,15 +133,15 @@ function movie(size: FrameSize, samples: Samples, offset: number): Bytes {
   return box('moov', header, track);
 }
 
-// H.264 codes pairs of pixels, and players reject frames that are tiny or huge.
+// H.264 encodes pairs of pixels, and players reject frames that are very small or large.
 const bounded = (pixels: number): number =>
   Math.min(Math.max(Math.floor(pixels / 2) * 2, 32), 2160);
 
 /**
- * A playable MP4: H.264, 8 frames a second, no sound.
+ * Creates a playable MP4: H.264, 8 frames per second, without sound.
  *
- * It has the asked size (32 to 2160 pixels a side, even) and duration (up to 60 seconds). Its colours
- * and its movement follow from the prompt.
+ * It has the requested size (32 to 2160 pixels per side, even) and duration (up to 60 seconds). Colours
+ * and movement are derived from the prompt.
  */
 export async function makeVideo({ prompt, seconds, width, height }: VideoSpec): Promise<Bytes> {
   const size = { width: bounded(width), height: bounded(height) };
@@ -156,7 +156,7 @@ export async function makeVideo({ prompt, seconds, width, height }: VideoSpec): 
   const sizes = frames.flatMap((frame, index) => (index % 2 === 1 ? [frame.length + 4] : []));
   const samples = { sizes, duration: Math.round(length * scale) };
   const type = box('ftyp', utf8('isom'), word(0x200), utf8('isomiso2avc1mp41'));
-  // The size of the index does not depend on the offset that it holds.
+  // The size of the index does not depend on the offset that it contains.
   const offset = type.length + movie(size, samples, 0).length + 8;
   return concat([type, movie(size, samples, offset), box('mdat', ...frames)]);
 }

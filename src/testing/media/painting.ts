@@ -18,7 +18,7 @@ const named: Readonly<Record<string, Colour>> = {
   brown: [121, 85, 72],
 };
 
-/** A circle or a square; its measures are parts of the longer side of the picture. */
+/** A circle or a square, with measures relative to the longer side of the picture. */
 interface Shape {
   readonly isSquare: boolean;
   readonly x: number;
@@ -31,7 +31,7 @@ function randomColour(random: () => number): Colour {
   return [40 + random() * 200, 40 + random() * 200, 40 + random() * 200];
 }
 
-/** Fills each row with a shade between two colours. */
+/** Fills the picture with a vertical gradient between two colours. */
 function fillGradient({ width, height, data }: Pixels, from: Colour, to: Colour): void {
   for (let row = 0; row < height; row += 1) {
     const shade = from.map((value, index) => value + ((to[index] ?? 0) - value) * (row / height));
@@ -58,9 +58,9 @@ function fillShape({ width, height, data }: Pixels, shape: Shape): void {
 }
 
 /**
- * Paints a picture that follows from the prompt: a field of colour and one shape for each word.
+ * Paints a picture derived from the prompt: a coloured background and a shape for each word.
  *
- * Colours that the prompt names are used; "square" and "box" make squares.
+ * Uses colours that the prompt names; "square" and "box" produce squares.
  */
 export function paint(prompt: string, width: number, height: number): Pixels {
   const random = randomFrom(hash(prompt));

@@ -1,6 +1,6 @@
 import { concat, utf8, word, type Bytes } from './bytes.ts';
 
-/** A picture: four bytes (red, green, blue, opacity) for each pixel, row by row. */
+/** An image: four bytes (red, green, blue, alpha) per pixel, row by row. */
 export interface Pixels {
   readonly width: number;
   readonly height: number;
@@ -34,13 +34,13 @@ async function through(
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-/** Encodes a picture as PNG. */
+/** Encodes an image as PNG. */
 export async function encodePng({ width, height, data }: Pixels): Promise<Bytes> {
   const stride = width * 4;
   const rows = new Uint8Array((stride + 1) * height);
   for (let row = 0; row < height; row += 1) {
     const to = row * (stride + 1);
-    // Each row as the difference to the one above: plain areas then nearly vanish.
+    // Store each row as its difference to the row above, which makes plain areas small.
     rows[to] = 2;
     for (let at = 0; at < stride; at += 1) {
       const above = row === 0 ? 0 : (data[(row - 1) * stride + at] ?? 0);
@@ -68,7 +68,7 @@ function readChunks(bytes: Uint8Array): Chunks {
   const found = new Map<string, Uint8Array[]>();
   for (let at = 8; at + 8 <= bytes.length; at += 12 + view.getUint32(at)) {
     const name = new TextDecoder().decode(bytes.subarray(at + 4, at + 8));
-    // A copy with a buffer of its own; `slice` of Node's `Buffer` would not be one.
+    // Copy into a new buffer, which `slice` of Node's `Buffer` would not do.
     const content = new Uint8Array(bytes.subarray(at + 8, at + 8 + view.getUint32(at)));
     found.set(name, [...(found.get(name) ?? []), content]);
   }
@@ -91,7 +91,7 @@ function paeth(left: number, above: number, corner: number): number {
   return toAbove <= toCorner ? above : corner;
 }
 
-/** What a filter takes for a byte, from the bytes around it. */
+/** Predicts a byte from its neighbours. */
 function guessed(filter: number, left: number, above: number, corner: number): number {
   switch (filter) {
     case 1:
@@ -107,7 +107,7 @@ function guessed(filter: number, left: number, above: number, corner: number): n
   }
 }
 
-/** Undoes the filters of the rows and drops their first bytes. */
+/** Reverses the row filters and removes the filter bytes. */
 function unfilter(rows: Uint8Array, stride: number, height: number, depth: number): Uint8Array {
   const plain = new Uint8Array(stride * height);
   for (let row = 0; row < height; row += 1) {
@@ -124,10 +124,10 @@ function unfilter(rows: Uint8Array, stride: number, height: number, depth: numbe
   return plain;
 }
 
-// Channels by colour type: grey, colour, palette, grey with opacity, colour with opacity.
+// Channels by colour type: grey, RGB, palette, grey with alpha, RGB with alpha.
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Decodes a PNG with 8 bits a channel and without interlacing; of other files nothing. */
+/** Decodes a PNG with 8 bits per channel and without interlacing; returns `undefined` for other files. */
 export async function decodePng(bytes: Uint8Array): Promise<Pixels | undefined> {
   if (signature.some((byte, index) => bytes[index] !== byte)) return undefined;
   const { header, palette, opacity, data } = readChunks(bytes);

@@ -1,6 +1,6 @@
 import { hash } from './hash.ts';
 
-/** A note of the emulator's speech, or a rest when its pitch is 0. */
+/** A note of the emulator's speech, or a rest if its pitch is 0. */
 export interface Tone {
   /** In hertz. */
   readonly pitch: number;
@@ -9,13 +9,13 @@ export interface Tone {
 
 const perCharacter = 60;
 
-// Five steps of a pentatonic scale over two octaves: any row of them sounds pleasant.
+// Five steps of a pentatonic scale over two octaves: any sequence sounds pleasant.
 const pitches = [220, 247, 277, 330, 370, 440, 494, 554, 659, 740];
 
-// Vowels with what is before them, and with what ends the word; of other scripts a few characters.
+// A vowel with the consonants before it and at the end of the word; in other scripts a few characters.
 const syllable = /[^aeiouy]{0,3}[aeiouy]+(?:[^aeiouy]{1,3}$)?|[^aeiouy]{1,3}/giu;
 
-/** What the emulator plays instead of speaking: one tone for each syllable, and a rest after each word. */
+/** Converts text to tones instead of speech: one per syllable, and a rest after each word. */
 export function tonesOf(text: string, speed = 1): Tone[] {
   const words = text.match(/\S+/gu) ?? [];
   return words.flatMap((word) => [
@@ -28,14 +28,14 @@ export function tonesOf(text: string, speed = 1): Tone[] {
 }
 
 /**
- * How loud a tone is after a share of its time, of 1 as the loudest that can be written. It swells and
- * fades, or its ends would click.
+ * Returns the loudness of a tone, relative to the maximum of 1, at a fraction of its duration. The tone
+ * fades in and out to avoid clicks.
  */
 export function loudness(share: number): number {
   return 0.25 * Math.sin(Math.PI * share);
 }
 
-/** What sounds in the middle of every step of `milliseconds`, up to the end of the last tone. */
+/** Samples the tones in the middle of every step of `milliseconds`, up to the end of the last tone. */
 export function* steps(
   tones: readonly Tone[],
   milliseconds: number,

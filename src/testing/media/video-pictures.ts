@@ -9,11 +9,11 @@ interface Grid {
 interface Ball {
   readonly radius: number;
   readonly colour: Square;
-  /** Where its centre is in a frame, in squares. */
+  /** Returns the centre in a frame, in squares. */
   at(frame: number): { column: number; row: number };
 }
 
-/** The way of a point that is thrown back at the edges of a line. */
+/** Position of a point that is reflected at the ends of a line. */
 function bounced(distance: number, length: number): number {
   const place = Math.abs(distance) % (2 * length);
   return place < length ? place : 2 * length - place;
@@ -34,7 +34,7 @@ function makeBall(random: () => number, { columns, rows }: Grid): Ball {
   };
 }
 
-/** The pictures of a video: balls that move over a field of colours, all made from the prompt. */
+/** Creates the pictures of a video: moving balls on a coloured background, derived from the prompt. */
 export function* videoPictures(prompt: string, grid: Grid, count: number): Generator<Picture> {
   const random = randomFrom(hash(prompt));
   const tint = [even(64 + random() * 128), even(64 + random() * 128)] as const;

@@ -1,10 +1,10 @@
 import { concat, utf8, type Bytes } from './bytes.ts';
 import { loudness, type Tone } from './tones.ts';
 
-/** Samples per second of WAV and PCM speech. */
+/** Sample rate of WAV and PCM speech, in hertz. */
 const sampleRate = 24_000;
 
-/** Raw sound: 24 kHz, 16 bit, mono, little-endian. */
+/** Encodes tones as raw audio: 24 kHz, 16 bit, mono, little-endian. */
 export function encodePcm(tones: readonly Tone[]): Bytes {
   const lengths = tones.map((tone) => Math.round((tone.milliseconds * sampleRate) / 1000));
   const view = new DataView(new ArrayBuffer(2 * lengths.reduce((sum, length) => sum + length, 0)));
@@ -34,7 +34,7 @@ function chunk(name: string, ...parts: Uint8Array[]): Bytes {
   return concat([utf8(name), little(content.length, 4), content, padding]);
 }
 
-/** A WAV file of tones, with a title. */
+/** Encodes tones as a WAV file with a title. */
 export function encodeWav(tones: readonly Tone[], title: string): Bytes {
   const format = [
     little(1, 2),

@@ -6,25 +6,25 @@ import { present } from '../control/json.ts';
 import { vendorOf, type EmulatorModel } from '../control/models.ts';
 import type { AccountQuirks } from '../faults/quirks.ts';
 
-/** What an unlimited key is said to have, in US dollars. */
+/** Reported balance of an unlimited key, in US dollars. */
 const unlimited = 100_000_000;
 
-/** Units of the books for one US dollar. */
+/** Usage log units per US dollar. */
 const perDollar = 500_000;
 
 const groups = { default: 1, vip: 1 };
 
-/** The books: whatever is asked for, the newest lines come. */
+/** Returns the usage log: always the newest entries, regardless of the query. */
 function readBooks({ clock, ledger, quirks, tasks }: World): Response {
   tasks.settle();
   const { booksLines: most, booksLag: lag } = quirks;
   const data = ledger.books.read(clock.now(), { most, lag });
-  // Whoever reads them can tell how far its own clock is off.
+  // The `date` header lets clients detect the offset of their own clock.
   const headers = { date: new Date(clock.now()).toUTCString() };
   return Response.json({ data, message: '', success: true }, { headers });
 }
 
-/** What the key has used, in units of the books. */
+/** Returns the usage of the key, in usage log units. */
 function readUsage({ credit, ledger, tasks }: World): Response {
   tasks.settle();
   const isLimited = Number.isFinite(credit);
@@ -57,7 +57,7 @@ function readSubscription({ credit }: World): Response {
   });
 }
 
-/** What was used, in hundredths of a US dollar, whatever the dates. */
+/** Returns the usage in hundredths of a US dollar, regardless of the dates. */
 function readBilled({ ledger, tasks }: World): Response {
   tasks.settle();
   return Response.json({ object: 'list', total_usage: (ledger.total / perDollar) * 100 });
@@ -110,9 +110,9 @@ function readPrices({ models }: World): Response {
 
 interface AccountRoute {
   readonly kind: AccountQuirks['accountRoutes'][number];
-  /** Whether it counts as a read of the books, of which there are few in 20 minutes. */
+  /** Counts as a read of the log, which has a rate limit. */
   readonly isCounted?: boolean;
-  /** In whose words a missing key is refused; without it no key is asked for. */
+  /** Error envelope for a missing key; if not set, no key is required. */
   readonly refusesAs?: 'console' | 'openai-routing';
   readonly answer: (world: World) => Response;
 }
@@ -130,7 +130,7 @@ const routes: Readonly<Record<string, AccountRoute>> = {
   '/api/pricing': { kind: 'pricing', answer: readPrices },
 };
 
-/** Where the account is asked about. */
+/** Paths of the account routes. */
 export const accountPaths: readonly string[] = [...Object.keys(routes), '/api/usage/token'];
 
 function checkKey(request: Request, apiKey: string, envelope: 'console' | 'openai-routing'): void {
@@ -138,16 +138,16 @@ function checkKey(request: Request, apiKey: string, envelope: 'console' | 'opena
     authenticate(request, apiKey);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // The console's words carry no request id.
+    // Error messages of the console contain no request id.
     const details = envelope === 'console' ? { ...error.details, type: 'console' } : error.details;
     throw new Refusal(error.status, envelope, details);
   }
 }
 
 /**
- * Answers what is asked of the account: its books, its balance, prices.
+ * Handles requests about the account: usage log, balance and prices.
  *
- * @returns nothing when the gateway is one without the route
+ * @returns `undefined` if the gateway does not have the route
  */
 export function answerAccountRoute(
   request: Request,
@@ -165,7 +165,7 @@ export function answerAccountRoute(
   }
   const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
   if (route === undefined || !quirks.accountRoutes.includes(route.kind)) return undefined;
-  // The limit is that of the address: it comes before the key is looked at.
+  // The rate limit applies per address, before the key is checked.
   if (route.isCounted && !ledger.books.mayRead(clock.now(), quirks.booksLimit)) {
     return new Response(null, { status: 429 });
   }

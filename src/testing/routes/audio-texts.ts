@@ -15,7 +15,7 @@ import { eventResponse } from '../server/event-stream.ts';
 import type { Fields } from '../server/fields.ts';
 import { countTokens } from './usage.ts';
 
-// The gateway works out the duration by the extension, and knows only these, in lower case.
+// The gateway determines the duration by the extension, and only knows these, in lower case.
 const extensions = new Set(
   'mp3 wav flac m4a mp4 ogg oga opus aif aiff aifc webm aac'.split(' ').map((name) => `.${name}`),
 );
@@ -26,7 +26,7 @@ interface Segment {
   readonly text: string;
 }
 
-/** What a transcribing model says about each of its segments. */
+/** Confidence values of a transcription segment. */
 const certainty = {
   tokens: [1],
   temperature: 0,
@@ -36,13 +36,13 @@ const certainty = {
 };
 
 function textOf(filename: string, { duration, title }: SoundFacts, what: string): string {
-  // The emulator's own speech carries its words, so speech and translation fit together.
+  // The emulator's speech contains its text, so transcriptions of it are correct.
   if (title !== undefined && title !== '') return title;
   const length = duration === undefined ? 'unknown length' : `${duration.toFixed(1)} seconds`;
   return `This is the ${what} of ${filename}. The sound has a duration of ${length}.`;
 }
 
-/** One segment for each sentence, its share of the time by its length. */
+/** Creates a segment for each sentence, with a duration proportional to its length. */
 function segmentsOf(text: string, duration: number): Segment[] {
   const sentences = text.match(/[^.!?]+[.!?]*\s*/g) ?? [text];
   let spoken = 0;
@@ -71,7 +71,7 @@ function plain(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
 }
 
-/** What was heard, and what was asked for. */
+/** The transcribed audio and the requested format. */
 interface Heard {
   readonly format: string;
   readonly text: string;
@@ -79,7 +79,7 @@ interface Heard {
   readonly fields: Fields;
 }
 
-/** Listens to the file of a call, and charges for it. */
+/** Reads the audio file of a call and charges for it. */
 async function hear(call: Call, what: string): Promise<Heard> {
   const fields = fieldsOf(call);
   const model = requiredModelOf(call, fields.string('model'));
@@ -100,7 +100,7 @@ async function hear(call: Call, what: string): Promise<Heard> {
   return { format, text, duration, fields };
 }
 
-/** The forms that both routes have. */
+/** Formats a response of either route. */
 function written(call: Call, { format, text, duration }: Heard, verbose: object): Response {
   const segments = segmentsOf(text, duration);
   switch (format) {
@@ -122,7 +122,7 @@ function written(call: Call, { format, text, duration }: Heard, verbose: object)
 
 const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(duration) });
 
-/** Whether subtitles in the format `vtt` are replaced with JSON. */
+/** Returns whether `vtt` subtitles are replaced by JSON. */
 function isVttDropped({ world: { models, quirks } }: Call, model: string): boolean {
   const { translationVtt } = quirks;
   if (translationVtt !== 'vendor') return translationVtt === 'json';
@@ -138,7 +138,7 @@ export const createTranslation: Handler = async (call) => {
   return written(call, translated, { task: 'translate', language: 'english' });
 };
 
-/** Whether a model gives its text piece by piece, by its name. */
+/** Returns whether a model supports streaming, by its name. */
 const canStream = (model: string | undefined): boolean => !/whisper/i.test(model ?? '');
 
 /** `POST /v1/audio/transcriptions`. */
@@ -164,7 +164,7 @@ export const createTranscription: Handler = async (call) => {
   return written(call, heard, { task, language, ...words });
 };
 
-/** The words of a text, each for the same time. */
+/** Returns the words of a text with equal durations. */
 function wordsOf(text: string, duration: number): object[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   const each = duration / Math.max(1, words.length);

@@ -7,36 +7,36 @@ import type { Vendor } from '../control/models.ts';
 import { SchemaValues } from './schema-values.ts';
 import { countTokens, tokensOf, type TokenCount } from './usage.ts';
 
-/** A call of a tool, with its arguments as an object. */
+/** A tool call with its arguments as an object. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** One of the answers to a chat request. */
+/** A choice of a chat response. */
 export interface ChatChoice {
   readonly index: number;
   readonly thoughts: string;
-  /** The answer in tokens. */
+  /** Tokens of the answer. */
   readonly tokens: readonly string[];
   readonly refusal?: string | undefined;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
 }
 
-/** Everything that a chat answer says, before it is given a form. */
+/** A chat response before formatting. */
 export interface ChatAnswer {
   readonly id: string;
   readonly model: string;
   readonly vendor: Vendor | undefined;
-  /** Seconds since 1970. */
+  /** In seconds since 1970. */
   readonly created: number;
   readonly choices: readonly ChatChoice[];
   readonly count: TokenCount;
 }
 
-/** The tools that the prompt names, or the first ones. */
+/** Returns the tools that the prompt names, or the first ones. */
 function chosenTools({ tools, question }: ChatRequest, count: number): Tool[] {
   const prompt = question.prompt.toLowerCase();
   const isNamed = ({ name }: Tool): boolean =>
@@ -90,13 +90,13 @@ function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: nu
   return { ...plain, tokens: tokens.slice(0, left), finishReason: isCut ? 'length' : 'stop' };
 }
 
-/** How many tokens a choice has besides its thoughts. */
+/** Counts the tokens of a choice without its reasoning. */
 function sizeOf({ tokens, refusal = '', toolCalls }: ChatChoice): number {
   const calls = toolCalls.map(({ name, input }) => countTokens(name + JSON.stringify(input)));
   return tokens.length + countTokens(refusal) + calls.reduce((sum, size) => sum + size, 0);
 }
 
-/** What else than the request an answer is made from. */
+/** Context for a chat response. */
 interface Making {
   readonly vendor: Vendor | undefined;
   readonly ids: Ids;
@@ -104,7 +104,7 @@ interface Making {
   readonly toolCount: number;
 }
 
-/** Answers a chat request. */
+/** Creates the response to a chat request. */
 export function answerChat(
   request: ChatRequest,
   { vendor, ids, now, toolCount }: Making,
@@ -125,7 +125,7 @@ export function answerChat(
   };
 }
 
-/** The probability of a token, in the form of the `logprobs` field. */
+/** Returns the probability of a token in the format of the `logprobs` field. */
 export function logprobOf(token: string, top: number): unknown {
   const logprob = -(hash(token) % 1000) / 1000;
   const entry = { token, logprob, bytes: [...new TextEncoder().encode(token)] };
@@ -137,7 +137,7 @@ export function logprobOf(token: string, top: number): unknown {
   return { ...entry, top_logprobs: top === 0 ? [] : [entry, ...others] };
 }
 
-/** A creation time in seconds, in the form of the quirk. */
+/** Formats a creation time in seconds according to the quirk. */
 export function createdField(seconds: number, { chatCreated }: Quirks): number | string {
   if (chatCreated === 'string') return String(seconds);
   return chatCreated === 'float' ? seconds + 0.25 : seconds;

@@ -14,21 +14,21 @@ export interface Tool {
   readonly parameters: unknown;
 }
 
-/** A chat request, checked. */
+/** A validated chat request. */
 export interface ChatRequest {
   readonly question: Question;
   readonly promptTokens: number;
   readonly stream: boolean;
-  /** Absent counts as wanted. */
+  /** `true` by default. */
   readonly includeUsage: boolean;
   readonly n: number;
   readonly maxTokens: number;
   readonly stop: readonly string[];
   readonly tools: readonly Tool[];
-  /** The tools that must be called; the model is free when it is missing. */
+  /** The model must call a tool. */
   readonly mustCall: boolean;
   readonly parallel: boolean;
-  /** The schema that the answer must fit. `{}` for any JSON object. */
+  /** Schema of the answer. `{}` for any JSON object. */
   readonly schema: unknown;
   readonly logprobs: boolean;
   readonly topLogprobs: number;
@@ -38,7 +38,7 @@ function partText(part: unknown): string {
   return text(record(part)['text']) ?? '';
 }
 
-/** The text of a message, whatever the form of its content. */
+/** Returns the text of a message, in any content format. */
 function contentText(content: unknown): string {
   return text(content) ?? list(content).map(partText).join('');
 }
@@ -132,7 +132,7 @@ function countPrompt(messages: readonly JsonObject[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Reads and checks a chat request. */
+/** Reads and validates a chat request. */
 export function readChat(call: Call): ChatRequest {
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model'));

@@ -28,7 +28,7 @@ function toolDeltas({ id, name, input }: ToolCall, position: number, quirks: Qui
   const pieces = json.match(/.{1,5}/gsu) ?? [];
   const first = delta({ id, type: 'function', function: { name, arguments: '' } });
   const repeated = style === 'empty-names' ? { id: '', type: null } : {};
-  // Without an index only the id says which call a piece belongs to.
+  // Without an index, only the id identifies the call of a delta.
   const named = style === 'no-index' ? { id } : repeated;
   const rest = pieces.map((piece) =>
     delta({
@@ -88,10 +88,10 @@ function choiceDeltas(
   ];
 }
 
-/** What answers of OpenAI hold besides, which the gateway passes on. */
+/** Additional fields of OpenAI's responses, which the gateway passes on. */
 export const passedFields = { service_tier: 'default', system_fingerprint: 'fp_emulator' };
 
-/** The chunks of a streamed chat answer, in order. */
+/** Returns the chunks of a streamed chat response. */
 export function chatEvents(
   answer: ChatAnswer,
   request: ChatRequest,
@@ -128,7 +128,7 @@ export function chatEvents(
     add('delta', { choices: [{ index: 0, ...blank }] });
     add('delta', { choices: noChoices });
   }
-  // Gemini says that it filtered in its last piece of text, for which the gateway makes one chunk.
+  // Gemini reports a filter with its last text, from which the gateway creates one chunk.
   const endsInText = ({ finishReason }: ChatChoice): boolean =>
     vendor === 'google' && finishReason === 'content_filter';
   for (const choice of choices) {
@@ -145,7 +145,7 @@ export function chatEvents(
   const usage = chatUsage(count, vendor);
   const onFinish = quirks.chatUsage === 'finish-chunk' || quirks.chatUsage === 'both';
   for (const { index, finishReason } of choices.filter((choice) => !endsInText(choice))) {
-    // The gateway swallows a last chunk with usage and no text when usage is not wanted.
+    // The gateway drops a last chunk with usage and without text if usage was not requested.
     if (onFinish && !request.includeUsage) continue;
     const inChoice = quirks.chatUsage === 'in-choice' ? usage : undefined;
     const end = { index, delta: {}, logprobs: null, finish_reason: finishReason, usage: inChoice };

@@ -19,7 +19,7 @@ import { chatUsage, isConverted } from './usage.ts';
 
 function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
   const { thoughts, toolCalls, refusal: refused } = choice;
-  // Gemini withholds the whole answer that it filters, and the gateway then has no text.
+  // Gemini withholds the whole filtered answer, so the gateway has no text.
   const isWithheld = vendor === 'google' && choice.finishReason === 'content_filter';
   const answer = isWithheld ? '' : choice.tokens.join('');
   const isTagged = quirks.chatReasoning === 'think-tags' && thoughts !== '';

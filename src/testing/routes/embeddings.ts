@@ -13,7 +13,7 @@ const common = new Set(
   ),
 );
 
-/** The features of a text with their weights: its words, their stems and their groups of letters. */
+/** Returns the features of a text with their weights: words, stems and letter groups. */
 function featuresOf(text: string): Map<string, number> {
   const features = new Map<string, number>();
   const add = (feature: string, weight: number): void => {
@@ -32,10 +32,10 @@ function featuresOf(text: string): Map<string, number> {
 }
 
 /**
- * The embedding of a text: a vector of length 1 that is always the same for the same text.
+ * Creates an embedding: a vector of length 1 that is always the same for the same text.
  *
- * Texts that share words, or words with the same beginnings, have a high cosine similarity; texts
- * without anything in common one near 0.
+ * Texts that share words, or words with the same beginnings, have a high cosine similarity; texts with
+ * nothing in common one near 0.
  */
 function embed(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
@@ -43,7 +43,7 @@ function embed(text: string, dimensions: number): Float32Array {
   if (features.size === 0) features.set(`text ${text}`, 1);
   for (const [feature, weight] of features) {
     const random = randomFrom(hash(feature));
-    // Each feature has a few places with a sign, so that two features rarely cover each other.
+    // Spread each feature over several signed positions, so that two features rarely collide.
     for (let place = 0; place < 8; place += 1) {
       const index = Math.floor(random() * dimensions);
       vector[index] = (vector[index] ?? 0) + (random() < 0.5 ? -weight : weight);
@@ -64,7 +64,7 @@ function isTokens(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item));
 }
 
-/** The input as a list: one text, several texts, one list of tokens, or several. */
+/** Converts the input to a list: one text, several texts, one list of tokens, or several. */
 function readInput(call: Call, value: unknown): Input[] {
   if (typeof value === 'string') return [value];
   if (isTokens(value)) return [value];
@@ -121,7 +121,7 @@ export function createEmbeddings(call: Call): Response {
   return embedAll(call, fields, modelOf(call, fields.string('model')));
 }
 
-/** `POST /v1/engines/{model}/embeddings`. The model of the body is used when there is one. */
+/** `POST /v1/engines/{model}/embeddings`. The model in the body takes precedence. */
 export function createEngineEmbeddings(call: Call): Response {
   const fields = fieldsOf(call);
   const model = modelOf(call, fields.string('model') ?? call.parameters['model']);

@@ -8,7 +8,7 @@ import { isObject } from '../../answers/objects.ts';
 import { list, number, record, text } from '../control/json.ts';
 import { countTokens } from './usage.ts';
 
-/** A generateContent request, checked. */
+/** A validated generateContent request. */
 export interface GenerateRequest {
   readonly question: Question;
   readonly promptTokens: number;
@@ -85,7 +85,7 @@ function readTools(tools: unknown, config: JsonObject): Tool[] {
     });
 }
 
-/** Reads and checks a generateContent request. Top-level keys in snake case are dropped, as there. */
+/** Reads and validates a generateContent request. Like the gateway, drops top-level keys in snake case. */
 export function readGenerate(call: Call): GenerateRequest {
   const fields = fieldsOf(call);
   const model = modelOf(call, call.parameters['model']);

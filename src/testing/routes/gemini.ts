@@ -17,7 +17,7 @@ import { countTokens, tokensOf } from './usage.ts';
 interface Candidate {
   readonly thoughts: string;
   readonly tokens: readonly string[];
-  /** Parts that are never sent in pieces: function calls and pictures. */
+  /** Parts that are never split: function calls and images. */
   readonly whole: readonly JsonObject[];
   readonly finishReason: string;
 }
@@ -59,7 +59,7 @@ function inSnakeCase(value: unknown): unknown {
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([name, field]) => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    // The arguments of a function have the names that its schema gives them.
+    // Keep the argument names of a function, which are defined by its schema.
     name === 'args' ? field : inSnakeCase(field),
   ]);
   return Object.fromEntries(entries);
@@ -82,7 +82,7 @@ function partsOf({ thoughts, tokens, whole }: Candidate): JsonObject[] {
 
 const harassment = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH', blocked: true };
 
-/** A candidate of an answer that is not streamed, from which a filter has taken the text. */
+/** Creates a candidate of a non-streamed response, whose text may have been filtered. */
 function wholeBody(index: number, candidate: Candidate, isConverted: boolean): JsonObject {
   const { finishReason } = candidate;
   if (finishReason === 'SAFETY' && !isConverted) {
@@ -132,16 +132,16 @@ function candidateEvents(
 interface Generated {
   readonly candidates: readonly Candidate[];
   readonly promptFeedback?: unknown;
-  /** Whether the gateway makes the answer of one in OpenAI's format. */
+  /** `true` if the gateway converts the response from OpenAI's format. */
   readonly isConverted: boolean;
-  /** Fields that every body and every chunk ends with. */
+  /** Last fields of every body and chunk. */
   readonly tail: JsonObject;
   readonly usage: JsonObject;
-  /** The usage of a chunk before the last. */
+  /** Usage in chunks before the last one. */
   readonly usageSoFar: JsonObject;
 }
 
-/** The usage of an answer that the gateway converted: every field, and no list of modalities. */
+/** Creates the usage of a converted response: all fields, without modalities. */
 function convertedUsage(prompt: number, answered: number, thought: number): JsonObject {
   return {
     promptTokenCount: prompt,
@@ -211,7 +211,7 @@ export const generateContentStream: Handler = async (call) => {
   return eventResponse(call, quirks.generateDone ? [...events, doneEvent] : events);
 };
 
-/** `POST /v1beta/models/{model}:generateContent`. It streams too when the query says `alt=sse`. */
+/** `POST /v1beta/models/{model}:generateContent`. Also streams if the query contains `alt=sse`. */
 export const generateContent: Handler = async (call) => {
   if (call.url.searchParams.get('alt') === 'sse') return generateContentStream(call);
   const { quirks } = call.world;

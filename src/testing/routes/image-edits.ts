@@ -6,11 +6,11 @@ import { list, record, text } from '../control/json.ts';
 import { paint } from '../media/painting.ts';
 import { decodePng, type Pixels } from '../media/png.ts';
 
-/** The pictures of an edit, as far as they can be read. */
+/** The input images of an edit, if readable. */
 export interface Edit {
   readonly image: Pixels | undefined;
   readonly mask: Pixels | undefined;
-  /** Anything that tells one picture from another, for those that cannot be read. */
+  /** Distinguishes images that cannot be read. */
   readonly seed: string;
 }
 
@@ -19,7 +19,7 @@ async function readFile(file: Blob | undefined): Promise<Pixels | undefined> {
   return decodePng(new Uint8Array(await file.arrayBuffer()));
 }
 
-/** The address in one of the forms in which a picture can be named in JSON. */
+/** Returns the URL from any of the formats that reference an image in JSON. */
 function addressOf(value: unknown): string | undefined {
   const { url, b64_json: encoded, image_url: nested } = record(value);
   return (
@@ -32,8 +32,7 @@ function addressOf(value: unknown): string | undefined {
 }
 
 /**
- * The picture at an address. The emulator makes no requests, so only data URLs and its own files can
- * be read.
+ * Reads the image at a URL. The emulator sends no requests, so it only reads data URLs and its own files.
  */
 async function readAddress(
   { world }: Call,
@@ -49,7 +48,7 @@ async function readAddress(
 
 async function readForm(fields: Fields): Promise<Edit | undefined> {
   const { files } = fields;
-  // A list that a form holds only once arrives as text, and does not pass.
+  // A single list value in a form arrives as text and is rejected.
   fields.list('images');
   const image =
     files.find(({ field }) => field === 'image') ??
@@ -79,8 +78,8 @@ async function readJson(call: Call, fields: Fields): Promise<Edit> {
 }
 
 /**
- * Reads the pictures of an edit request. A form without any cannot be built for the vendor; JSON is
- * passed on as it is.
+ * Reads the images of an edit request. A form without images cannot be converted for the vendor; JSON is
+ * passed on unchanged.
  */
 export async function readEdit(call: Call, fields: Fields): Promise<Edit> {
   if (call.body.kind !== 'multipart') return readJson(call, fields);
@@ -95,8 +94,8 @@ const at = (picture: Pixels, x: number, y: number): number => {
 };
 
 /**
- * The edited picture: what the prompt paints replaces the uploaded picture where the mask is
- * transparent, and shines through everywhere when there is no mask.
+ * Creates the edited image: the painted prompt replaces the original where the mask is transparent, or is
+ * blended over all of it if there is no mask.
  */
 export function editedPicture(
   { image, mask, seed }: Edit,

@@ -20,7 +20,7 @@ import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import { countTokens } from './usage.ts';
 
-/** What both image operations read. */
+/** Parameters that both image operations share. */
 interface ImageOrder {
   readonly model: string;
   readonly family: 'gpt-image' | 'google' | 'other';
@@ -54,7 +54,7 @@ function familyOf({ world }: Call, model: string): ImageOrder['family'] {
 
 function readOrder(call: Call, fields: Fields): ImageOrder {
   const model = modelOf(call, fields.string('model'));
-  // A prompt that is missing is the vendor's to refuse, and not each of them does.
+  // The vendor checks for a missing prompt, and not every vendor does.
   const prompt = fields.string('prompt') ?? '';
   checkWords(prompt);
   const format = fields.string('response_format');
@@ -73,7 +73,7 @@ function readOrder(call: Call, fields: Fields): ImageOrder {
   };
 }
 
-/** Variants of one prompt differ, as those of a real model do. */
+/** Varies the prompt, so that the images of a request differ. */
 const variant = (prompt: string, index: number): string =>
   index === 0 ? prompt : `${prompt} ${index + 1}`;
 
@@ -132,7 +132,7 @@ async function streamedImages(call: Call, order: ImageOrder, painter: Painter): 
   return eventResponse(call, [...events, doneEvent]);
 }
 
-/** What answers of `gpt-image-…` hold besides the pictures. */
+/** Additional fields in responses of `gpt-image-…`. */
 function gptImageFields(order: ImageOrder, count: number): JsonObject {
   const { width, height } = order.size ?? standardSize;
   return {
@@ -166,7 +166,7 @@ export const generateImages: Handler = (call) => {
   );
 };
 
-/** `POST /v1/images/edits`, as a form with files or as JSON with addresses. */
+/** `POST /v1/images/edits`, as a form with files or as JSON with URLs. */
 export const editImages: Handler = async (call) => {
   const fields = fieldsOf(call);
   const order = readOrder(call, fields);

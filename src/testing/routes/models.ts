@@ -42,7 +42,7 @@ export function listModels({ request, world }: Call): Response {
   });
 }
 
-/** `GET /v1/models/{model}`: from a table of its own, and a model that is not in it is a 200. */
+/** `GET /v1/models/{model}`: from a separate table; responds with status 200 for unknown models. */
 export function retrieveModel({ parameters, world }: Call): Response {
   const { model: id = '' } = parameters;
   const model = knownModelBody(world.models, id);

@@ -11,7 +11,7 @@ const formats: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Makes values that fit a JSON Schema, from the words and numbers of a prompt. */
+/** Creates values that match a JSON Schema, from the words and numbers of a prompt. */
 export class SchemaValues {
   readonly #root: JsonObject;
   readonly #words: readonly string[];
@@ -24,7 +24,7 @@ export class SchemaValues {
     this.#numbers = (prompt.match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
   }
 
-  /** A value for the whole schema. */
+  /** Creates a value for the whole schema. */
   make(): unknown {
     return this.#value(this.#root);
   }
@@ -77,7 +77,7 @@ export class SchemaValues {
 
   #array(schema: JsonObject): unknown[] {
     const prefix = list(schema['prefixItems']).map((part) => this.#value(record(part)));
-    // A schema that contains itself has to come to an end.
+    // Limit the depth of recursive schemas.
     const usual = this.#depth > 8 ? 0 : 1;
     const least = Math.max(number(schema['minItems']) ?? usual, prefix.length);
     const items = record(schema['items']);
@@ -118,7 +118,7 @@ export class SchemaValues {
   }
 }
 
-/** The words that a prompt is about: quoted ones, then names, then the others from the end. */
+/** Returns the key words of a prompt: quoted ones, then names, then the others from the end. */
 function notableWords(prompt: string): string[] {
   const quoted = [...prompt.matchAll(/"([^"]+)"/g)].flatMap((match) => match.slice(1));
   const words = prompt.match(/[\p{L}\p{N}]+/gu) ?? [];

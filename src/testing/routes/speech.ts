@@ -27,8 +27,8 @@ const longest = 4096;
 const formats = new Set(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']);
 
 /**
- * The sound of a text. WAV and PCM are made as asked; for every other format it is MP3, as from the
- * vendors that have only that.
+ * Creates the audio for a text: WAV and PCM as requested, MP3 for all other formats, like vendors that only
+ * support MP3.
  */
 function makeSound(text: string, format: string, speed: number): Sound {
   const tones = tonesOf(text, speed);

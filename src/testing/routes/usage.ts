@@ -2,24 +2,24 @@ import type { JsonObject } from '../../types.ts';
 import type { Vendor } from '../control/models.ts';
 
 /**
- * Text in the pieces in which a model would produce it. Joined they are the text again.
+ * Splits text into tokens as a model would. Joining them restores the text.
  *
- * A piece is a word with the space before it, a number, or one other character.
+ * A token is a word with the space before it, a number, or a single other character.
  */
 export function tokensOf(text: string): string[] {
   return text.match(/ ?\p{L}+| ?\p{N}+|\s+|./gsu) ?? [];
 }
 
-/** How many tokens a text has. */
+/** Counts the tokens of a text. */
 export function countTokens(text: string): number {
   return tokensOf(text).length;
 }
 
-/** The tokens of a request and its answer. */
+/** Token counts of a request and its response. */
 export interface TokenCount {
   readonly prompt: number;
   readonly completion: number;
-  /** Those of `completion` that were spent on thoughts. */
+  /** Reasoning tokens, included in `completion`. */
   readonly reasoning: number;
 }
 
@@ -29,7 +29,7 @@ const total = ({ prompt, completion }: TokenCount): JsonObject => ({
   total_tokens: prompt + completion,
 });
 
-/** Usage as OpenAI counts it, which the gateway passes on. */
+/** Usage in OpenAI's format, which the gateway passes on. */
 function passedUsage(count: TokenCount): JsonObject {
   return {
     ...total(count),
@@ -43,7 +43,7 @@ function passedUsage(count: TokenCount): JsonObject {
   };
 }
 
-/** Usage as the gateway writes it where it converts an answer, or where the vendor sent none. */
+/** Usage in the gateway's format, for converted responses and for vendors that send none. */
 export function gatewayUsage(count: TokenCount, vendor: Vendor | undefined): JsonObject {
   const isAnthropic = vendor === 'anthropic';
   return {
@@ -64,12 +64,12 @@ export function gatewayUsage(count: TokenCount, vendor: Vendor | undefined): Jso
   };
 }
 
-/** Whether the gateway translates between its own format for chat and that of the vendor. */
+/** Returns whether the gateway converts between its chat format and the vendor's. */
 export function isConverted(vendor: Vendor | undefined): boolean {
   return vendor === 'google' || vendor === 'anthropic';
 }
 
-/** The usage of a chat answer. */
+/** Returns the usage of a chat response. */
 export function chatUsage(count: TokenCount, vendor: Vendor | undefined): JsonObject {
   return isConverted(vendor) ? gatewayUsage(count, vendor) : passedUsage(count);
 }

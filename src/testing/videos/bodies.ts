@@ -5,13 +5,13 @@ import type { Quirks } from '../faults/quirks.ts';
 import type { EmulatorVideo } from './tasks.ts';
 import { quirksFor } from './vendors.ts';
 
-/** A time in the unit of the quirk. */
+/** Formats a time in the unit of the quirk. */
 function timeField(milliseconds: number, { videoTimes }: Quirks, isLater: boolean): number {
   const isFine = videoTimes === 'milliseconds' || (videoTimes !== 'seconds' && isLater);
   return Math.floor(isFine ? milliseconds : milliseconds / 1000);
 }
 
-/** The fields that carry the task id. */
+/** Returns the fields with the task id. */
 function idFields(video: EmulatorVideo, quirks: Quirks, isLater: boolean): JsonObject {
   const { id } = video;
   if (isLater && quirks.videoForeignId) return { id, task_id: video.innerId };
@@ -77,7 +77,7 @@ function lengthFields(
   return { seconds: Number(seconds).toFixed(1) };
 }
 
-/** What only bodies after the submission carry. */
+/** Returns the fields that only responses after the submission have. */
 function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObject {
   const isCompleted = video.state === 'completed';
   const ended = quirks.videoEarlyEnd ? (video.endedAt ?? call.world.clock.now()) : video.endedAt;
@@ -101,7 +101,7 @@ function laterFields(call: Call, video: EmulatorVideo, quirks: Quirks): JsonObje
   };
 }
 
-/** The body of a task on the `/v1/videos` routes. */
+/** Returns the body of a task on the `/v1/videos` routes. */
 export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): unknown {
   const quirks = quirksFor(call.world, video.model);
   const { failure } = video;
@@ -110,7 +110,7 @@ export function videoBody(call: Call, video: EmulatorVideo, isLater: boolean): u
     return { error: { code, message, param: null, type }, id: video.id };
   }
   const isUnknown = failure?.shownAs === 'unknown';
-  // The first answer is the gateway's own, before the vendor has said anything.
+  // The response to a submission is the gateway's own, before it has a status from the vendor.
   const words = isLater ? quirks.videoWords : call.world.quirks.videoWords;
   const word = isUnknown ? 'unknown' : (words[video.state] ?? video.state);
   const status = call.fault?.type === 'status-word' ? call.fault.word : word;

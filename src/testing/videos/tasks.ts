@@ -7,36 +7,36 @@ import { makeVideo } from '../media/mp4.ts';
 import type { VideoState } from '../faults/quirks.ts';
 import { channelOf, quirksFor, type TaskFailure, type VideoWorld } from './vendors.ts';
 
-/** What a video task is made from. */
+/** Parameters of a video task. */
 export interface VideoOrder {
   readonly model: string;
   readonly prompt: string;
-  /** The duration in seconds that the vendor was asked for, or makes when it was not asked. */
+  /** Requested duration in seconds, or the vendor's default. */
   readonly seconds: string;
   readonly size: string;
-  /** The fields whose reference pictures reached the vendor; the others were dropped. */
+  /** Fields whose reference images reached the vendor; the others were dropped. */
   readonly references: readonly string[];
   readonly remixedFrom?: string | undefined;
 }
 
 /** A video task of the emulator. */
 export interface EmulatorVideo extends VideoOrder {
-  /** The id that the submission answered. */
+  /** The id in the response to the submission. */
   readonly id: string;
-  /** The id that the provider behind the gateway uses. */
+  /** The id at the provider behind the gateway. */
   readonly innerId: string;
-  /** Where the finished video is served without a key. */
+  /** Path of the finished video, which is served without a key. */
   readonly filePath: string;
-  /** Times are in milliseconds since 1970 on the emulator's clock. */
+  /** In milliseconds since 1970 on the emulator's clock, like all times. */
   readonly createdAt: number;
   readonly state: VideoState;
-  /** 0 to 100; 100 on a failed task too. */
+  /** 0 to 100; also 100 for a failed task. */
   readonly progress: number;
-  /** When it ended. */
+  /** End time, once ended. */
   readonly endedAt?: number | undefined;
-  /** Set when the state is `failed`. */
+  /** Set if the state is `failed`. */
   readonly failure?: TaskFailure | undefined;
-  /** Whether its content is gone. */
+  /** `true` if the content has expired. */
   readonly expired: boolean;
 }
 
@@ -49,9 +49,9 @@ interface TaskRecord {
   endsAt: number;
   failure: TaskFailure | undefined;
   expired: boolean;
-  /** Whether the next poll says `failed` of a task that goes on. */
+  /** The next poll reports `failed` although the task continues. */
   stumbles: boolean;
-  /** Whether a client saw the failure. */
+  /** A client has seen the failure. */
   failureSeen: boolean;
   content: Promise<Bytes> | undefined;
 }
@@ -62,7 +62,7 @@ interface Parts extends VideoWorld {
   readonly ledger: Ledger;
 }
 
-/** What a vendor says that stumbles with a status. */
+/** Vendor errors by status. */
 const stumbles = {
   401: {
     message: 'Incorrect API key provided',
@@ -80,9 +80,9 @@ function parseSize(size: string): { width: number; height: number } {
   return { width: Math.round((Number(lines) * 16) / 9), height: Number(lines) };
 }
 
-/** The video tasks of an emulator. They move by its clock, without timers. */
+/** The video tasks of an emulator. They progress with its clock, without timers. */
 export class VideoTasks {
-  /** How long a new task takes, in milliseconds. */
+  /** Duration of new tasks, in milliseconds. */
   duration: number;
   readonly #parts: Parts;
   #tasks = new Map<string, TaskRecord>();
@@ -94,12 +94,12 @@ export class VideoTasks {
     this.duration = duration;
   }
 
-  /** Every task, oldest first. */
+  /** All tasks, oldest first. */
   get list(): readonly EmulatorVideo[] {
     return [...this.#tasks.values()].map((task) => this.#seen(task));
   }
 
-  /** The task with an id, or nothing. */
+  /** Returns the task with an id. */
   get(id: string): EmulatorVideo | undefined {
     const task = this.#tasks.get(id);
     return task === undefined ? undefined : this.#seen(task);
@@ -114,8 +114,7 @@ export class VideoTasks {
   }
 
   /**
-   * The vendor answers the gateway's own poll with an error status, now; the quirk `videoStumble` says
-   * what follows.
+   * Simulates a vendor error on the gateway's own poll, now; the quirk `videoStumble` determines the result.
    */
   stumble(id: string, status: keyof typeof stumbles = 429): void {
     const task = this.#find(id);
@@ -133,12 +132,12 @@ export class VideoTasks {
     task.endsAt = this.#parts.clock.now();
   }
 
-  /** Takes the content of a task away; the content route answers 410. */
+  /** Expires the content of a task; the content route then responds with 410. */
   expire(id: string): void {
     this.#find(id).expired = true;
   }
 
-  /** Forgets a task, as a gateway whose database lost it. */
+  /** Removes a task, like a gateway that lost it from its database. */
   forget(id: string): void {
     this.#tasks.delete(id);
   }
@@ -169,7 +168,7 @@ export class VideoTasks {
     return this.#seen(task);
   }
 
-  /** @internal The bytes of the finished video. */
+  /** @internal Returns the bytes of the finished video. */
   content(id: string): Promise<Bytes> {
     const task = this.#find(id);
     const { prompt, seconds, size } = task.order;
@@ -177,7 +176,7 @@ export class VideoTasks {
     return task.content;
   }
 
-  /** @internal A client asks for the status. */
+  /** @internal Handles a status request of a client. */
   poll(id: string): EmulatorVideo | undefined {
     const task = this.#tasks.get(id);
     if (task === undefined) return undefined;
@@ -188,7 +187,7 @@ export class VideoTasks {
     return { ...seen, state: 'failed', progress: 100, failure: stumbles[429] };
   }
 
-  /** @internal Counts a download. @returns whether it is within the limit */
+  /** @internal Counts a download. Returns whether it is within the limit. */
   mayDownload(): boolean {
     const { contentLimit } = this.#parts.quirks;
     const now = this.#parts.clock.now();
@@ -198,7 +197,7 @@ export class VideoTasks {
     return isWithin;
   }
 
-  /** @internal Gives back what failed tasks cost. */
+  /** @internal Refunds failed tasks. */
   settle(): void {
     const now = this.#parts.clock.now();
     for (const { id, endsAt, failure, order, failureSeen } of this.#tasks.values()) {
@@ -230,7 +229,7 @@ export class VideoTasks {
       return { ...seen, state, progress: 100, endedAt: endsAt, failure };
     }
     const part = (now - createdAt) / (endsAt - createdAt);
-    // A task is `unknown` until the gateway's own poller has looked at it for the first time.
+    // A task is `unknown` until the gateway's own poller has checked it for the first time.
     if (part < 0.1) return { ...seen, state: 'unknown', progress: 0 };
     if (part < 0.3) return { ...seen, state: 'queued', progress: 10 };
     return { ...seen, state: 'in_progress', progress: part < 0.6 ? 30 : 50 };

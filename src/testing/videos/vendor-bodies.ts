@@ -7,7 +7,7 @@ import { quirksFor } from './vendors.ts';
 
 type Words = Readonly<Record<VideoState, string>>;
 
-/** The words of the gateway's own records. */
+/** Status values in the gateway's own records. */
 export const recordWords: Words = {
   unknown: 'NOT_START',
   queued: 'QUEUED',
@@ -39,20 +39,20 @@ function wordFrom(words: Words, { fault, world }: Call, { state }: EmulatorVideo
 
 const lengthOf = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed(1);
 
-/** Where the result is: at the vendor, or behind the gateway when the vendor has no address for it. */
+/** Returns the URL of the result: at the vendor, or at the gateway if the vendor has none. */
 function resultURL(call: Call, { id, filePath, model }: EmulatorVideo): string {
   const isBehind = quirksFor(call.world, model).videoUrl === 'missing';
   return isBehind ? `${call.url.origin}/v1/videos/${id}/content` : fileURL(call, filePath);
 }
 
-/** What the vendor answered the gateway last: Sora's is the task itself, others' is shown as Kling's. */
+/** Returns the vendor's last response to the gateway: for Sora the task itself, for others in Kling's format. */
 function lastAnswer(call: Call, video: EmulatorVideo): unknown {
   if (quirksFor(call.world, video.model).videoKeys === 'present') return nativeBody(call, video);
   const { id: _, ...body } = record(videoBody(call, video, true));
   return video.failure?.shownAs === 'no-status' ? body : { ...body, id: `video_${video.innerId}` };
 }
 
-/** What Kling answers. */
+/** Returns a response in Kling's format. */
 function nativeBody(call: Call, video: EmulatorVideo) {
   const videos = [{ id: '1', url: resultURL(call, video), duration: lengthOf(video) }];
   const ended = video.endedAt !== undefined;
@@ -75,7 +75,7 @@ function nativeBody(call: Call, video: EmulatorVideo) {
 
 const inSeconds = (time: number | undefined): number => Math.floor((time ?? 0) / 1000);
 
-/** The gateway's own record of a task. */
+/** Returns the gateway's own record of a task. */
 function recordBody(call: Call, video: EmulatorVideo) {
   const { failure, model, state } = video;
   const shownReason =
@@ -96,7 +96,7 @@ function recordBody(call: Call, video: EmulatorVideo) {
     action: 'textGenerate',
     status: wordFrom(recordWords, call, video),
     fail_reason: failReason,
-    // Without an address the gateway puts the failure's reason here.
+    // Without a URL, the gateway stores the reason of the failure here.
     ...(video.endedAt === undefined
       ? {}
       : { result_url: state === 'completed' ? resultURL(call, video) : failReason }),
@@ -124,7 +124,7 @@ function simpleBody(call: Call, video: EmulatorVideo): object {
 
 const wrapped = (data: unknown): unknown => ({ code: 'success', message: '', data });
 
-/** A record of an old build, which kept the address where failures have their reason. */
+/** Returns a record of an old build, which stored the URL in the field for failure reasons. */
 function oldRecordBody(call: Call, video: EmulatorVideo): unknown {
   const body = recordBody(call, video);
   const isCompleted = video.state === 'completed';
@@ -132,7 +132,7 @@ function oldRecordBody(call: Call, video: EmulatorVideo): unknown {
   return { ...body, fail_reason: address, result_url: undefined };
 }
 
-/** The body of a task on the vendor's status route. */
+/** Returns the body of a task on the vendor's status route. */
 export function vendorBody(call: Call, video: EmulatorVideo): unknown {
   switch (quirksFor(call.world, video.model).vendorBody) {
     case 'task':

@@ -1,53 +1,53 @@
 import { vendorOf, type EmulatorModel, type Vendor } from '../control/models.ts';
 import { defaultQuirks, type Quirks, type VideoQuirks } from '../faults/quirks.ts';
 
-/** Why a task of the emulator failed. */
+/** Failure of a video task. */
 export interface TaskFailure {
   readonly message: string;
   readonly code: string | null;
-  /** The `type` of the error where it is shown without a status. @defaultValue "server_error" */
+  /** The `type` of the error if it is shown without a status. @defaultValue "server_error" */
   readonly type?: string | undefined;
   /**
-   * How `GET /v1/videos/{task_id}` shows it: as `failed`; for ever as `{ error, id }` without a status;
-   * or for ever as `unknown`. The vendor's status route says FAILURE in each case. @defaultValue "failed"
+   * How `GET /v1/videos/{task_id}` shows the failure: as `failed`, as `{ error, id }` without a status, or as
+   * `unknown` for ever. The vendor's status route always reports FAILURE. @defaultValue "failed"
    */
   readonly shownAs?: 'failed' | 'no-status' | 'unknown' | undefined;
 }
 
-/** What the gateway's channel to a vendor of videos does. */
+/** Behaviour of the gateway's channel to a video vendor. */
 export interface VideoChannel {
-  /** How long a video is, and its size, where the vendor was told neither. */
+  /** Default duration and size. */
   readonly seconds: string;
   readonly size: string;
-  /** Which sizes it takes; another is refused with this code. */
+  /** Supported sizes; others are rejected with this code. */
   readonly sizes: RegExp;
   readonly sizeCode: string;
-  /** The fields whose reference pictures reach the vendor, `file` for uploads; others are dropped. */
+  /** Fields whose reference images reach the vendor, `file` for uploads; others are dropped. */
   readonly reads: readonly string[];
-  /** Fields of `metadata` with a type; another type cannot be sent on. */
+  /** Typed fields of `metadata`; values of another type cannot be passed on. */
   readonly metadata: Readonly<Record<string, 'string' | 'number' | 'object'>>;
-  /** Whether `seconds` is paid for, though the vendor does not hear of it. */
+  /** `seconds` is billed although the vendor does not receive it. */
   readonly billsUnread: boolean;
   /** Returns the multipliers of the price of one video, which the submission's answer lists. */
   readonly ratios: (seconds: number, size: string) => Readonly<Record<string, number>>;
-  /** Whether the content comes from an address of the vendor, with that server's validators. */
+  /** The content is served from a URL of the vendor, with that server's validators. */
   readonly hasContentAddress: boolean;
-  /** Whether it reads nothing but `content`, and that only in JSON. */
+  /** Only `content` is read, and only in JSON. */
   readonly needsContent: boolean;
-  /** How its review refuses. */
+  /** Failure if moderation rejects the prompt. */
   readonly failure: TaskFailure;
-  /** What its models do unless a quirk is set. */
+  /** Behaviour of its models, unless a quirk is set. */
   readonly quirks: Partial<VideoQuirks>;
 }
 
-/** Alibaba charges by the resolution. */
+/** Alibaba's prices depend on the resolution. */
 function aliRatios(seconds: number, size: string): Readonly<Record<string, number>> {
   const lines = Math.min(...(size.match(/\d+/g) ?? []).map(Number));
   if (lines >= 1080) return { 'resolution-1080P': 10 / 3, seconds };
   return lines >= 720 ? { 'resolution-720P': 2, seconds } : { 'resolution-480P': 1, seconds };
 }
 
-/** A channel that understands everything. */
+/** A channel that supports everything. */
 const plain: VideoChannel = {
   seconds: '4',
   size: '1280x720',
@@ -66,7 +66,7 @@ const plain: VideoChannel = {
   quirks: {},
 };
 
-/** A channel whose videos have one price, whatever their length. */
+/** A channel with one price for all videos, regardless of their length. */
 const perVideo = { ratios: () => ({}) } satisfies Partial<VideoChannel>;
 
 const common: Partial<VideoQuirks> = {
@@ -195,19 +195,19 @@ const channels: Readonly<Partial<Record<Vendor, VideoChannel>>> = {
   },
 };
 
-/** What a video task needs to know of the gateway. */
+/** State that a video task needs from the gateway. */
 export interface VideoWorld {
   readonly models: readonly EmulatorModel[];
   readonly quirks: Quirks;
 }
 
-/** The channel that serves a model. */
+/** Returns the channel that serves a model. */
 export function channelOf({ models }: VideoWorld, model: string): VideoChannel {
   const vendor = vendorOf(models, model);
   return (vendor === undefined ? undefined : channels[vendor]) ?? plain;
 }
 
-/** How a model behaves: as its vendor does, but for the quirks that are set. */
+/** Returns the quirks of a model: those of its vendor, overridden by quirks that are set. */
 export function quirksFor(world: VideoWorld, model: string): Quirks {
   const defaults: Readonly<Record<string, unknown>> = { ...defaultQuirks };
   const { quirks } = world;

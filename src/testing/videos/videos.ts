@@ -39,7 +39,7 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
   });
   const bytes = (): Promise<Bytes> => tasks.content(id);
   const video = tasks.add(order, id, files.add('mp4', { type: 'video/mp4', bytes }));
-  // The answer is made before the gateway's poller has looked at the task.
+  // The response is created before the gateway's poller has checked the task.
   const first: EmulatorVideo = { ...video, state: 'queued', progress: 0, endedAt: undefined };
   return Response.json(videoBody(call, { ...first, failure: undefined }, false), {
     status: quirks.videoSubmitStatus,
@@ -47,7 +47,7 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
   });
 }
 
-/** The duration by either name: what the vendor hears of it, and what was asked for. */
+/** Reads the duration under either name: the value for the vendor, and the requested one. */
 function durationOf(call: Call, fields: Fields, channel: VideoChannel, model: string) {
   const isJson = call.body.kind === 'json';
   const isIgnored = isJson && quirksFor(call.world, model).videoJsonSeconds === 'ignored';
@@ -62,7 +62,7 @@ function durationOf(call: Call, fields: Fields, channel: VideoChannel, model: st
   return { seconds: isIgnored ? (duration ?? channel.seconds) : asked, asked };
 }
 
-/** `metadata` as an object or, in a form, as JSON text; anything else is ignored. */
+/** Checks `metadata`, an object or, in a form, JSON text; ignores other values. */
 function checkMetadata(fields: Fields, { metadata }: VideoChannel): void {
   const sent = record(fields.parsed('metadata'));
   for (const [name, type] of Object.entries(metadata)) {
@@ -107,7 +107,7 @@ function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): Em
   return video;
 }
 
-/** `POST /v1/videos/{video_id}/remix`. The model is that of the original task. */
+/** `POST /v1/videos/{video_id}/remix`. Uses the model of the original task. */
 export const remixVideo: Handler = (call) => {
   const { tasks } = call.world;
   const fields = fieldsOf(call);
@@ -139,7 +139,7 @@ interface Range {
   readonly end: number;
 }
 
-/** The bytes that a `Range` header asks for; nothing when there is none that can be given. */
+/** Returns the range of a `Range` header; `undefined` if it is missing or unsatisfiable. */
 function readRange(header: string | null, size: number): Range | undefined {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;
