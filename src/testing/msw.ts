@@ -19,7 +19,7 @@ export interface GatewayHandlersOptions {
 const verbs = { GET: http.get, POST: http.post } as const;
 
 /** Sets the framing header; without it, msw makes a truncated body look complete. */
-function framed(response: Response): Response {
+function setFraming(response: Response): Response {
   if (response.body !== null && !response.headers.has('content-length')) {
     response.headers.set('transfer-encoding', 'chunked');
   }
@@ -48,7 +48,7 @@ export function gatewayHandlers({
     baseURL === undefined ? origin : `(${origin}|${escaped(emulator.filesOrigin(baseURL))})`;
   const answer = async ({ request }: { request: Request }): Promise<Response> => {
     try {
-      return framed(await emulator.handle(request));
+      return setFraming(await emulator.handle(request));
     } catch (error) {
       if (error instanceof ConnectionLoss || request.signal.aborted) return HttpResponse.error();
       throw error;

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer';
 import { crc32, deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byteStream, piecesOf, resized } from '../../src/testing/server/byte-stream.ts';
+import { byteStream, streamChunks, resizeChunks } from '../../src/testing/server/byte-stream.ts';
 import { readSound } from '../../src/testing/media/audio-reader.ts';
 import { encodeMp3 } from '../../src/testing/media/mp3.ts';
 import { decodePng, encodePng } from '../../src/testing/media/png.ts';
 import { countTokens, tokensOf } from '../../src/testing/routes/usage.ts';
-import { tonesOf } from '../../src/testing/media/tones.ts';
+import { toTones } from '../../src/testing/media/tones.ts';
 import { encodeWav } from '../../src/testing/media/wav.ts';
 
 function chunk(name: string, content: Uint8Array): Buffer {
@@ -138,7 +138,7 @@ describe('sound', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' }), (text) => {
         fc.pre(text.trim() !== '' && !text.includes('\0'));
-        const tones = tonesOf(text);
+        const tones = toTones(text);
         const seconds = tones.reduce((sum, tone) => sum + tone.milliseconds, 0) / 1000;
 
         const [mp3, wav] = [readSound(encodeMp3(tones, text)), readSound(encodeWav(tones, text))];
@@ -189,7 +189,7 @@ describe('pieces of a body', () => {
           });
           const { signal } = new AbortController();
 
-          const body = byteStream(signal, () => resized(piecesOf(source), size));
+          const body = byteStream(signal, () => resizeChunks(streamChunks(source), size));
           const sizes: number[] = [];
           const whole: number[] = [];
           for await (const piece of body) {

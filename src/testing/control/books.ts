@@ -45,7 +45,7 @@ export class Books {
     const shown = this.#lines.filter(({ at }) => at + lag <= now);
     // Refunds are logged late, when the account is read, so sort by time.
     const inOrder = shown.toSorted((one, other) => one.at - other.at).toReversed();
-    return inOrder.slice(0, most).map((line, index) => bodyOf(line, index + 1));
+    return inOrder.slice(0, most).map((line, index) => toLogEntry(line, index + 1));
   }
 
   clear(): void {
@@ -54,7 +54,7 @@ export class Books {
   }
 }
 
-function bodyOf(line: BookLine, position: number): unknown {
+function toLogEntry(line: BookLine, position: number): unknown {
   const { tokens: [prompt, completion] = [0, 0] } = line;
   return present({
     id: position,

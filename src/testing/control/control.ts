@@ -95,7 +95,7 @@ function steer(emulator: Controlled, path: string, order: JsonObject): unknown {
   }
 }
 
-async function obeyed(emulator: Controlled, request: Request): Promise<Response> {
+async function handleControl(emulator: Controlled, request: Request): Promise<Response> {
   try {
     authenticate(request, emulator.apiKey);
     const path = new URL(request.url).pathname.slice(controlPrefix.length);
@@ -122,5 +122,5 @@ export async function answerControl(emulator: Controlled, request: Request): Pro
     return Response.json({ error: 'Pages of other sites cannot steer it' }, { status: 403 });
   }
   if (request.method === 'OPTIONS') return preflightResponse(undefined);
-  return withCommonHeaders(await obeyed(emulator, request), undefined);
+  return withCommonHeaders(await handleControl(emulator, request), undefined);
 }

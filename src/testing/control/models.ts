@@ -54,7 +54,7 @@ const vendorNames: readonly (readonly [RegExp, Vendor])[] = [
 ];
 
 /** Returns the vendor of a model from the list or from its name. */
-export function vendorOf(models: readonly EmulatorModel[], id: string): Vendor | undefined {
+export function findVendor(models: readonly EmulatorModel[], id: string): Vendor | undefined {
   const listed = models.find((model) => model.id === id)?.vendor;
   return listed ?? vendorNames.find(([name]) => name.test(id))?.[1];
 }
@@ -83,7 +83,7 @@ export function modelBody(model: EmulatorModel): unknown {
 /** Returns a single model, from a fixed table without supported routes. */
 export function knownModelBody(models: readonly EmulatorModel[], id: string): unknown {
   const model = models.find((known) => known.id === id);
-  if (model === undefined && vendorOf(models, id) === undefined) return undefined;
+  if (model === undefined && findVendor(models, id) === undefined) return undefined;
   return modelBody({ id, owned_by: model?.owned_by, supported_endpoint_types: null });
 }
 

@@ -1,5 +1,5 @@
 import type { Operation } from '../../endpoints.ts';
-import { credentialOf } from '../server/auth.ts';
+import { readCredential } from '../server/auth.ts';
 import type { RequestBody } from '../server/request-body.ts';
 
 /** A request as the emulator received it. Never contains the key. */
@@ -63,7 +63,7 @@ export class LoggedRequest implements ReceivedRequest {
     this.headers = Object.fromEntries(
       [...request.headers].filter(([name]) => !secretHeaders.has(name)),
     );
-    this.hasKey = credentialOf(request) !== undefined;
+    this.hasKey = readCredential(request) !== undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { withBodyFault } from './body-faults.ts';
-import { asksForStream, fieldsOf, fileURL, type Call } from '../server/call.ts';
+import { requestsStream, readFields, fileURL, type Call } from '../server/call.ts';
 import { ConnectionLoss } from '../server/byte-stream.ts';
 import { streamHeaders } from '../server/event-stream.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type ErrorDetails,
 } from '../server/errors.ts';
 import type { AnswerFault } from './faults.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { gatewayUsage } from '../routes/usage.ts';
 import { delay, untilAborted } from '../../http/abort.ts';
 
@@ -45,7 +45,9 @@ const reasons: Readonly<Record<number, string>> = {
  */
 function errorHeaders(call: Call, { type = 'new_api_error' }: ErrorDetails) {
   const isLabelled = type !== 'new_api_error' && /^(chat|generate)\./.test(call.operation);
-  return isLabelled && asksForStream(call) ? streamHeaders : { 'content-type': 'application/json' };
+  return isLabelled && requestsStream(call)
+    ? streamHeaders
+    : { 'content-type': 'application/json' };
 }
 
 function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Response {
@@ -65,7 +67,7 @@ function errorResponse(fault: AnswerFault & { type: 'error' }, call: Call): Resp
 }
 
 /** Returns whether a real gateway charges for an error in a response with status 200. */
-function isChargedInside({ operation }: Call, model: string, isTyped: boolean): boolean {
+function isErrorCharged({ operation }: Call, model: string, isTyped: boolean): boolean {
   switch (operation) {
     case 'chat.completions.create':
     case 'embeddings.create':
@@ -83,13 +85,13 @@ function isChargedInside({ operation }: Call, model: string, isTyped: boolean): 
   }
 }
 
-async function errorInside(call: Call, isTyped: boolean, work: () => Promise<Response>) {
+async function errorInSuccess(call: Call, isTyped: boolean, work: () => Promise<Response>) {
   const { operation } = call;
-  const fields = fieldsOf(call);
-  const isStream = operation === 'chat.completions.create' && asksForStream(call);
+  const fields = readFields(call);
+  const isStream = operation === 'chat.completions.create' && requestsStream(call);
   // In a stream, only the gateway's own usage chunk remains.
   if (isStream) return work();
-  if (isChargedInside(call, fields.string('model') ?? '', isTyped)) await work();
+  if (isErrorCharged(call, fields.string('model') ?? '', isTyped)) await work();
   if (operation === 'generate.contentStream') return new Response('', { headers: streamHeaders });
   if (operation.startsWith('videos.')) {
     const message = 'Throttling.RateQuota: Requests rate limit exceeded, please try again later.';
@@ -130,7 +132,7 @@ function vendorDetails(status: number): ErrorDetails {
 }
 
 /** Returns the error of a video submission; a vendor's 429 keeps nothing of the vendor's message. */
-function refusedSubmission(status: number): Response {
+function rejectSubmission(status: number): Response {
   const { message: reason, type, code: reasonCode } = vendorDetails(status);
   const error = { message: reason, type, param: null, code: reasonCode };
   const message = status === 429 ? '当前分组上游负载已饱和，请稍后再试' : JSON.stringify({ error });
@@ -139,16 +141,16 @@ function refusedSubmission(status: number): Response {
 }
 
 /** Returns the gateway's version of a vendor's error. */
-function refusedByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: Call): Response {
+function rejectByVendor(fault: AnswerFault & { type: 'vendor-refusal' }, call: Call): Response {
   const { status, body } = fault;
   const { operation, requestId, parameters, world } = call;
   if (operation === 'videos.downloadContent') {
     const message = `Upstream service returned status ${status}`;
     return contentRefusal(502, message).toResponse(requestId);
   }
-  if (operation.startsWith('videos.')) return refusedSubmission(status);
+  if (operation.startsWith('videos.')) return rejectSubmission(status);
   const unread = { message: 'openai_error', type: 'bad_response_status_code' };
-  const vendor = vendorOf(world.models, parameters['model'] ?? '');
+  const vendor = findVendor(world.models, parameters['model'] ?? '');
   const isGoogle = operation.startsWith('generate.') && vendor !== 'openai';
   const known = vendorDetails(status);
   const relayed = isGoogle ? { ...known, type: 'upstream_error', code: status } : known;
@@ -166,7 +168,7 @@ function missingTask({ operation }: Call): Error {
 }
 
 /** Path of the file that a redirect without a location leads to: the content of the task, if it exists. */
-function elsewhere({ parameters, world }: Call): string {
+function redirectPath({ parameters, world }: Call): string {
   return world.tasks.get(parameters['task_id'] ?? '')?.filePath ?? '/files/elsewhere';
 }
 
@@ -205,13 +207,13 @@ export async function answerWithFault(
       return answer;
     }
     case 'redirect': {
-      const location = fault.location ?? fileURL(call, elsewhere(call), 'other');
+      const location = fault.location ?? fileURL(call, redirectPath(call), 'other');
       return new Response(null, { status: fault.status ?? 302, headers: { location } });
     }
     case 'error-in-200':
-      return errorInside(call, fault.typed !== false, work);
+      return errorInSuccess(call, fault.typed !== false, work);
     case 'vendor-refusal':
-      return refusedByVendor(fault, call);
+      return rejectByVendor(fault, call);
     case 'cut':
     case 'stall':
     case 'drip':

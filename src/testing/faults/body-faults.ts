@@ -1,4 +1,4 @@
-import { byteStream, piecesOf, resized, ConnectionLoss } from '../server/byte-stream.ts';
+import { byteStream, streamChunks, resizeChunks, ConnectionLoss } from '../server/byte-stream.ts';
 import type { Bytes } from '../media/bytes.ts';
 import type { BodyFault } from './faults.ts';
 import { delay, untilAborted } from '../../http/abort.ts';
@@ -30,7 +30,7 @@ async function* faulty(
       await untilAborted(new Promise<never>(() => {}), signal);
       break;
     case 'drip':
-      for await (const piece of resized(pieces, fault.bytes ?? 1024)) {
+      for await (const piece of resizeChunks(pieces, fault.bytes ?? 1024)) {
         await delay(fault.milliseconds, signal);
         yield piece;
       }
@@ -41,6 +41,6 @@ async function* faulty(
 export function withBodyFault(response: Response, fault: ByteFault, signal: AbortSignal): Response {
   const { body, status, headers } = response;
   if (body === null) return response;
-  const broken = byteStream(signal, (wanted) => faulty(piecesOf(body), fault, wanted));
+  const broken = byteStream(signal, (wanted) => faulty(streamChunks(body), fault, wanted));
   return new Response(broken, { status, headers });
 }

@@ -16,14 +16,14 @@ interface Granule {
   readonly gain: number;
 }
 
-function granuleOf({ pitch, loudness }: { pitch: number; loudness: number }): Granule {
+function toGranule({ pitch, loudness }: { pitch: number; loudness: number }): Granule {
   const gain = Math.max(0, fullGain + Math.round(4 * Math.log2(loudness)));
   return { line: pitch === 0 ? 0 : Math.round(pitch / hertzPerLine), gain };
 }
 
 const silence: Granule = { line: 0, gain: fullGain };
 
-const pairsOf = ({ line }: Granule): number => (line === 0 ? 0 : Math.floor(line / 2) + 1);
+const countPairs = ({ line }: Granule): number => (line === 0 ? 0 : Math.floor(line / 2) + 1);
 
 // Huffman table 1: a pair of zeros is `1`; a one is `01` in first and `001` in second position, plus a sign.
 const codeBits = ({ line }: Granule): number => (line % 2 === 1 ? 3 : 2);
@@ -31,13 +31,13 @@ const codeBits = ({ line }: Granule): number => (line % 2 === 1 ? 3 : 2);
 function frame(granules: readonly Granule[]): Uint8Array {
   const writer = new BitWriter().bits(0, 9).bits(0, 5).bits(0, 4);
   for (const granule of granules) {
-    const pairs = pairsOf(granule);
+    const pairs = countPairs(granule);
     const length = pairs === 0 ? 0 : pairs + codeBits(granule);
     writer.bits(length, 12).bits(pairs, 9).bits(granule.gain, 8).bits(0, 4).bits(0, 1);
     writer.bits(1, 5).bits(1, 5).bits(1, 5).bits(7, 4).bits(7, 3).bits(0, 3);
   }
   for (const [index, granule] of granules.entries()) {
-    const pairs = pairsOf(granule);
+    const pairs = countPairs(granule);
     if (pairs === 0) continue;
     for (let pair = 1; pair < pairs; pair += 1) writer.bits(1, 1);
     // On an odd line the sign of a steady tone alternates between granules; on an even one it is constant.
@@ -67,7 +67,7 @@ function titleTag(title: string): Bytes {
 
 /** Encodes tones as an MP3 file with a title. */
 export function encodeMp3(tones: readonly Tone[], title: string): Bytes {
-  const granules = [...steps(tones, granuleMilliseconds)].map((step) => granuleOf(step));
+  const granules = [...steps(tones, granuleMilliseconds)].map((step) => toGranule(step));
   const frames = Array.from({ length: Math.ceil(granules.length / 2) }, (_, at) =>
     frame([granules[2 * at] ?? silence, granules[2 * at + 1] ?? silence]),
   );

@@ -92,7 +92,7 @@ function paeth(left: number, above: number, corner: number): number {
 }
 
 /** Predicts a byte from its neighbours. */
-function guessed(filter: number, left: number, above: number, corner: number): number {
+function predictByte(filter: number, left: number, above: number, corner: number): number {
   switch (filter) {
     case 1:
       return left;
@@ -118,7 +118,7 @@ function unfilter(rows: Uint8Array, stride: number, height: number, depth: numbe
       const above = row === 0 ? 0 : (plain[to - stride] ?? 0);
       const corner = at < depth || row === 0 ? 0 : (plain[to - stride - depth] ?? 0);
       const raw = rows[row * (stride + 1) + 1 + at] ?? 0;
-      plain[to] = raw + guessed(filter, left, above, corner);
+      plain[to] = raw + predictByte(filter, left, above, corner);
     }
   }
   return plain;

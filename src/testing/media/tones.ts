@@ -16,7 +16,7 @@ const pitches = [220, 247, 277, 330, 370, 440, 494, 554, 659, 740];
 const syllable = /[^aeiouy]{0,3}[aeiouy]+(?:[^aeiouy]{1,3}$)?|[^aeiouy]{1,3}/giu;
 
 /** Converts text to tones instead of speech: one per syllable, and a rest after each word. */
-export function tonesOf(text: string, speed = 1): Tone[] {
+export function toTones(text: string, speed = 1): Tone[] {
   const words = text.match(/\S+/gu) ?? [];
   return words.flatMap((word) => [
     ...(word.match(syllable) ?? []).map((part) => ({

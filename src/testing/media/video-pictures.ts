@@ -14,7 +14,7 @@ interface Ball {
 }
 
 /** Position of a point that is reflected at the ends of a line. */
-function bounced(distance: number, length: number): number {
+function reflect(distance: number, length: number): number {
   const place = Math.abs(distance) % (2 * length);
   return place < length ? place : 2 * length - place;
 }
@@ -28,8 +28,8 @@ function makeBall(random: () => number, { columns, rows }: Grid): Ball {
     radius: (0.08 + random() * 0.12) * Math.min(columns, rows),
     colour: [60 + even(random() * 160), even(40 + random() * 176), even(40 + random() * 176)],
     at: (frame) => ({
-      column: bounced(start.column + frame * speed.column, columns),
-      row: bounced(start.row + frame * speed.row, rows),
+      column: reflect(start.column + frame * speed.column, columns),
+      row: reflect(start.row + frame * speed.row, rows),
     }),
   };
 }

@@ -3,7 +3,7 @@ import type { World } from '../server/call.ts';
 import { Refusal } from '../server/errors.ts';
 import { pricePerCall } from '../control/books.ts';
 import { present } from '../control/json.ts';
-import { vendorOf, type EmulatorModel } from '../control/models.ts';
+import { findVendor, type EmulatorModel } from '../control/models.ts';
 import type { AccountQuirks } from '../faults/quirks.ts';
 
 /** Reported balance of an unlimited key, in US dollars. */
@@ -66,7 +66,7 @@ function readBilled({ ledger, tasks }: World): Response {
 function isPaidPerCall({ id, type, vendor }: EmulatorModel): boolean {
   if (type === 'image' || type === 'video') return true;
   const makes = /^(kling|ali|vidu|hailuo|jimeng|doubao)$/;
-  return makes.test(vendor ?? vendorOf([], id) ?? '') || /image|dall-e|sora|veo/i.test(id);
+  return makes.test(vendor ?? findVendor([], id) ?? '') || /image|dall-e|sora|veo/i.test(id);
 }
 
 function priceBody(model: EmulatorModel, index: number): unknown {

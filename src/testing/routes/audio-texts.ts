@@ -4,12 +4,12 @@ import {
   type Call,
   charge,
   checkVendor,
-  fieldsOf,
+  readFields,
   invalid,
-  requiredModelOf,
+  requireModel,
   type Handler,
 } from '../server/call.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { refusal } from '../server/errors.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import type { Fields } from '../server/fields.ts';
@@ -43,7 +43,7 @@ function textOf(filename: string, { duration, title }: SoundFacts, what: string)
 }
 
 /** Creates a segment for each sentence, with a duration proportional to its length. */
-function segmentsOf(text: string, duration: number): Segment[] {
+function toSegments(text: string, duration: number): Segment[] {
   const sentences = text.match(/[^.!?]+[.!?]*\s*/g) ?? [text];
   let spoken = 0;
   return sentences.map((sentence) => {
@@ -72,7 +72,7 @@ function plain(body: string): Response {
 }
 
 /** The transcribed audio and the requested format. */
-interface Heard {
+interface Transcript {
   readonly format: string;
   readonly text: string;
   readonly duration: number;
@@ -80,9 +80,9 @@ interface Heard {
 }
 
 /** Reads the audio file of a call and charges for it. */
-async function hear(call: Call, what: string): Promise<Heard> {
-  const fields = fieldsOf(call);
-  const model = requiredModelOf(call, fields.string('model'));
+async function transcribeFile(call: Call, what: string): Promise<Transcript> {
+  const fields = readFields(call);
+  const model = requireModel(call, fields.string('model'));
   checkVendor(call, model, 'anthropic', 'google');
   const upload = fields.files.find(({ field }) => field === 'file');
   if (upload === undefined) throw refusal(500, 'convert_request_failed', 'file is required');
@@ -101,8 +101,8 @@ async function hear(call: Call, what: string): Promise<Heard> {
 }
 
 /** Formats a response of either route. */
-function written(call: Call, { format, text, duration }: Heard, verbose: object): Response {
-  const segments = segmentsOf(text, duration);
+function written(call: Call, { format, text, duration }: Transcript, verbose: object): Response {
+  const segments = toSegments(text, duration);
   switch (format) {
     case 'json':
       return Response.json({ text, usage: usageOf(duration) });
@@ -126,12 +126,12 @@ const usageOf = (duration: number) => ({ type: 'duration', seconds: Math.ceil(du
 function isVttDropped({ world: { models, quirks } }: Call, model: string): boolean {
   const { translationVtt } = quirks;
   if (translationVtt !== 'vendor') return translationVtt === 'json';
-  return vendorOf(models, model) === 'openai';
+  return findVendor(models, model) === 'openai';
 }
 
 /** `POST /v1/audio/translations`. */
 export const createTranslation: Handler = async (call) => {
-  const heard = await hear(call, 'translation');
+  const heard = await transcribeFile(call, 'translation');
   const isDropped =
     heard.format === 'vtt' && isVttDropped(call, heard.fields.string('model') ?? '');
   const translated = isDropped ? { ...heard, format: 'json' } : heard;
@@ -143,14 +143,14 @@ const canStream = (model: string | undefined): boolean => !/whisper/i.test(model
 
 /** `POST /v1/audio/transcriptions`. */
 export const createTranscription: Handler = async (call) => {
-  const heard = await hear(call, 'transcription');
+  const heard = await transcribeFile(call, 'transcription');
   const { format, text, duration, fields } = heard;
   if (fields.boolean('stream') === true && canStream(fields.string('model'))) {
     return eventResponse(call, transcriptEvents(text, duration));
   }
   const task = 'transcribe';
   if (format === 'diarized_json') {
-    const segments = segmentsOf(text, duration).map((segment, at) => ({
+    const segments = toSegments(text, duration).map((segment, at) => ({
       type: 'transcript.text.segment',
       id: `seg_${at}`,
       speaker: 'A',

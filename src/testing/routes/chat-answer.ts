@@ -1,5 +1,5 @@
 import type { Quirks } from '../faults/quirks.ts';
-import { answerText, thoughtsOf, markers } from './prompts.ts';
+import { answerText, reasoningText, markers } from './prompts.ts';
 import type { ChatRequest, Tool } from './chat-request.ts';
 import { hash } from '../media/hash.ts';
 import type { Ids } from '../control/ids.ts';
@@ -66,7 +66,7 @@ function fullText(request: ChatRequest, index: number): string {
 
 function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: number): ChatChoice {
   const { question, maxTokens, tools } = request;
-  const thoughts = thoughtsOf(question);
+  const thoughts = reasoningText(question);
   const plain = { index, thoughts, tokens: [], toolCalls: [] };
   if (question.prompt.includes(markers.refuse)) {
     return { ...plain, refusal: 'I cannot help with that.', finishReason: 'stop' };
@@ -91,13 +91,13 @@ function makeChoice(request: ChatRequest, index: number, ids: Ids, toolCount: nu
 }
 
 /** Counts the tokens of a choice without its reasoning. */
-function sizeOf({ tokens, refusal = '', toolCalls }: ChatChoice): number {
+function countChoiceTokens({ tokens, refusal = '', toolCalls }: ChatChoice): number {
   const calls = toolCalls.map(({ name, input }) => countTokens(name + JSON.stringify(input)));
   return tokens.length + countTokens(refusal) + calls.reduce((sum, size) => sum + size, 0);
 }
 
 /** Context for a chat response. */
-interface Making {
+interface AnswerContext {
   readonly vendor: Vendor | undefined;
   readonly ids: Ids;
   readonly now: number;
@@ -107,14 +107,14 @@ interface Making {
 /** Creates the response to a chat request. */
 export function answerChat(
   request: ChatRequest,
-  { vendor, ids, now, toolCount }: Making,
+  { vendor, ids, now, toolCount }: AnswerContext,
 ): ChatAnswer {
   const count = Math.max(1, request.n);
   const choices = Array.from({ length: count }, (_, index) =>
     makeChoice(request, index, ids, toolCount),
   );
   const reasoning = choices.reduce((sum, { thoughts }) => sum + countTokens(thoughts), 0);
-  const completion = choices.reduce((sum, choice) => sum + sizeOf(choice), reasoning);
+  const completion = choices.reduce((sum, choice) => sum + countChoiceTokens(choice), reasoning);
   return {
     id: ids.next(vendor === 'anthropic' ? 'msg_' : 'chatcmpl-', 24),
     model: request.question.model,
@@ -126,7 +126,7 @@ export function answerChat(
 }
 
 /** Returns the probability of a token in the format of the `logprobs` field. */
-export function logprobOf(token: string, top: number): unknown {
+export function toLogprob(token: string, top: number): unknown {
   const logprob = -(hash(token) % 1000) / 1000;
   const entry = { token, logprob, bytes: [...new TextEncoder().encode(token)] };
   const others = Array.from({ length: Math.max(0, top - 1) }, (_, index) => ({

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../types.ts';
 import { type Question, checkWords } from './prompts.ts';
 import { decodeBase64 } from '../../answers/bytes.ts';
 import { readDataURL } from '../media/bytes.ts';
-import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
+import { readFields, invalid, checkModelName, type Call } from '../server/call.ts';
 import { describePicture } from '../media/image-size.ts';
 import { isObject } from '../../answers/objects.ts';
 import { list, record, text } from '../control/json.ts';
@@ -134,8 +134,8 @@ function countPrompt(messages: readonly JsonObject[]): number {
 
 /** Reads and validates a chat request. */
 export function readChat(call: Call): ChatRequest {
-  const fields = fieldsOf(call);
-  const model = modelOf(call, fields.string('model'));
+  const fields = readFields(call);
+  const model = checkModelName(call, fields.string('model'));
   const messages = readMessages(call, fields.list('messages'));
   for (const name of ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'top_k']) {
     fields.number(name);

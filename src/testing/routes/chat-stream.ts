@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import {
   createdField,
-  logprobOf,
+  toLogprob,
   type ChatAnswer,
   type ChatChoice,
   type ToolCall,
@@ -135,7 +135,7 @@ export function chatEvents(
     const deltas = choiceDeltas(choice, vendor, quirks);
     for (const [position, { delta, token }] of deltas.entries()) {
       const isKnown = request.logprobs && token !== undefined;
-      const logprobs = isKnown ? { content: [logprobOf(token, request.topLogprobs)] } : null;
+      const logprobs = isKnown ? { content: [toLogprob(token, request.topLogprobs)] } : null;
       const isEnd = endsInText(choice) && position === deltas.length - 1;
       const { index, finishReason } = choice;
       const finish_reason = isEnd ? finishReason : null;

@@ -4,7 +4,7 @@ import { charge, type Call } from '../server/call.ts';
 import {
   answerChat,
   createdField,
-  logprobOf,
+  toLogprob,
   type ChatAnswer,
   type ChatChoice,
 } from './chat-answer.ts';
@@ -14,7 +14,7 @@ import { relayed } from '../server/errors.ts';
 import { eventResponse } from '../server/event-stream.ts';
 import { present } from '../control/json.ts';
 import { markers } from './prompts.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { chatUsage, isConverted } from './usage.ts';
 
 function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks): unknown {
@@ -45,13 +45,13 @@ function messageBody(choice: ChatChoice, { vendor }: ChatAnswer, quirks: Quirks)
   });
 }
 
-function logprobsOf(
+function toLogprobs(
   { tokens }: ChatChoice,
   { vendor }: ChatAnswer,
   { logprobs, topLogprobs }: ChatRequest,
 ): JsonObject {
   if (logprobs)
-    return { logprobs: { content: tokens.map((token) => logprobOf(token, topLogprobs)) } };
+    return { logprobs: { content: tokens.map((token) => toLogprob(token, topLogprobs)) } };
   return isConverted(vendor) ? {} : { logprobs: null };
 }
 
@@ -59,7 +59,7 @@ function completionBody(answer: ChatAnswer, request: ChatRequest, quirks: Quirks
   const choices = answer.choices.map((choice) => ({
     index: choice.index,
     message: messageBody(choice, answer, quirks),
-    ...logprobsOf(choice, answer, request),
+    ...toLogprobs(choice, answer, request),
     finish_reason: choice.finishReason,
   }));
   return present({
@@ -85,7 +85,7 @@ export function completeChat(call: Call): Response {
   const request = readChat(call);
   const { model, prompt } = request.question;
   const toolCount = quirks.chatToolCallCount;
-  const vendor = vendorOf(models, model);
+  const vendor = findVendor(models, model);
   const answer = answerChat(request, { vendor, ids, now: clock.now(), toolCount });
   const { count } = answer;
   charge(call, model, count.prompt + count.completion, {

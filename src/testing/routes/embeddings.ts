@@ -1,10 +1,17 @@
 import { hash, randomFrom } from '../media/hash.ts';
 import { base64 } from '../media/bytes.ts';
-import { charge, checkVendor, fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
+import {
+  charge,
+  checkVendor,
+  readFields,
+  invalid,
+  checkModelName,
+  type Call,
+} from '../server/call.ts';
 import type { Fields } from '../server/fields.ts';
 import { checkWords } from './prompts.ts';
 import { refusal } from '../server/errors.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { countTokens, gatewayUsage } from './usage.ts';
 
 const common = new Set(
@@ -14,7 +21,7 @@ const common = new Set(
 );
 
 /** Returns the features of a text with their weights: words, stems and letter groups. */
-function featuresOf(text: string): Map<string, number> {
+function extractFeatures(text: string): Map<string, number> {
   const features = new Map<string, number>();
   const add = (feature: string, weight: number): void => {
     features.set(feature, (features.get(feature) ?? 0) + weight);
@@ -39,7 +46,7 @@ function featuresOf(text: string): Map<string, number> {
  */
 function embed(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
-  const features = featuresOf(text);
+  const features = extractFeatures(text);
   if (features.size === 0) features.set(`text ${text}`, 1);
   for (const [feature, weight] of features) {
     const random = randomFrom(hash(feature));
@@ -90,7 +97,7 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
     throw invalid(call, `dimensions must be from 1 to ${maxDimensions}`);
   }
   for (const input of inputs) if (typeof input === 'string') checkWords(input);
-  const isConverted = vendorOf(call.world.models, model) === 'google';
+  const isConverted = findVendor(call.world.models, model) === 'google';
   const isHonoured = quirks.embeddingEncoding === 'honoured' && !isConverted;
   const isBase64 = fields.string('encoding_format') === 'base64' && isHonoured;
   const isSkipping = quirks.embeddingTokens === 'skipped';
@@ -117,14 +124,14 @@ function embedAll(call: Call, fields: Fields, model: string): Response {
 
 /** `POST /v1/embeddings`. */
 export function createEmbeddings(call: Call): Response {
-  const fields = fieldsOf(call);
-  return embedAll(call, fields, modelOf(call, fields.string('model')));
+  const fields = readFields(call);
+  return embedAll(call, fields, checkModelName(call, fields.string('model')));
 }
 
 /** `POST /v1/engines/{model}/embeddings`. The model in the body takes precedence. */
 export function createEngineEmbeddings(call: Call): Response {
-  const fields = fieldsOf(call);
-  const model = modelOf(call, fields.string('model') ?? call.parameters['model']);
+  const fields = readFields(call);
+  const model = checkModelName(call, fields.string('model') ?? call.parameters['model']);
   if (call.world.quirks.enginePath === 'contents-required') {
     throw refusal(
       call.world.quirks.invalidRequestStatus,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../types.ts';
 import { type Question, checkWords } from './prompts.ts';
 import { decodeBase64 } from '../../answers/bytes.ts';
-import { fieldsOf, invalid, modelOf, type Call } from '../server/call.ts';
+import { readFields, invalid, checkModelName, type Call } from '../server/call.ts';
 import type { Tool } from './chat-request.ts';
 import { describePicture } from '../media/image-size.ts';
 import { isObject } from '../../answers/objects.ts';
@@ -87,8 +87,8 @@ function readTools(tools: unknown, config: JsonObject): Tool[] {
 
 /** Reads and validates a generateContent request. Like the gateway, drops top-level keys in snake case. */
 export function readGenerate(call: Call): GenerateRequest {
-  const fields = fieldsOf(call);
-  const model = modelOf(call, call.parameters['model']);
+  const fields = readFields(call);
+  const model = checkModelName(call, call.parameters['model']);
   const contents = readContents(call, fields.list('contents'));
   fields.list('safetySettings');
   const system = fields.object('systemInstruction') ?? fields.object('system_instruction');

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../types.ts';
-import { answerText, thoughtsOf, markers } from './prompts.ts';
+import { answerText, reasoningText, markers } from './prompts.ts';
 import { base64 } from '../media/bytes.ts';
 import { charge, checkVendor, type Call, type Handler } from '../server/call.ts';
 import { doneEvent, type EventRole, type StreamEvent } from '../faults/stream-faults.ts';
@@ -7,7 +7,7 @@ import { eventResponse } from '../server/event-stream.ts';
 import { readGenerate, type GenerateRequest } from './gemini-request.ts';
 import { isObject } from '../../answers/objects.ts';
 import { present } from '../control/json.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import type { Quirks } from '../faults/quirks.ts';
@@ -22,7 +22,7 @@ interface Candidate {
   readonly finishReason: string;
 }
 
-function answerOf(request: GenerateRequest): string {
+function createAnswer(request: GenerateRequest): string {
   const { schema, wantsJson, question } = request;
   if (!wantsJson) return answerText(question);
   const shape = schema ?? { type: 'object', properties: { answer: { type: 'string' } } };
@@ -31,7 +31,7 @@ function answerOf(request: GenerateRequest): string {
 
 async function makeCandidate(request: GenerateRequest, call: Call): Promise<Candidate> {
   const { question, tools, maxTokens, includeThoughts } = request;
-  const reasoned = thoughtsOf(question);
+  const reasoned = reasoningText(question);
   const thoughts = includeThoughts ? reasoned || 'I look at what the user wrote.' : '';
   const [tool] = tools;
   if (tool !== undefined && question.toolResults.length === 0) {
@@ -39,7 +39,7 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
     const functionCall = { id: call.world.ids.next('', 16), name: tool.name, args };
     return { thoughts, tokens: [], whole: [{ functionCall }], finishReason: 'STOP' };
   }
-  const tokens = tokensOf(answerOf(request));
+  const tokens = tokensOf(createAnswer(request));
   if (question.prompt.includes(markers.filter)) {
     const half = tokens.slice(0, Math.ceil(tokens.length / 2));
     return { thoughts, tokens: half, whole: [], finishReason: 'SAFETY' };
@@ -54,24 +54,24 @@ async function makeCandidate(request: GenerateRequest, call: Call): Promise<Cand
   return { thoughts, tokens: kept, whole, finishReason: isCut ? 'MAX_TOKENS' : 'STOP' };
 }
 
-function inSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => inSnakeCase(item));
+function toSnakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => toSnakeCase(item));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([name, field]) => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     // Keep the argument names of a function, which are defined by its schema.
-    name === 'args' ? field : inSnakeCase(field),
+    name === 'args' ? field : toSnakeCase(field),
   ]);
   return Object.fromEntries(entries);
 }
 
-function inKeys(body: JsonObject, { generateKeys }: Quirks): unknown {
-  return generateKeys === 'snake' ? inSnakeCase(body) : body;
+function convertKeys(body: JsonObject, { generateKeys }: Quirks): unknown {
+  return generateKeys === 'snake' ? toSnakeCase(body) : body;
 }
 
 const thoughtPart = (text: string): JsonObject => ({ text, thought: true });
 
-function partsOf({ thoughts, tokens, whole }: Candidate): JsonObject[] {
+function toParts({ thoughts, tokens, whole }: Candidate): JsonObject[] {
   const answer = tokens.join('');
   return [
     ...(thoughts === '' ? [] : [thoughtPart(thoughts)]),
@@ -88,7 +88,7 @@ function wholeBody(index: number, candidate: Candidate, isConverted: boolean): J
   if (finishReason === 'SAFETY' && !isConverted) {
     return { finishReason, index, safetyRatings: [harassment] };
   }
-  return candidateBody(index, partsOf(candidate), isConverted, finishReason);
+  return candidateBody(index, toParts(candidate), isConverted, finishReason);
 }
 
 function candidateBody(
@@ -161,7 +161,7 @@ async function generate(call: Call): Promise<Generated> {
   const { promptTokens } = request;
   const { model, prompt } = request.question;
   checkVendor(call, model, 'anthropic');
-  const isConverted = vendorOf(call.world.models, model) === 'openai';
+  const isConverted = findVendor(call.world.models, model) === 'openai';
   const isBlocked = prompt.includes(markers.block);
   const count = isBlocked ? 0 : Math.max(1, request.candidateCount);
   const candidates = await Promise.all(
@@ -206,7 +206,7 @@ export const generateContentStream: Handler = async (call) => {
     const hasUsage = quirks.generateUsage === 'every-chunk' || isLast;
     const isCounted = hasUsage && quirks.generateUsage !== 'missing';
     const counted = isCounted ? { usageMetadata: isLast ? usage : usageSoFar } : {};
-    return { role, data: inKeys({ ...body, ...counted, ...tail }, quirks) };
+    return { role, data: convertKeys({ ...body, ...counted, ...tail }, quirks) };
   });
   return eventResponse(call, quirks.generateDone ? [...events, doneEvent] : events);
 };
@@ -225,5 +225,5 @@ export const generateContent: Handler = async (call) => {
     usageMetadata: quirks.generateUsage === 'missing' ? undefined : usage,
     ...tail,
   });
-  return Response.json(inKeys(body, quirks));
+  return Response.json(convertKeys(body, quirks));
 };

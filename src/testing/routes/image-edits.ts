@@ -20,7 +20,7 @@ async function readFile(file: Blob | undefined): Promise<Pixels | undefined> {
 }
 
 /** Returns the URL from any of the formats that reference an image in JSON. */
-function addressOf(value: unknown): string | undefined {
+function imageAddress(value: unknown): string | undefined {
   const { url, b64_json: encoded, image_url: nested } = record(value);
   return (
     text(value) ??
@@ -69,10 +69,10 @@ async function readJson(call: Call, fields: Fields): Promise<Edit> {
   const messages = list(record(fields.raw('input'))['messages']);
   const parts = messages.flatMap((message) => list(record(message)['content']));
   const inMessages = parts.map((part) => record(part)['image']);
-  const [address] = [...named, ...inMessages].flatMap((value) => addressOf(value) ?? []);
+  const [address] = [...named, ...inMessages].flatMap((value) => imageAddress(value) ?? []);
   return {
     image: await readAddress(call, address),
-    mask: await readAddress(call, addressOf(fields.raw('mask'))),
+    mask: await readAddress(call, imageAddress(fields.raw('mask'))),
     seed: address ?? '',
   };
 }

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../types.ts';
 import { base64, type Bytes, dataURL } from '../media/bytes.ts';
 import {
   charge,
-  fieldsOf,
+  readFields,
   fileURL,
   invalid,
-  modelOf,
+  checkModelName,
   type Call,
   type Handler,
 } from '../server/call.ts';
@@ -15,13 +15,13 @@ import { eventResponse } from '../server/event-stream.ts';
 import type { Fields } from '../server/fields.ts';
 import { editedPicture, readEdit } from './image-edits.ts';
 import { checkWords } from './prompts.ts';
-import { vendorOf } from '../control/models.ts';
+import { findVendor } from '../control/models.ts';
 import { paint } from '../media/painting.ts';
 import { encodePng } from '../media/png.ts';
 import { countTokens } from './usage.ts';
 
 /** Parameters that both image operations share. */
-interface ImageOrder {
+interface ImageParams {
   readonly model: string;
   readonly family: 'gpt-image' | 'google' | 'other';
   readonly prompt: string;
@@ -38,7 +38,7 @@ const standardSize = { width: 1024, height: 1024 };
 
 const bounded = (pixels: number): number => Math.min(Math.max(pixels, 16), 2048);
 
-function readSize(call: Call, size: string | undefined): ImageOrder['size'] {
+function readSize(call: Call, size: string | undefined): ImageParams['size'] {
   if (size === undefined || size === '' || size === 'auto') return undefined;
   if (size.includes('×'))
     throw invalid(call, 'size: use the letter x, not the multiplication sign ×');
@@ -47,13 +47,13 @@ function readSize(call: Call, size: string | undefined): ImageOrder['size'] {
   return { width: bounded(Number(width)), height: bounded(Number(height)) };
 }
 
-function familyOf({ world }: Call, model: string): ImageOrder['family'] {
+function imageFamily({ world }: Call, model: string): ImageParams['family'] {
   if (model.startsWith('gpt-image')) return 'gpt-image';
-  return vendorOf(world.models, model) === 'google' ? 'google' : 'other';
+  return findVendor(world.models, model) === 'google' ? 'google' : 'other';
 }
 
-function readOrder(call: Call, fields: Fields): ImageOrder {
-  const model = modelOf(call, fields.string('model'));
+function readOrder(call: Call, fields: Fields): ImageParams {
+  const model = checkModelName(call, fields.string('model'));
   // The vendor checks for a missing prompt, and not every vendor does.
   const prompt = fields.string('prompt') ?? '';
   checkWords(prompt);
@@ -63,7 +63,7 @@ function readOrder(call: Call, fields: Fields): ImageOrder {
   }
   return {
     model,
-    family: familyOf(call, model),
+    family: imageFamily(call, model),
     prompt,
     n: Math.max(1, fields.integer('n') ?? 1),
     size: readSize(call, fields.string('size')),
@@ -79,7 +79,7 @@ const variant = (prompt: string, index: number): string =>
 
 async function imageItem(
   call: Call,
-  order: ImageOrder,
+  order: ImageParams,
   index: number,
   painter: Painter,
 ): Promise<unknown> {
@@ -101,7 +101,7 @@ async function imageItem(
   return family === 'gpt-image' ? item : { ...item, ...revised };
 }
 
-function usageOf(order: ImageOrder, count: number): unknown {
+function usageOf(order: ImageParams, count: number): unknown {
   const text = countTokens(order.prompt);
   return {
     input_tokens: text,
@@ -111,7 +111,7 @@ function usageOf(order: ImageOrder, count: number): unknown {
   };
 }
 
-async function streamedImages(call: Call, order: ImageOrder, painter: Painter): Promise<Response> {
+async function streamedImages(call: Call, order: ImageParams, painter: Painter): Promise<Response> {
   const name = call.operation === 'images.edit' ? 'image_edit' : 'image_generation';
   const created = Math.floor(call.world.clock.now() / 1000);
   const events: StreamEvent[] = [];
@@ -133,7 +133,7 @@ async function streamedImages(call: Call, order: ImageOrder, painter: Painter): 
 }
 
 /** Additional fields in responses of `gpt-image-…`. */
-function gptImageFields(order: ImageOrder, count: number): JsonObject {
+function gptImageFields(order: ImageParams, count: number): JsonObject {
   const { width, height } = order.size ?? standardSize;
   return {
     background: 'opaque',
@@ -144,7 +144,7 @@ function gptImageFields(order: ImageOrder, count: number): JsonObject {
   };
 }
 
-async function answer(call: Call, order: ImageOrder, painter: Painter): Promise<Response> {
+async function answer(call: Call, order: ImageParams, painter: Painter): Promise<Response> {
   const { quirks, clock } = call.world;
   charge(call, order.model, 1000 * order.n);
   if (order.stream && quirks.imageStream !== 'json') return streamedImages(call, order, painter);
@@ -159,7 +159,7 @@ async function answer(call: Call, order: ImageOrder, painter: Painter): Promise<
 
 /** `POST /v1/images/generations`. */
 export const generateImages: Handler = (call) => {
-  const order = readOrder(call, fieldsOf(call));
+  const order = readOrder(call, readFields(call));
   const { width, height } = order.size ?? standardSize;
   return answer(call, order, (index) =>
     encodePng(paint(variant(order.prompt, index), width, height)),
@@ -168,7 +168,7 @@ export const generateImages: Handler = (call) => {
 
 /** `POST /v1/images/edits`, as a form with files or as JSON with URLs. */
 export const editImages: Handler = async (call) => {
-  const fields = fieldsOf(call);
+  const fields = readFields(call);
   const order = readOrder(call, fields);
   const edit = await readEdit(call, fields);
   return answer(call, order, (index) =>

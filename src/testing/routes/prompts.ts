@@ -53,7 +53,7 @@ export function answerText({ model, prompt, media, toolResults }: Question): str
 }
 
 /** Returns the reasoning of a reasoning model; empty for other models. */
-export function thoughtsOf({ model, prompt, toolResults }: Question): string {
+export function reasoningText({ model, prompt, toolResults }: Question): string {
   if (!isReasoning(model)) return '';
   if (toolResults.length > 0) return 'The tools have answered, so I can pass that on.';
   return `The user wrote ${prompt.split(/\s+/).length} words. I repeat them.`;

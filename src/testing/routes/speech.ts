@@ -2,10 +2,10 @@ import { base64, type Bytes } from '../media/bytes.ts';
 import {
   charge,
   checkVendor,
-  fieldsOf,
+  readFields,
   fileURL,
   invalid,
-  requiredModelOf,
+  requireModel,
   type Call,
   type Handler,
 } from '../server/call.ts';
@@ -14,7 +14,7 @@ import { eventResponse } from '../server/event-stream.ts';
 import { checkWords } from './prompts.ts';
 import { encodeMp3 } from '../media/mp3.ts';
 import { countTokens } from './usage.ts';
-import { tonesOf } from '../media/tones.ts';
+import { toTones } from '../media/tones.ts';
 import { encodePcm, encodeWav } from '../media/wav.ts';
 
 interface Sound {
@@ -31,7 +31,7 @@ const formats = new Set(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']);
  * support MP3.
  */
 function makeSound(text: string, format: string, speed: number): Sound {
-  const tones = tonesOf(text, speed);
+  const tones = toTones(text, speed);
   if (format === 'wav')
     return { bytes: encodeWav(tones, text), type: 'audio/wav', extension: 'wav' };
   if (format === 'pcm') return { bytes: encodePcm(tones), type: 'audio/pcm', extension: 'pcm' };
@@ -52,8 +52,8 @@ function speechEvents(bytes: Bytes, input: string): StreamEvent[] {
 /** `POST /v1/audio/speech`. */
 export const createSpeech: Handler = (call: Call) => {
   const { quirks, files } = call.world;
-  const fields = fieldsOf(call);
-  const model = requiredModelOf(call, fields.string('model'));
+  const fields = readFields(call);
+  const model = requireModel(call, fields.string('model'));
   checkVendor(call, model, 'anthropic');
   const input = fields.string('input') ?? '';
   fields.string('voice');

@@ -4,7 +4,7 @@ const googlePaths = /^\/v1beta\/models|^\/v1beta\/openai\/models|^\/v1\/models\/
 const anthropicPaths = /\/v1\/messages|\/v1\/models/;
 
 /** Returns the credential of a request, from a header or the query. */
-export function credentialOf(request: Request): string | undefined {
+export function readCredential(request: Request): string | undefined {
   const { headers } = request;
   const query = new URL(request.url).searchParams;
   return (

@@ -63,7 +63,7 @@ export function byteStream(
 }
 
 /** Iterates over the chunks of a body. Stopping early cancels it. */
-export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Bytes> {
+export async function* streamChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Bytes> {
   const reader = body.getReader();
   try {
     for (;;) {
@@ -77,7 +77,10 @@ export async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
 }
 
 /** Splits the bytes into chunks of `size`; the last one may be shorter. */
-export async function* resized(pieces: AsyncIterable<Bytes>, size: number): AsyncGenerator<Bytes> {
+export async function* resizeChunks(
+  pieces: AsyncIterable<Bytes>,
+  size: number,
+): AsyncGenerator<Bytes> {
   let rest = new Uint8Array(0);
   for await (const piece of pieces) {
     const joined = new Uint8Array(rest.length + piece.length);
@@ -101,7 +104,7 @@ export interface BodyWatch {
 }
 
 /** Wraps a body to observe how it ends. */
-export function watched(
+export function observeBody(
   body: ReadableStream<Uint8Array>,
   { signal, onEnd, onCancel }: BodyWatch,
 ): ReadableStream<Bytes> {

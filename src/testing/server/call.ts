@@ -8,7 +8,7 @@ import { Fields } from './fields.ts';
 import type { Files } from './files.ts';
 import type { Ids } from '../control/ids.ts';
 import type { Ledger } from '../control/ledger.ts';
-import { missingModel, vendorOf, type EmulatorModel, type Vendor } from '../control/models.ts';
+import { missingModel, findVendor, type EmulatorModel, type Vendor } from '../control/models.ts';
 import type { Quirks } from '../faults/quirks.ts';
 import type { RequestBody } from './request-body.ts';
 import type { VideoTasks } from '../videos/tasks.ts';
@@ -61,14 +61,14 @@ export function invalid(
 }
 
 /** Returns whether the request asks for an event stream. */
-export function asksForStream({ operation, body, url }: Call): boolean {
+export function requestsStream({ operation, body, url }: Call): boolean {
   if (operation === 'generate.contentStream') return true;
   if (operation === 'generate.content') return url.searchParams.get('alt') === 'sse';
   return record(body.kind === 'json' ? body.value : undefined)['stream'] === true;
 }
 
 /** Returns the fields of the body. */
-export function fieldsOf(call: Call): Fields {
+export function readFields(call: Call): Fields {
   const { body } = call;
   if (body.kind === 'unread' && body.contentType?.startsWith('application/json') === true) {
     throw routingRefusal(400, '', 'Invalid request: invalid JSON request body');
@@ -78,7 +78,7 @@ export function fieldsOf(call: Call): Fields {
 }
 
 /** Returns the requested model after the gateway's first checks. */
-export function modelOf(call: Call, named: string | undefined): string {
+export function checkModelName(call: Call, named: string | undefined): string {
   const { models, strictModels } = call.world;
   if (named === undefined || named === '') {
     throw routingRefusal(400, '', 'Model name not specified, model name cannot be empty');
@@ -93,16 +93,16 @@ export function modelOf(call: Call, named: string | undefined): string {
 
 /** Throws if the vendor of the model does not support the operation. */
 export function checkVendor({ world }: Call, model: string, ...unable: readonly Vendor[]): void {
-  const vendor = vendorOf(world.models, model);
+  const vendor = findVendor(world.models, model);
   if (vendor !== undefined && unable.includes(vendor)) {
     throw refusal(500, 'convert_request_failed', 'not implemented');
   }
 }
 
 /** Returns the model on a route that checks it after other fields. */
-export function requiredModelOf(call: Call, named: string | undefined): string {
+export function requireModel(call: Call, named: string | undefined): string {
   if (named === undefined || named === '') throw invalid(call, 'model is required');
-  return modelOf(call, named);
+  return checkModelName(call, named);
 }
 
 /** Details of a charge. */
@@ -135,14 +135,14 @@ export function charge(call: Call, model: string, amount: number, work: Work = {
     at,
     tokens,
     content,
-    isStream: asksForStream(call),
+    isStream: requestsStream(call),
     requestId,
     other,
   });
 }
 
 /** Logs a failed request unless it was charged. */
-export function noteError(call: Call, status: number, message: string): void {
+export function logError(call: Call, status: number, message: string): void {
   const { requestId, world, parameters } = call;
   const { ledger, quirks, tasks } = world;
   const isCharged = ledger.charges.some((known) => known.requestId === requestId);

@@ -1,7 +1,7 @@
 import { answerWithFault, consolePage } from '../faults/answer-faults.ts';
 import { authenticate } from './auth.ts';
-import { watched, ConnectionLoss } from './byte-stream.ts';
-import { noteError, type Call, type World } from './call.ts';
+import { observeBody, ConnectionLoss } from './byte-stream.ts';
+import { logError, type Call, type World } from './call.ts';
 import type { CannedAnswers } from '../control/canned.ts';
 import { geminiModels } from '../control/models.ts';
 import { answerControl, controlPrefix, type Controlled } from '../control/control.ts';
@@ -26,26 +26,26 @@ export interface Gateway {
 }
 
 /** Returns the route of a request, unless it has another vendor prefix than this gateway. */
-function routeOf(request: Request, url: URL, world: World): Route | undefined {
+function matchRoute(request: Request, url: URL, world: World): Route | undefined {
   const route = findRoute(request.method, url.pathname);
   const prefix = route?.parameters['vendor_prefix'];
   return prefix === undefined || prefix === world.vendorPrefix ? route : undefined;
 }
 
 /** Logs errors that the gateway itself returns. */
-async function withErrorLine(call: Call, answering: () => Promise<Response>): Promise<Response> {
+async function logErrors(call: Call, answering: () => Promise<Response>): Promise<Response> {
   try {
     const response = await answering();
     const { fault } = call;
     const isInside = fault?.type === 'error-in-200';
     // Pages and empty responses come from a proxy in front of the gateway.
     const isOwn = fault?.type === 'error' || fault?.type === 'vendor-refusal' || isInside;
-    if (isOwn) noteError(call, response.status, 'The vendor failed');
+    if (isOwn) logError(call, response.status, 'The vendor failed');
     return response;
   } catch (error) {
     // Requests rejected before they reach a model are not logged.
     const isNoted = error instanceof Refusal && error.envelope !== 'openai-routing';
-    if (isNoted) noteError(call, error.status, error.message);
+    if (isNoted) logError(call, error.status, error.message);
     throw error;
   }
 }
@@ -73,7 +73,7 @@ async function answerRoute(
     world,
   };
   const work = async (): Promise<Response> => handlers[operation](call);
-  if (made === undefined) return withErrorLine(call, () => answerWithFault(call, work));
+  if (made === undefined) return logErrors(call, () => answerWithFault(call, work));
   if (made.charged) await work();
   return made.respond(logged);
 }
@@ -86,8 +86,9 @@ async function answerFile({ world }: Gateway, request: Request, path: string): P
   return new Response(bytes, { headers });
 }
 
-const absent = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
-const routed = /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
+const unimplementedPaths = /^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
+const authenticatedPaths =
+  /^\/(v1|v1beta)\/models(\/|$)|^\/v1\/(images\/variations|files|fine-tunes)(\/|$)/;
 const apiPaths = /^\/(v1|v1beta|api|assets)(\/|$)/;
 
 /** Returns whether the API handles an unknown path. */
@@ -98,18 +99,18 @@ function isApiPath(path: string): boolean {
 /** Handles undocumented paths of the API. */
 function answerOtherRoute(request: Request, world: World, apiKey: string): Response {
   const { pathname } = new URL(request.url);
-  if (routed.test(pathname)) authenticate(request, apiKey);
+  if (authenticatedPaths.test(pathname)) authenticate(request, apiKey);
   if (request.method === 'GET' && pathname === '/v1beta/models') {
     return Response.json(geminiModels(world.models));
   }
-  if (absent.test(pathname)) {
+  if (unimplementedPaths.test(pathname)) {
     const error = { message: 'API not implemented', type: 'new_api_error', param: '' };
     return Response.json({ error: { ...error, code: 'api_not_implemented' } }, { status: 501 });
   }
   return notFound(request);
 }
 
-/** Responds to an unknown path: JSON under the API's prefixes, the console's page elsewhere. */
+/** Responds to an unknown path: JSON under the API's prefixes, the console's page redirectPath. */
 function notFound(request: Request): Response {
   const { pathname } = new URL(request.url);
   if (!isApiPath(pathname)) return consolePage();
@@ -128,7 +129,7 @@ async function answer(
   const isFile = url.pathname.startsWith('/files/');
   if (isFile || gateway.isOtherOrigin(url.origin))
     return answerFile(gateway, request, url.pathname);
-  const route = routeOf(request, url, gateway.world);
+  const route = matchRoute(request, url, gateway.world);
   if (route !== undefined) return answerRoute(gateway, request, route, logged);
   logged.body = await readBody(request);
   const ofAccount = answerAccountRoute(request, gateway.world, gateway.apiKey);
@@ -162,7 +163,7 @@ function observed(whole: Response, logged: LoggedRequest, request: Request): Res
     // Referencing the request keeps it alive; if it is collected, its signal no longer fires.
     request.signal.removeEventListener('abort', leave);
   };
-  const body = watched(response.body, { signal, onEnd, onCancel: leave });
+  const body = observeBody(response.body, { signal, onEnd, onCancel: leave });
   return new Response(body, { status: response.status, headers: response.headers });
 }
 

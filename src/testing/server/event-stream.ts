@@ -1,4 +1,4 @@
-import { byteStream, resized, ConnectionLoss } from './byte-stream.ts';
+import { byteStream, resizeChunks, ConnectionLoss } from './byte-stream.ts';
 import { utf8, type Bytes } from '../media/bytes.ts';
 import type { Call } from './call.ts';
 import type { StreamQuirks } from '../faults/quirks.ts';
@@ -7,7 +7,7 @@ import { delay, untilAborted } from '../../http/abort.ts';
 
 const lineEnds = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
-function serialized({ event, data }: StreamEvent): string {
+function serializeEvent({ event, data }: StreamEvent): string {
   const name = event === undefined ? '' : `event: ${event}\n`;
   return `${name}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }
@@ -28,7 +28,7 @@ async function* written(
           yield bytes(heartbeat);
         }
         events += 1;
-        yield bytes(serialized(step.event));
+        yield bytes(serializeEvent(step.event));
         break;
       case 'write-raw':
         yield bytes(step.text);
@@ -61,7 +61,7 @@ export function eventResponse(call: Call, events: readonly StreamEvent[]): Respo
   const steps = withStreamFault(events, call);
   const body = byteStream(call.request.signal, (signal) => {
     const pieces = written(steps, quirks, signal);
-    return quirks.pieceBytes > 0 ? resized(pieces, quirks.pieceBytes) : pieces;
+    return quirks.pieceBytes > 0 ? resizeChunks(pieces, quirks.pieceBytes) : pieces;
   });
   return new Response(body, { headers: streamHeaders });
 }

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../http/abort.ts';
 import type { Fetch } from '../../options.ts';
-import { watched } from './byte-stream.ts';
+import { observeBody } from './byte-stream.ts';
 
 /**
  * Pending requests.
@@ -24,7 +24,7 @@ export interface FetchTarget {
 }
 
 const redirects = new Set([301, 302, 303, 307, 308]);
-const mostRedirects = 20;
+const maxRedirects = 20;
 
 function networkError(message: string, fields: object = {}): TypeError {
   const cause = Object.assign(new Error(message), fields);
@@ -55,7 +55,7 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
     end();
     return response;
   }
-  const body = watched(response.body, {
+  const body = observeBody(response.body, {
     signal: connection.signal,
     onEnd: end,
     onCancel: (reason) => connection.abort(reason),
@@ -64,7 +64,7 @@ async function exchange(target: FetchTarget, request: Request): Promise<Response
 }
 
 /** Creates the request for a redirect. */
-function redirected(
+function createRedirect(
   request: Request,
   location: string,
   status: number,
@@ -98,14 +98,14 @@ export function createFetch(target: FetchTarget, baseURL: string): Fetch {
     const sent = init?.body;
     const body = sent instanceof ReadableStream || isRequest ? null : (sent ?? null);
     let request = first;
-    for (let count = 0; count <= mostRedirects; count += 1) {
+    for (let count = 0; count <= maxRedirects; count += 1) {
       const { url } = request;
       const response = await exchange(target, request);
       const location = response.headers.get('location');
       const isFinal = !redirects.has(response.status) || location === null;
       if (isFinal || first.redirect === 'manual') return named(response, url, count > 0);
       if (first.redirect === 'error') throw networkError('unexpected redirect');
-      request = redirected(request, location, response.status, body);
+      request = createRedirect(request, location, response.status, body);
     }
     throw networkError('redirect count exceeded');
   };

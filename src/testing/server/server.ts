@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { nodeProcess } from '../../node-process.ts';
-import { piecesOf, ConnectionLoss } from './byte-stream.ts';
+import { streamChunks, ConnectionLoss } from './byte-stream.ts';
 import { holdRequest } from './fetch.ts';
 import { delay } from '../../http/abort.ts';
 
@@ -20,7 +20,7 @@ type Handle = (request: Request) => Promise<Response>;
 // A reset discards unsent data, so wait for the last bytes to be sent.
 const flushMilliseconds = 20;
 
-function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+function toBody(message: IncomingMessage): ReadableStream<Uint8Array> {
   let isWanted = true;
   return new ReadableStream({
     start(controller) {
@@ -55,7 +55,7 @@ function toRequest(message: IncomingMessage, address: string, signal: AbortSigna
     method,
     headers: pairs,
     signal,
-    ...(hasBody ? { body: bodyOf(message), duplex: 'half' } : {}),
+    ...(hasBody ? { body: toBody(message), duplex: 'half' } : {}),
   });
 }
 
@@ -77,7 +77,7 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.flushHeaders();
   let sent = 0;
   if (answer.body !== null) {
-    for await (const piece of piecesOf(answer.body)) {
+    for await (const piece of streamChunks(answer.body)) {
       await written(response, piece);
       sent += piece.length;
     }

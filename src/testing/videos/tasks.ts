@@ -5,7 +5,7 @@ import type { Ledger } from '../control/ledger.ts';
 import { markers } from '../routes/prompts.ts';
 import { makeVideo } from '../media/mp4.ts';
 import type { VideoState } from '../faults/quirks.ts';
-import { channelOf, quirksFor, type TaskFailure, type VideoWorld } from './vendors.ts';
+import { findChannel, quirksFor, type TaskFailure, type VideoWorld } from './vendors.ts';
 
 /** Parameters of a video task. */
 export interface VideoOrder {
@@ -108,7 +108,7 @@ export class VideoTasks {
   /** Ends a task as failed, now. */
   fail(id: string, reason?: string | TaskFailure): void {
     const task = this.#find(id);
-    reason ??= channelOf(this.#parts, task.order.model).failure;
+    reason ??= findChannel(this.#parts, task.order.model).failure;
     task.failure = typeof reason === 'string' ? { message: reason, code: 'task_failed' } : reason;
     task.endsAt = this.#parts.clock.now();
   }
@@ -153,7 +153,7 @@ export class VideoTasks {
       createdAt,
       endsAt: createdAt + this.duration,
       failure: order.prompt.includes(markers.fail)
-        ? channelOf(this.#parts, order.model).failure
+        ? findChannel(this.#parts, order.model).failure
         : undefined,
       expired: false,
       stumbles: false,

@@ -37,7 +37,7 @@ function wordFrom(words: Words, { fault, world }: Call, { state }: EmulatorVideo
   return world.quirks.videoWords[state] ?? words[state];
 }
 
-const lengthOf = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed(1);
+const formatLength = ({ seconds }: EmulatorVideo): string => Number(seconds).toFixed(1);
 
 /** Returns the URL of the result: at the vendor, or at the gateway if the vendor has none. */
 function resultURL(call: Call, { id, filePath, model }: EmulatorVideo): string {
@@ -54,7 +54,7 @@ function lastAnswer(call: Call, video: EmulatorVideo): unknown {
 
 /** Returns a response in Kling's format. */
 function nativeBody(call: Call, video: EmulatorVideo) {
-  const videos = [{ id: '1', url: resultURL(call, video), duration: lengthOf(video) }];
+  const videos = [{ id: '1', url: resultURL(call, video), duration: formatLength(video) }];
   const ended = video.endedAt !== undefined;
   return {
     code: 0,

@@ -1,4 +1,4 @@
-import { vendorOf, type EmulatorModel, type Vendor } from '../control/models.ts';
+import { findVendor, type EmulatorModel, type Vendor } from '../control/models.ts';
 import { defaultQuirks, type Quirks, type VideoQuirks } from '../faults/quirks.ts';
 
 /** Failure of a video task. */
@@ -202,8 +202,8 @@ export interface VideoWorld {
 }
 
 /** Returns the channel that serves a model. */
-export function channelOf({ models }: VideoWorld, model: string): VideoChannel {
-  const vendor = vendorOf(models, model);
+export function findChannel({ models }: VideoWorld, model: string): VideoChannel {
+  const vendor = findVendor(models, model);
   return (vendor === undefined ? undefined : channels[vendor]) ?? plain;
 }
 
@@ -212,5 +212,5 @@ export function quirksFor(world: VideoWorld, model: string): Quirks {
   const defaults: Readonly<Record<string, unknown>> = { ...defaultQuirks };
   const { quirks } = world;
   const changed = Object.entries(quirks).filter(([name, value]) => value !== defaults[name]);
-  return { ...quirks, ...channelOf(world, model).quirks, ...Object.fromEntries(changed) };
+  return { ...quirks, ...findChannel(world, model).quirks, ...Object.fromEntries(changed) };
 }

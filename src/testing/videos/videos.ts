@@ -1,10 +1,10 @@
 import type { Bytes } from '../media/bytes.ts';
 import {
   charge,
-  fieldsOf,
+  readFields,
   fileURL,
   invalid,
-  modelOf,
+  checkModelName,
   type Call,
   type Handler,
 } from '../server/call.ts';
@@ -15,7 +15,7 @@ import { checkWords } from '../routes/prompts.ts';
 import { recordWords, vendorBody } from './vendor-bodies.ts';
 import { videoBody } from './bodies.ts';
 import type { EmulatorVideo, VideoOrder } from './tasks.ts';
-import { channelOf, quirksFor, type VideoChannel } from './vendors.ts';
+import { findChannel, quirksFor, type VideoChannel } from './vendors.ts';
 
 type Ratios = ReturnType<VideoChannel['ratios']>;
 
@@ -31,7 +31,7 @@ function priceText(ratios: Ratios): string {
 function submitted(call: Call, order: VideoOrder, billed: string): Response {
   const { ids, files, tasks, quirks } = call.world;
   const id = ids.next('task_');
-  const ratios = channelOf(call.world, order.model).ratios(Number(billed), order.size);
+  const ratios = findChannel(call.world, order.model).ratios(Number(billed), order.size);
   const product = Object.values(ratios).reduce((factor, ratio) => factor * ratio, 1);
   charge(call, order.model, Math.floor(1000 * product), {
     taskId: id,
@@ -48,7 +48,7 @@ function submitted(call: Call, order: VideoOrder, billed: string): Response {
 }
 
 /** Reads the duration under either name: the value for the vendor, and the requested one. */
-function durationOf(call: Call, fields: Fields, channel: VideoChannel, model: string) {
+function readDuration(call: Call, fields: Fields, channel: VideoChannel, model: string) {
   const isJson = call.body.kind === 'json';
   const isIgnored = isJson && quirksFor(call.world, model).videoJsonSeconds === 'ignored';
   const textOrNumber = (name: string): string | undefined => {
@@ -75,9 +75,9 @@ function checkMetadata(fields: Fields, { metadata }: VideoChannel): void {
 
 /** `POST /v1/videos`, as JSON or as a form. */
 export const createVideo: Handler = (call) => {
-  const fields = fieldsOf(call);
-  const model = modelOf(call, fields.string('model'));
-  const channel = channelOf(call.world, model);
+  const fields = readFields(call);
+  const model = checkModelName(call, fields.string('model'));
+  const channel = findChannel(call.world, model);
   const duration = typeof (fields.raw('duration') ?? 0);
   if (channel.needsContent && (call.body.kind !== 'json' || duration !== 'number')) {
     throw routingRefusal(400, 'invalid_asset_request', 'invalid asset request');
@@ -88,7 +88,7 @@ export const createVideo: Handler = (call) => {
   if (channel.needsContent && fields.list('content') === undefined) {
     throw taskRefusal(400, 'invalid_request', 'request requires a text prompt or an asset');
   }
-  const { seconds, asked } = durationOf(call, fields, channel, model);
+  const { seconds, asked } = readDuration(call, fields, channel, model);
   const size = fields.string('size') ?? channel.size;
   if (!channel.sizes.test(size)) {
     const isOwn = channel.sizeCode === 'invalid_size';
@@ -110,7 +110,7 @@ function found(video: EmulatorVideo | undefined, message = 'task_not_exist'): Em
 /** `POST /v1/videos/{video_id}/remix`. Uses the model of the original task. */
 export const remixVideo: Handler = (call) => {
   const { tasks } = call.world;
-  const fields = fieldsOf(call);
+  const fields = readFields(call);
   const prompt = fields.string('prompt')?.trim() ?? '';
   if (prompt === '') throw taskRefusal(400, 'invalid_request', 'field prompt is required');
   checkWords(prompt);
@@ -170,7 +170,7 @@ export const downloadVideo: Handler = async (call) => {
     'content-type': quirks.contentType,
     'cache-control': 'public, max-age=86400',
   });
-  if (channelOf(call.world, video.model).hasContentAddress) {
+  if (findChannel(call.world, video.model).hasContentAddress) {
     headers.set('accept-ranges', 'bytes');
     headers.set('etag', `"${video.id}"`);
     headers.set('last-modified', new Date(video.createdAt).toUTCString());
