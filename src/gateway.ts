@@ -25,6 +25,14 @@ import { Images } from './images/images.ts';
 import type { ModelsPage, Model } from './models/answers.ts';
 import { Models, type Page, type PageResponse } from './models/models.ts';
 import { Videos } from './videos/videos.ts';
+import type {
+  Audio as AudioTypes,
+  Chat as ChatTypes,
+  Embeddings as EmbeddingsTypes,
+  Images as ImagesTypes,
+  Models as ModelsTypes,
+  Videos as VideosTypes,
+} from './openai/resources.ts';
 import { createUnservedPrototype, Unserved } from './openai/unserved.ts';
 import type { AudioResponseFormat } from './audio/types.ts';
 import type {
@@ -221,32 +229,35 @@ export class Gateway extends GatewayCore {
 // oxfmt-ignore
 export declare namespace Gateway {
   export {
-    AllModels, type Audio, AudioModel, AudioResponseFormat, CallOptions as RequestOptions, type
-    Chat, ChatCompletion, ChatCompletionAllowedToolChoice, ChatCompletionAllowedTools,
-    ChatCompletionAssistantMessageParam, ChatCompletionAudio, ChatCompletionAudioParam,
-    ChatCompletionChunk, ChatCompletionContentPart, ChatCompletionContentPartImage,
-    ChatCompletionContentPartInputAudio, ChatCompletionContentPartRefusal,
-    ChatCompletionContentPartText, ChatCompletionCreateParams,
+    AllModels, AudioTypes as Audio, AudioModel, AudioResponseFormat, CallOptions as
+    RequestOptions, ChatTypes as Chat, ChatCompletion, ChatCompletionAllowedToolChoice,
+    ChatCompletionAllowedTools, ChatCompletionAssistantMessageParam, ChatCompletionAudio,
+    ChatCompletionAudioParam, ChatCompletionChunk, ChatCompletionContentPart,
+    ChatCompletionContentPartImage, ChatCompletionContentPartInputAudio,
+    ChatCompletionContentPartRefusal, ChatCompletionContentPartText, ChatCompletionCreateParams,
     ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
-    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
-    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
-    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
-    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
-    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
+    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam,
+    ChatCompletionFunctionCallOption, ChatCompletionFunctionMessageParam,
+    ChatCompletionFunctionTool, ChatCompletionMessage, ChatCompletionMessageCustomToolCall,
+    ChatCompletionMessageFunctionToolCall, ChatCompletionMessageParam,
+    ChatCompletionMessageToolCall, ChatCompletionModality, ChatCompletionNamedToolChoice,
+    ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
     ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
     ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
     ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
-    ChatCompletionUserMessageParam, ChatModel, CompletionUsage, CreateEmbeddingResponse, Embedding,
-    EmbeddingCreateParams, EmbeddingModel, type Embeddings, ErrorObject, FunctionDefinition,
-    FunctionParameters, GatewayOptions as ClientOptions, Image, ImageEditCompletedEvent,
-    ImageEditParams, ImageEditParamsNonStreaming, ImageEditParamsStreaming,
-    ImageEditPartialImageEvent, ImageEditStreamEvent, ImageGenCompletedEvent, ImageGenerateParams,
-    ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageGenPartialImageEvent,
-    ImageGenStreamEvent, ImageInputReferenceParam, ImageModel, type Images, ImagesResponse,
-    Metadata, Model, type Models, type ModelsPage, Page, PageResponse, ParsedChatCompletion,
-    ParsedChatCompletionMessage, ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction,
-    ParsedFunctionToolCall, ReasoningEffort, ResponseFormatJSONObject, ResponseFormatJSONSchema,
-    ResponseFormatText, Video, VideoCreateError, VideoCreateParams, VideoDownloadContentParams,
-    VideoModel, VideoRemixParams, type Videos, VideoSeconds, VideoSize,
+    ChatCompletionUserMessageParam, ChatModel, CompletionUsage, CreateEmbeddingResponse,
+    Embedding, EmbeddingCreateParams, EmbeddingModel, EmbeddingsTypes as Embeddings,
+    ErrorObject, FunctionDefinition, FunctionParameters, GatewayOptions as ClientOptions, Image,
+    ImageEditCompletedEvent, ImageEditParams, ImageEditParamsNonStreaming,
+    ImageEditParamsStreaming, ImageEditPartialImageEvent, ImageEditStreamEvent,
+    ImageGenCompletedEvent, ImageGenerateParams, ImageGenerateParamsNonStreaming,
+    ImageGenerateParamsStreaming, ImageGenPartialImageEvent, ImageGenStreamEvent,
+    ImageInputReferenceParam, ImageModel, ImagesTypes as Images, ImagesResponse, Metadata,
+    Model, ModelsTypes as Models, type ModelsPage, Page, PageResponse, ParsedChatCompletion,
+    ParsedChatCompletionMessage, ParsedChatCompletionMessageToolCall, ParsedChoice,
+    ParsedFunction, ParsedFunctionToolCall, ReasoningEffort, ResponseFormatJSONObject,
+    ResponseFormatJSONSchema, ResponseFormatText, Video, VideoCreateError, VideoCreateParams,
+    VideoDownloadContentParams, VideoModel, VideoRemixParams, VideosTypes as Videos,
+    VideoSeconds, VideoSize,
   };
 }

@@ -75,11 +75,21 @@ export type {
 export type * from './options.ts';
 export type { GatewayOptions as ClientOptions } from './options.ts';
 export type { Account } from './account/account.ts';
-export type { Audio, Speech, Transcriptions, Translations } from './audio/audio.ts';
-export type { Chat, ChatCompletionStreamParams, Completions } from './chat/chat.ts';
+export type { ChatCompletionStreamParams } from './chat/chat.ts';
+export type {
+  Audio,
+  Chat,
+  Completions,
+  Embeddings,
+  Images,
+  Models,
+  Speech,
+  Transcriptions,
+  Translations,
+  Videos,
+} from './openai/resources.ts';
 export * from './chat/run-tools.ts';
 export type { EmbeddingsCreateManyOptions, EmbeddingsProgress } from './embeddings/operations.ts';
-export type { Embeddings } from './embeddings/embeddings.ts';
 export type {
   GenerateToolRun,
   GenerateToolRunOptions,
@@ -94,11 +104,9 @@ export type {
   ImageReference,
   ImageReferenceObject,
 } from './images/edit.ts';
-export type { Images } from './images/images.ts';
 export type { ImagesGenerateManyOptions, ImagesGenerateManyResult } from './images/operations.ts';
 export type * from './models/models.ts';
 export type { Model, ModelEndpointType, ModelsPage } from './models/answers.ts';
-export type { Videos } from './videos/videos.ts';
 export {
   ChatCompletionRunner,
   ChatCompletionStream,

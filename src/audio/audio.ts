@@ -2,7 +2,6 @@ import type { GatewayPromise } from '../http/promise.ts';
 import { startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Stream } from '../streams/stream.ts';
-import type { AudioModel, SpeechModel } from '../types.ts';
 import { speak, transcribe, translate } from './operations.ts';
 import type {
   Transcription,
@@ -11,27 +10,16 @@ import type {
   TranscriptionCreateParamsStreaming,
   TranscriptionCreateResponse,
   TranscriptionDiarized,
-  TranscriptionDiarizedSegment,
-  TranscriptionInclude,
-  TranscriptionLanguage,
   TranscriptionStreamEvent,
-  TranscriptionTextDeltaEvent,
-  TranscriptionTextDoneEvent,
-  TranscriptionTextSegmentEvent,
   TranscriptionVerbose,
-  TranscriptionWord,
 } from './transcription-types.ts';
 import type {
-  AudioResponseFormat,
-  SpeechCreateParams,
   SpeechCreateParamsBase,
   SpeechCreateParamsFile,
   SpeechCreateParamsStreaming,
   SpeechStreamEvent,
-  TranscriptionSegment,
   Translation,
   TranslationCreateParams,
-  TranslationCreateResponse,
   TranslationVerbose,
 } from './types.ts';
 
@@ -86,14 +74,6 @@ export class Speech {
   ): GatewayPromise<Response | Stream<SpeechStreamEvent>> {
     return startCall(params, () => speak(this.transport(), params, options));
   }
-}
-
-// The types of `OpenAI.Audio.Speech`.
-// oxfmt-ignore
-export declare namespace Speech {
-  export {
-    SpeechCreateParams, SpeechModel,
-  };
 }
 
 type AnyTranscription = TranscriptionCreateResponse | string;
@@ -167,19 +147,6 @@ export class Transcriptions {
   }
 }
 
-// The types of `OpenAI.Audio.Transcriptions`.
-// oxfmt-ignore
-export declare namespace Transcriptions {
-  export {
-    Transcription, TranscriptionCreateParams, TranscriptionCreateParamsNonStreaming,
-    TranscriptionCreateParamsStreaming, TranscriptionCreateResponse, TranscriptionDiarized,
-    TranscriptionDiarizedSegment, TranscriptionInclude, TranscriptionLanguage,
-    TranscriptionSegment, TranscriptionStreamEvent, TranscriptionTextDeltaEvent,
-    TranscriptionTextDoneEvent, TranscriptionTextSegmentEvent, TranscriptionVerbose,
-    TranscriptionWord,
-  };
-}
-
 type TextFormat = 'text' | 'srt' | 'vtt';
 type AnyTranslation = Translation | TranslationVerbose | string;
 
@@ -236,14 +203,6 @@ export class Translations {
   }
 }
 
-// The types of `OpenAI.Audio.Translations`.
-// oxfmt-ignore
-export declare namespace Translations {
-  export {
-    Translation, TranslationCreateParams, TranslationCreateResponse, TranslationVerbose,
-  };
-}
-
 /** Text to speech, transcription and translation. */
 export class Audio {
   /** Text to speech. */
@@ -259,19 +218,4 @@ export class Audio {
     this.transcriptions = new Transcriptions(transport);
     this.translations = new Translations(transport);
   }
-}
-
-// The types of `OpenAI.Audio`.
-// oxfmt-ignore
-export declare namespace Audio {
-  export {
-    AudioModel, AudioResponseFormat, type Speech, SpeechCreateParams, SpeechModel, Transcription,
-    TranscriptionCreateParams, TranscriptionCreateParamsNonStreaming,
-    TranscriptionCreateParamsStreaming, TranscriptionCreateResponse, TranscriptionDiarized,
-    TranscriptionDiarizedSegment, TranscriptionInclude, TranscriptionLanguage, type Transcriptions,
-    TranscriptionSegment, TranscriptionStreamEvent, TranscriptionTextDeltaEvent,
-    TranscriptionTextDoneEvent, TranscriptionTextSegmentEvent, TranscriptionVerbose,
-    TranscriptionWord, type Translations, Translation, TranslationCreateParams,
-    TranslationCreateResponse, TranslationVerbose,
-  };
 }

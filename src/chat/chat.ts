@@ -3,40 +3,10 @@ import { askStream, askWhole } from './calls.ts';
 import { ChatEngine } from './engine.ts';
 import { askParsed, OutputParser, runTools } from './operations.ts';
 import type {
-  ChatCompletionAllowedToolChoice,
-  ChatCompletionAllowedTools,
-  ChatCompletionAssistantMessageParam,
-  ChatCompletionAudioParam,
-  ChatCompletionContentPart,
-  ChatCompletionContentPartImage,
-  ChatCompletionContentPartInputAudio,
-  ChatCompletionContentPartRefusal,
-  ChatCompletionContentPartText,
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
-  ChatCompletionCustomTool,
-  ChatCompletionDeveloperMessageParam,
-  ChatCompletionFunctionCallOption,
-  ChatCompletionFunctionMessageParam,
-  ChatCompletionMessageCustomToolCall,
-  ChatCompletionMessageFunctionToolCall,
-  ChatCompletionMessageParam,
-  ChatCompletionMessageToolCall,
-  ChatCompletionModality,
-  ChatCompletionNamedToolChoice,
-  ChatCompletionNamedToolChoiceCustom,
-  ChatCompletionParseParams,
-  ChatCompletionPredictionContent,
-  ChatCompletionReasoningEffort,
-  ChatCompletionRole,
-  ChatCompletionStreamOptions,
-  ChatCompletionSystemMessageParam,
-  ChatCompletionTool,
-  ChatCompletionToolChoiceOption,
-  ChatCompletionToolMessageParam,
-  ChatCompletionUserMessageParam,
 } from './params.ts';
 import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
@@ -52,22 +22,12 @@ import {
 import type { Stream } from '../streams/stream.ts';
 import type {
   ChatCompletion,
-  ChatCompletionAudio,
   ChatCompletionChunk,
-  ChatCompletionMessage,
-  ChatCompletionTokenLogprob,
   ParsedChatCompletion,
-  ParsedChatCompletionMessage,
-  ParsedChatCompletionMessageToolCall,
-  ParsedChoice,
-  ParsedFunction,
-  ParsedFunctionToolCall,
   ParsedOutput,
   WithFormat,
   AnyResponseFormat,
 } from './types.ts';
-import type { ChatCompletionFunctionTool } from '../structured/types.ts';
-import type { ChatModel } from '../types.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
@@ -266,29 +226,6 @@ export class Completions {
   }
 }
 
-// The types of `OpenAI.Chat.Completions`.
-// oxfmt-ignore
-export declare namespace Completions {
-  export {
-    ChatCompletion, ChatCompletionAllowedToolChoice, ChatCompletionAllowedTools,
-    ChatCompletionAssistantMessageParam, ChatCompletionAudio, ChatCompletionAudioParam,
-    ChatCompletionChunk, ChatCompletionContentPart, ChatCompletionContentPartImage,
-    ChatCompletionContentPartInputAudio, ChatCompletionContentPartRefusal,
-    ChatCompletionContentPartText, ChatCompletionCreateParams,
-    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
-    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
-    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
-    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
-    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
-    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
-    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
-    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
-    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
-    ChatCompletionUserMessageParam, ParsedChatCompletion, ParsedChatCompletionMessage,
-    ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction, ParsedFunctionToolCall,
-  };
-}
-
 const warnBy =
   ({ client }: Transport): Warn =>
   (message, details) =>
@@ -309,27 +246,4 @@ export class Chat {
   constructor(transport: () => Transport) {
     this.completions = new Completions(transport);
   }
-}
-
-// The types of `OpenAI.Chat`.
-// oxfmt-ignore
-export declare namespace Chat {
-  export {
-    ChatModel, type Completions, ChatCompletion, ChatCompletionAllowedToolChoice,
-    ChatCompletionAllowedTools, ChatCompletionAssistantMessageParam, ChatCompletionAudio,
-    ChatCompletionAudioParam, ChatCompletionChunk, ChatCompletionContentPart,
-    ChatCompletionContentPartImage, ChatCompletionContentPartInputAudio,
-    ChatCompletionContentPartRefusal, ChatCompletionContentPartText, ChatCompletionCreateParams,
-    ChatCompletionCreateParamsNonStreaming, ChatCompletionCreateParamsStreaming,
-    ChatCompletionCustomTool, ChatCompletionDeveloperMessageParam, ChatCompletionFunctionCallOption,
-    ChatCompletionFunctionMessageParam, ChatCompletionFunctionTool, ChatCompletionMessage,
-    ChatCompletionMessageCustomToolCall, ChatCompletionMessageFunctionToolCall,
-    ChatCompletionMessageParam, ChatCompletionMessageToolCall, ChatCompletionModality,
-    ChatCompletionNamedToolChoice, ChatCompletionNamedToolChoiceCustom, ChatCompletionParseParams,
-    ChatCompletionPredictionContent, ChatCompletionReasoningEffort, ChatCompletionRole,
-    ChatCompletionStreamOptions, ChatCompletionSystemMessageParam, ChatCompletionTokenLogprob,
-    ChatCompletionTool, ChatCompletionToolChoiceOption, ChatCompletionToolMessageParam,
-    ChatCompletionUserMessageParam, ParsedChatCompletion, ParsedChatCompletionMessage,
-    ParsedChatCompletionMessageToolCall, ParsedChoice, ParsedFunction, ParsedFunctionToolCall,
-  };
 }

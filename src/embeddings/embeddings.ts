@@ -4,7 +4,6 @@ import type { RequestOptions } from '../options.ts';
 import type {
   Base64EmbeddingResponse,
   CreateEmbeddingResponse,
-  Embedding,
   EmbeddingCreateParams,
   EmbeddingsCreateManyParams,
   ManyEmbeddings,
@@ -16,7 +15,6 @@ import {
   type EmbeddingsCreateManyOptions,
 } from './operations.ts';
 import { copyOptions } from '../snapshot.ts';
-import type { EmbeddingModel } from '../types.ts';
 
 type Base64Params = EmbeddingCreateParams & { encoding_format: 'base64' };
 type AnyResponse = CreateEmbeddingResponse | Base64EmbeddingResponse;
@@ -115,12 +113,4 @@ export class Embeddings {
   ): Promise<ManyEmbeddings> {
     return createMany(this.transport().snapshot(), params, copyOptions(options) ?? {});
   }
-}
-
-// The types of `OpenAI.Embeddings`.
-// oxfmt-ignore
-export declare namespace Embeddings {
-  export {
-    CreateEmbeddingResponse, Embedding, EmbeddingCreateParams, EmbeddingModel,
-  };
 }

@@ -8,7 +8,6 @@ import {
   type ImageEditParamsBase,
   type ImageEditParamsNonStreaming,
   type ImageEditParamsStreaming,
-  type ImageEditParams,
 } from './edit.ts';
 import {
   generateImages,
@@ -17,20 +16,13 @@ import {
   type ImagesGenerateManyResult,
 } from './operations.ts';
 import type {
-  Image,
-  ImageEditCompletedEvent,
-  ImageEditPartialImageEvent,
   ImageEditStreamEvent,
-  ImageGenCompletedEvent,
-  ImageGenPartialImageEvent,
   ImageGenStreamEvent,
-  ImageGenerateParams,
   ImageGenerateParamsBase,
   ImageGenerateParamsNonStreaming,
   ImageGenerateParamsStreaming,
   ImagesResponse,
 } from './types.ts';
-import type { ImageModel } from '../types.ts';
 
 /** Makes and edits images. Consumes credit. */
 export class Images {
@@ -157,15 +149,4 @@ export class Images {
   ): GatewayPromise<ImagesResponse | Stream<ImageEditStreamEvent>> {
     return startCall(params, () => editImages(this.transport(), params, options));
   }
-}
-
-// The types of `OpenAI.Images`.
-// oxfmt-ignore
-export declare namespace Images {
-  export {
-    Image, ImageEditCompletedEvent, ImageEditParams, ImageEditParamsNonStreaming,
-    ImageEditParamsStreaming, ImageEditPartialImageEvent, ImageEditStreamEvent,
-    ImageGenCompletedEvent, ImageGenPartialImageEvent, ImageGenStreamEvent, ImageGenerateParams,
-    ImageGenerateParamsNonStreaming, ImageGenerateParamsStreaming, ImageModel, ImagesResponse,
-  };
 }

@@ -69,11 +69,3 @@ export class Models {
     return retrieveModel(this.transport(), id, options);
   }
 }
-
-// The types of `OpenAI.Models`.
-// oxfmt-ignore
-export declare namespace Models {
-  export {
-    Model, type ModelsPage,
-  };
-}

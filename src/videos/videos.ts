@@ -6,13 +6,8 @@ import * as operations from './operations.ts';
 import { creation, remixing, type SettleSubmission, type Submitter } from './submit.ts';
 import { copyEach, copyItems, copyOptions } from '../snapshot.ts';
 import type {
-  ImageInputReferenceParam,
-  Video,
-  VideoCreateError,
   VideoCreateParams,
   VideoRemixParams,
-  VideoSeconds,
-  VideoSize,
   VideoTask,
   VideoTaskLike,
   VideoVendorParams,
@@ -21,7 +16,6 @@ import type {
   VideoCreateAndWaitAllOptions,
   VideoCreateAndWaitOptions,
   VideoCreateAndWaitResult,
-  VideoDownloadContentParams,
   VideoDownloadOptions,
   VideoSubmitOptions,
   VideoWaitAllOptions,
@@ -31,7 +25,6 @@ import type {
   VideoWaitStep,
   VideoWatchEvent,
 } from './wait-options.ts';
-import type { VideoModel } from '../types.ts';
 
 /**
  * Video tasks: submit, wait, download, remix.
@@ -354,13 +347,4 @@ function endOnReturn<Event>(
     return end(value);
   };
   return events;
-}
-
-// The types of `OpenAI.Videos`.
-// oxfmt-ignore
-export declare namespace Videos {
-  export {
-    ImageInputReferenceParam, Video, VideoCreateError, VideoCreateParams,
-    VideoDownloadContentParams, VideoModel, VideoRemixParams, VideoSeconds, VideoSize,
-  };
 }
