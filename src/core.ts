@@ -16,6 +16,8 @@ import type { GatewayOptions } from './options.ts';
 import { Videos } from './videos/videos.ts';
 
 export { Account, Audio, Chat, Embeddings, Generate, Images, Models, Videos };
+export type { Speech, Transcriptions, Translations } from './audio/audio.ts';
+export type { Completions } from './chat/chat.ts';
 export type { GatewayCore, GatewayOptions };
 
 /** Any resource of a client. */
