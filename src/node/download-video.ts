@@ -15,7 +15,14 @@ import type { VideoTaskLike } from '../videos/types.ts';
 import { InvalidInputError } from '../errors/gateway-error.ts';
 import { checkBoolean, checkObject } from '../check.ts';
 import { explainFileError, checkTarget } from './durable.ts';
-import { isEncoded, isSameVersion, Part, rangeOf, type Resumable, validatorOf } from './parts.ts';
+import {
+  isEncoded,
+  isSameVersion,
+  Part,
+  readRange,
+  type Resumable,
+  readValidator,
+} from './parts.ts';
 import {
   checkPath,
   checkSaveOptions,
@@ -205,7 +212,7 @@ class Download {
     }
     const { status, headers } = response;
     if (status !== 206 && status !== 416) return this.#openWhole(response, undefined);
-    const range = rangeOf(headers);
+    const range = readRange(headers);
     if (part !== undefined) {
       const { start, total = part.total } = range ?? {};
       if (start === file.size && isSameVersion(headers, part)) {
@@ -234,7 +241,7 @@ class Download {
   async #openWhole(response: Response, size: number | undefined): Promise<OpenBody> {
     const body = await openResponse(response);
     const { isAsSent, total = size } = body;
-    const validator = isAsSent ? validatorOf(response.headers) : undefined;
+    const validator = isAsSent ? readValidator(response.headers) : undefined;
     const known = { total: size ?? total };
     await this.#part.restart(validator === undefined ? undefined : { validator, ...known });
     return { ...body, ...known };

@@ -5,13 +5,13 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { GatewayError } from '../errors/gateway-error.ts';
 
-/** A file cannot be written. `cause` is the error of the system. */
+/** A file cannot be written. `cause` is the system error. */
 export class FileError extends GatewayError {
   static override readonly kind: string = 'FileError';
 
-  /** The code of the system, for example `ENOSPC`. */
+  /** The system error code, for example `ENOSPC`. */
   readonly code: string;
-  /** The file that was to be written. */
+  /** Path of the file. */
   readonly path: string;
 
   constructor(path: string, code: string, problem: string, cause: unknown) {
@@ -38,13 +38,13 @@ const problems: Readonly<Record<string, string>> = {
   EIO: 'cannot be written: the disk has failed.',
 };
 
-/** The code of an error of the system, or `""`. */
+/** Returns the code of a system error, or `""`. */
 export function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return typeof code === 'string' ? code : '';
 }
 
-/** Says in words what kept a file from being written; other errors pass as they are. */
+/** Converts a system error to a `FileError`; returns other errors unchanged. */
 export function explainFileError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   const isOfSystem =
@@ -53,7 +53,7 @@ export function explainFileError(error: unknown, path: string): unknown {
   return problem === undefined ? error : new FileError(path, code, problem, error);
 }
 
-/** What systems answer that cannot flush a folder, or cannot give a file a second name. */
+/** Error codes of systems that cannot flush a folder or create a hard link. */
 const unsupported = new Set([
   'EINVAL',
   'ENOTSUP',
@@ -64,7 +64,7 @@ const unsupported = new Set([
   'EACCES',
 ]);
 
-/** Makes the names in a folder survive a power failure. */
+/** Flushes the entries of a folder, so that they survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
@@ -92,13 +92,13 @@ function temporaryName(path: string): string {
   return `${path}.${randomBytes(6).toString('hex')}.tmp`;
 }
 
-/** Gives a file that was synced and closed its name, in one step. */
+/** Renames a flushed and closed file atomically. */
 async function moveInto(target: string, path: string): Promise<void> {
   await rename(path, target);
   await syncFolder(dirname(target));
 }
 
-/** Writes a whole file in one step: others see the old one or the new one, also after a crash. */
+/** Replaces a file atomically: readers see the old or the new one, even after a crash. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = temporaryName(path);
   try {
@@ -111,9 +111,9 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes a new file in one step. Of all that write the same one, in any process, one succeeds.
+ * Creates a file atomically. If several processes create the same file, only one succeeds.
  *
- * @returns Whether this was the one.
+ * @returns `false` if the file already exists
  */
 export async function createFile(path: string, text: string): Promise<boolean> {
   const temporary = temporaryName(path);
@@ -133,7 +133,7 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   return true;
 }
 
-/** Without second names, whoever creates the file first has it, though a crash may leave it empty. */
+/** Creates a file on systems without hard links. A crash may leave it empty. */
 async function writeNew(path: string, text: string): Promise<void> {
   try {
     await writeFlushed(path, text);
@@ -143,14 +143,14 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-/** Refuses a target that cannot become a file, before anything is fetched for it. */
+/** Throws if the target cannot be a file, before anything is downloaded. */
 export async function checkTarget(path: string): Promise<void> {
   try {
     const found = await stat(path);
     if (found.isDirectory()) {
       throw new FileError(path, 'EISDIR', 'is a folder; give the path of a file.', undefined);
     }
-    // Its name would be taken from it, which no program that uses the device or pipe survives.
+    // Renaming over a device or a pipe would break the programs that use it.
     if (!found.isFile()) {
       throw new FileError(path, 'EEXIST', 'is no regular file; give another path.', undefined);
     }
@@ -159,7 +159,7 @@ export async function checkTarget(path: string): Promise<void> {
   }
 }
 
-/** A file that grows at its end. */
+/** An append-only file. */
 export class GrowingFile {
   readonly path: string;
   readonly #file: FileHandle;
@@ -172,14 +172,14 @@ export class GrowingFile {
     this.#size = size;
   }
 
-  /** Creates a file that does not exist. */
+  /** Creates a new file. */
   static async create(path: string): Promise<GrowingFile> {
     return new GrowingFile(path, await open(path, 'wx'), 0);
   }
 
   /**
-   * Goes on with a file that exists; `undefined` when it is a link, which somebody else may have put
-   * there and which would be written through.
+   * Opens an existing file; returns `undefined` for a link, because another user may have created it to
+   * redirect the writes.
    */
   static async reopen(path: string): Promise<GrowingFile | undefined> {
     const file = await open(path, 'r+');
@@ -191,7 +191,7 @@ export class GrowingFile {
     return undefined;
   }
 
-  /** In bytes. */
+  /** Size in bytes. */
   get size(): number {
     return this.#size;
   }
@@ -205,21 +205,21 @@ export class GrowingFile {
     }
   }
 
-  /** Begins again. */
+  /** Removes the content. */
   async clear(): Promise<void> {
     if (this.#size === 0) return;
     await this.#file.truncate(0);
     this.#size = 0;
   }
 
-  /** May be called again. Not every runtime allows that of its own files. */
+  /** Closes the file. May be called repeatedly, which not every runtime allows for its own files. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await this.#file.close();
   }
 
-  /** Gives it its name in one step, once everything is on the disk: a crash leaves no empty file. */
+  /** Flushes the file and renames it atomically, so that a crash leaves no empty file. */
   async finish(target: string): Promise<void> {
     await this.sync();
     await this.close();
@@ -231,21 +231,21 @@ export class GrowingFile {
   }
 }
 
-/** A process, so that others can tell whether it still runs. */
+/** Identifies a process, to check whether it still runs. */
 export interface Owner {
-  /** The machine, and the container on it. */
+  /** Hash of the host name and the container. */
   readonly host: string;
   readonly pid: number;
-  /** When the process began, in words of the system; `""` where that is not known. */
+  /** Start time of the process in the system's format; `""` if unknown. */
   readonly start: string;
 }
 
-/** A short name for a longer text. */
+/** Returns a short hash of a text. */
 export function shortHash(text: string, length = 12): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length);
 }
 
-/** Containers count their processes for themselves. */
+/** Returns the process namespace, because each container numbers its own processes. */
 function processSpace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
@@ -254,11 +254,11 @@ function processSpace(): string {
   }
 }
 
-/** Process ids are used again, in containers often at once; together with this they are not. */
-function startOf(pid: number): string {
+/** Returns the start time of a process. Process ids are reused, in containers often immediately. */
+function processStart(pid: number): string {
   try {
     const facts = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold anything.
+    // The program name, in parentheses, may contain any character.
     const fields = facts.slice(facts.lastIndexOf(')') + 2).split(' ');
     return fields[19] ?? '';
   } catch {
@@ -268,22 +268,22 @@ function startOf(pid: number): string {
 
 let known: Owner | undefined;
 
-/** This process. Asked for only when it is needed: Deno asks its user for leave to tell a host name. */
+/** Returns the current process. Evaluated lazily, because Deno requires permission to read the host name. */
 export function thisProcess(): Owner {
   known ??= {
     host: shortHash(hostname() + processSpace(), 8),
     pid: process.pid,
-    start: startOf(process.pid),
+    start: processStart(process.pid),
   };
   return known;
 }
 
-/** How long the id of a process is its own where no start is known, in milliseconds. */
+/** How long a process id is trusted if the start time is unknown, in milliseconds. */
 const trustedFor = 3_600_000;
 
 /**
- * Returns whether this machine has a process with an id; `undefined` if that cannot be told, because Deno
- * asks for permission to run programs first.
+ * Returns whether this machine has a process with an id; `undefined` if unknown, because Deno requires
+ * permission to run programs first.
  */
 export function isRunning(pid: number): boolean | undefined {
   try {
@@ -298,10 +298,10 @@ export function isRunning(pid: number): boolean | undefined {
 }
 
 /**
- * Returns whether the process of a ledger entry still runs; `undefined` if it is on another machine or that
- * cannot be told, because its id may belong to another process by now.
+ * Returns whether the process of a ledger entry still runs; `undefined` if it is on another machine or
+ * unknown, because its id may belong to another process by now.
  *
- * @param seenAt - When it surely ran, in milliseconds since 1970.
+ * @param seenAt - Last time it was known to run, in milliseconds since 1970.
  */
 export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | undefined {
   const own = thisProcess();
@@ -310,6 +310,6 @@ export function isAlive({ host, pid, start }: Owner, seenAt: number): boolean | 
   if (pid === own.pid && start === own.start) return start !== '' || isRecent;
   const found = isRunning(pid);
   if (found !== true) return found;
-  const foundStart = startOf(pid);
+  const foundStart = processStart(pid);
   return start === '' || foundStart === '' ? isRecent : foundStart === start;
 }

@@ -10,32 +10,32 @@ const abandonedAfter = 3_600_000;
 const namePattern =
   /^(\.([\da-f]{8})-[\da-f]{8}\.(?:free|([\da-f]{8})-(\d+))\.[\da-f]{12}\.part)(\.json)?$/;
 
-/** A part of a download that no process writes to. */
+/** A partial download that no process writes to. */
 interface Abandoned {
   readonly path: string;
   readonly size: number;
-  /** Whether it is of the same file. */
+  /** `true` if it is of the same file. */
   readonly isSame: boolean;
 }
 
-/** What has to be known of a file to go on with a part of it. */
+/** Information required to resume a download. */
 export interface Resumable {
-  /** What names this version of the file: a strong entity tag, or the time of its last change. */
+  /** Identifies the version of the file: a strong ETag, or the time of its last change. */
   readonly validator: string;
-  /** Its size in bytes, where it is known. */
+  /** Size of the file in bytes, if known. */
   readonly total?: number | undefined;
 }
 
-/** Whether a body travels in another form than it is stored in. */
+/** Returns whether a body has a content encoding. */
 export function isEncoded(headers: Headers): boolean {
   return (headers.get('content-encoding') ?? 'identity') !== 'identity';
 }
 
 /**
- * What names a version of the file, where the server tells it. Weak tags do not promise equal bytes,
- * and a date does only when the file was not changed in the second of the answer (RFC 9110, 13.1.5).
+ * Returns the validator of a response. Weak ETags do not guarantee equal bytes, and a date does only if the
+ * file was not changed in the same second as the response (RFC 9110, 13.1.5).
  */
-export function validatorOf(headers: Headers): string | undefined {
+export function readValidator(headers: Headers): string | undefined {
   if (isEncoded(headers)) return undefined;
   const tag = headers.get('etag');
   if (tag !== null) return /^"[^"]*"$/.test(tag) ? tag : undefined;
@@ -44,15 +44,15 @@ export function validatorOf(headers: Headers): string | undefined {
   return changed !== null && age >= 1_000 ? changed : undefined;
 }
 
-/** Whether an answer is about the version of which a part is there, as far as it says. */
+/** Returns whether a response may be of the same version as the partial file. */
 export function isSameVersion(headers: Headers, { validator }: Resumable): boolean {
   const tag = headers.get('etag');
   const named = validator.startsWith('"') ? tag : (tag ?? headers.get('last-modified'));
   return named === null || named === validator;
 }
 
-/** Where a partial answer begins, and the size of the whole. One that has nothing begins at the end. */
-export function rangeOf(
+/** Returns the start of a range and the size of the whole file. An empty range starts at the end. */
+export function readRange(
   headers: Headers,
 ): { readonly start: number; readonly total: number | undefined } | undefined {
   const [, begin, total = ''] =
@@ -62,11 +62,11 @@ export function rangeOf(
   return { start, total: total === '*' ? undefined : Number(total) };
 }
 
-/** The files of a download that is under way: its bytes, and beside them what they are of. */
+/** The files of a download: the partial content, and next to it the notes for resuming it. */
 export class Part {
   readonly file: GrowingFile;
   readonly #prefix: string;
-  /** What the bytes are of, or `undefined` when nobody can tell. */
+  /** Version of the content; `undefined` if unknown. */
   known: Resumable | undefined;
 
   private constructor(file: GrowingFile, prefix: string, known: Resumable | undefined) {
@@ -76,10 +76,10 @@ export class Part {
   }
 
   /**
-   * Begins a download, or goes on with one that was given up. No two processes ever have the same part:
-   * it is taken over by renaming it, which only one of them can do.
+   * Starts a download, or resumes an abandoned one. No two processes ever share a partial file: it is taken
+   * over by renaming, which only one of them can do.
    *
-   * @param key - What is downloaded.
+   * @param key - Identifies the content.
    */
   static async take(target: string, key: string, resume: boolean): Promise<Part> {
     const prefix = `.${shortHash(basename(target), 8)}-${shortHash(key, 8)}`;
@@ -95,7 +95,7 @@ export class Part {
     return new Part(file, prefix, readResumable(text));
   }
 
-  /** Begins again with another version of the file. */
+  /** Starts over with another version of the file. */
   async restart(known: Resumable | undefined): Promise<void> {
     this.known = known;
     await this.file.clear();
@@ -106,13 +106,13 @@ export class Part {
     const path = notes(this.file.path);
     await rm(path, { force: true });
     if (this.known === undefined) return;
-    // A new file: what somebody else puts into its place is not written through.
+    // Create a new file: if another user replaced it by a link, writing must not follow it.
     await writeFile(path, JSON.stringify(this.known), { flag: 'wx' });
   }
 
-  /** Gives the file its name. */
+  /** Renames the file to its target. */
   async finish(target: string): Promise<void> {
-    // First, because nobody would look for what is left beside a file that is whole.
+    // Remove the notes first, because nothing cleans up next to a complete file.
     await rm(notes(this.file.path), { force: true });
     try {
       await this.file.finish(target);
@@ -122,7 +122,7 @@ export class Part {
     }
   }
 
-  /** Ends a download that has failed. What was kept is gone on with by the next that may resume. */
+  /** Ends a failed download. If it is kept, the next download with `resume` continues it. */
   async release(isKept: boolean): Promise<void> {
     const { path, size } = this.file;
     await this.file.close();
@@ -137,7 +137,7 @@ function nameIn(target: string, stem: string): string {
   return join(dirname(target), `${stem}.${randomBytes(6).toString('hex')}.part`);
 }
 
-/** Where it is noted what a part is of. */
+/** Returns the path of the notes for a partial file. */
 function notes(path: string): string {
   return `${path}.json`;
 }
@@ -148,8 +148,8 @@ async function removePart(path: string): Promise<void> {
 }
 
 /**
- * Returns the parts of a target that no process writes to, the longest first: those that were released, whose
- * process has ended, or that have not been touched for an hour.
+ * Returns the partial files of a target that no process writes to, the longest first: those that were
+ * released, whose process has ended, or that have not been modified for an hour.
  */
 async function findAbandoned(target: string, prefix: string): Promise<Abandoned[]> {
   const folder = dirname(target);
@@ -158,14 +158,14 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
   for (const name of names) {
     const [, part = '', of, host, pid = '', notesEnding] = namePattern.exec(name) ?? [];
     if (of === undefined || !prefix.startsWith(`.${of}-`)) continue;
-    // Notes count only when their part is gone: a crash came between the two.
+    // Notes only count if their partial file is missing, after a crash between the two.
     const isLost = notesEnding !== undefined;
     if (isLost && names.has(part)) continue;
     const path = join(folder, part);
     const file = await lstat(join(folder, name)).catch(() => undefined);
     if (file === undefined) continue;
     const isRecent = Date.now() - file.mtimeMs < abandonedAfter;
-    // Notes without a part may be on their way to one that is being renamed.
+    // Notes without a partial file may belong to one that is being renamed.
     if (isLost && isRecent) continue;
     const isEnded = host === thisProcess().host && isRunning(Number(pid)) === false;
     const isOwned = host !== undefined && isRecent && !isEnded;
@@ -175,7 +175,7 @@ async function findAbandoned(target: string, prefix: string): Promise<Abandoned[
   return found.toSorted((one, other) => other.size - one.size);
 }
 
-/** Reads notes; `undefined` when they are of no use. */
+/** Reads notes; returns `undefined` if they are invalid. */
 function readResumable(text: string): Resumable | undefined {
   const noted = parseJSON(text);
   const { validator, total } = isObject(noted) ? noted : {};
@@ -183,7 +183,7 @@ function readResumable(text: string): Resumable | undefined {
   return { validator, total: typeof total === 'number' ? total : undefined };
 }
 
-/** Makes a part one's own; `undefined` when somebody else was quicker. */
+/** Takes over a partial file; returns `undefined` if another process was faster. */
 async function takeOver(path: string, own: string): Promise<GrowingFile | undefined> {
   try {
     await rename(path, own);
