@@ -46,8 +46,8 @@ export const gates: readonly Gate[] = [
     atMost: 42,
     reason: 'A visitor waits for all of it before the first word of an answer.',
     missed: {
-      atMost: 92,
-      why: 'The page imports Gateway, with all resources, where it needs chat alone.',
+      atMost: 59,
+      why: 'All that a call of chat may need is in one file, failures and their retries included. esbuild makes 54 KiB of the same source, so 3 are kept because of how the package is cut into files.',
     },
   },
   {

@@ -1,8 +1,8 @@
-import { Gateway } from '../../dist/index.js';
+import { Chat, createGateway } from '../../dist/core.js';
 
 /** The text of the first chunk of a streamed answer. */
 export async function firstChunk(baseURL) {
-  const client = new Gateway({ apiKey: async () => 'key', baseURL });
+  const client = createGateway({ apiKey: async () => 'key', baseURL }, { chat: Chat });
   const stream = await client.chat.completions.create({
     model: 'm',
     messages: [{ role: 'user', content: 'Hello' }],

@@ -21,6 +21,7 @@ import OpenAI, {
   type VideoTask,
   type VideoTaskRef,
 } from 'model-gateway';
+import { Chat, createGateway } from 'model-gateway/core';
 import { createEmulator, type Emulator } from 'model-gateway/testing';
 
 const emulator: Emulator = createEmulator({ videoDuration: 0 });
@@ -35,6 +36,7 @@ const options: GatewayOptions = {
 };
 const client = new Gateway(options);
 const alias: Gateway = new OpenAI(options);
+const chatAlone = createGateway(options, { chat: Chat });
 const request: RequestOptions = { maxRetries: 1, timeout: 10_000, signal: null };
 
 async function chat(): Promise<string> {
@@ -46,7 +48,7 @@ async function chat(): Promise<string> {
     messages,
   };
   const completion: ChatCompletion = await client.chat.completions.create(params, request);
-  const same: OpenAI.Chat.ChatCompletion = completion;
+  const same: OpenAI.Chat.ChatCompletion = await chatAlone.chat.completions.create(params);
   const calls: OpenAI.Chat.ChatCompletionMessageFunctionToolCall.Function[] = [];
   const limits: OpenAI.RequestOptions & OpenAI.ClientOptions = { maxRetries: calls.length };
   const stream: Stream<ChatCompletionChunk> = await alias.chat.completions.create(

@@ -7,6 +7,7 @@ import OpenAI, {
 } from 'model-gateway';
 import node = require('model-gateway/node');
 import testing = require('model-gateway/testing');
+import { Chat, createGateway } from 'model-gateway/core';
 import { ChatCompletionStream } from 'model-gateway/stream';
 import { postgresLedger } from 'model-gateway/postgres';
 import { redisLedger } from 'model-gateway/redis';
@@ -31,3 +32,4 @@ export const read = (body: ReadableStream): ChatCompletionStream =>
   ChatCompletionStream.fromReadableStream(body);
 export const fail = (): Promise<unknown> => client.get('/v1/models/none');
 export const others = [node.saveTo, postgresLedger, redisLedger];
+export const chatAlone = createGateway({ apiKey, baseURL, fetch }, { chat: Chat }).chat;

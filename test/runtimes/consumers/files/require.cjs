@@ -4,6 +4,7 @@ const { createEmulator } = require('model-gateway/testing');
 const { saveTo } = require('model-gateway/node');
 const { postgresLedger } = require('model-gateway/postgres');
 const { redisLedger } = require('model-gateway/redis');
+const { createGateway } = require('model-gateway/core');
 const { ChatCompletionStream } = require('model-gateway/stream');
 
 async function main() {
@@ -12,7 +13,7 @@ async function main() {
   const { data } = await client.models.list();
   const error = await client.get('/v1/models/none').catch((caught) => caught);
   const isError = APIError.isInstance(error) && error instanceof APIError;
-  const functions = [saveTo, postgresLedger, redisLedger, ChatCompletionStream];
+  const functions = [saveTo, postgresLedger, redisLedger, ChatCompletionStream, createGateway];
   const areThere = functions.every((value) => typeof value === 'function');
   const isCommonJS = require.resolve('model-gateway').endsWith('.cjs');
   const checks = [data.length > 3, isError, fallback === Gateway, areThere, isCommonJS];
