@@ -183,7 +183,7 @@ async function withTimeout<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`no answer withTimeout ${Math.round(limit)} ms`)),
+      () => reject(new Error(`no answer within ${Math.round(limit)} ms`)),
       limit,
     );
   });
