@@ -182,10 +182,7 @@ function startTimer(act: () => void, delay: number): ReturnType<typeof setTimeou
 async function withTimeout<T>(work: Promise<T>, limit: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`no answer within ${Math.round(limit)} ms`)),
-      limit,
-    );
+    timer = setTimeout(() => reject(new Error(`no answer within ${Math.round(limit)} ms`)), limit);
   });
   try {
     return await Promise.race([work, timeout]);
