@@ -5,7 +5,6 @@ import { countSteps, stepsOf } from './helpers/steps.ts';
 
 await countSteps();
 const { parseEmbeddings } = await import('../src/embeddings/schema.ts');
-const { ChatEngine } = await import('../src/chat/engine.ts');
 const { ChatRun } = await import('../src/chat/run.ts');
 const { ToolCallAssembler } = await import('../src/chat/tool-calls.ts');
 const { jsonLines, serverEvents } = await import('../src/streams/events.ts');
@@ -133,7 +132,7 @@ async function derive(chunks: ChatCompletionChunkChoice[][]): Promise<number[]> 
   const ended: number[] = [];
   const run = new ChatRun<unknown>([]);
   run.on('tool_calls.function.arguments.done', ({ index }) => ended.push(index));
-  await new ChatEngine(run).read(
+  await run.read(
     Promise.resolve({
       verdict: undefined,
       async *[Symbol.asyncIterator]() {

@@ -1,19 +1,21 @@
-import { checkOptions, checkParams } from '../check.ts';
-import { askStream, askWhole } from './calls.ts';
-import { ChatEngine } from './engine.ts';
-import { askParsed, OutputParser, runTools } from './operations.ts';
+import {
+  createCompletion,
+  parseCompletion,
+  runTools,
+  streamCompletion,
+  streamWithEvents,
+} from './operations.ts';
 import type {
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
 } from './params.ts';
-import { followSignal } from '../http/abort.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { rejectCall, startCall, type Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
 import { copyOptions, copyParams, peek } from '../snapshot.ts';
-import { ChatRun, type FollowCaller, type Warn } from './run.ts';
+import { ChatRun } from './run.ts';
 import {
   ChatCompletionRunner,
   ChatCompletionStream,
@@ -91,8 +93,8 @@ export class Completions {
     // Without `startCall`, whose frames would push the caller's out of short stack traces.
     try {
       const transport = this.transport();
-      if (params?.stream !== true) return askWhole(transport, params, options);
-      return askStream(transport, params, options);
+      if (params?.stream !== true) return createCompletion(transport, params, options);
+      return streamCompletion(transport, params, options);
     } catch (cause) {
       return rejectCall(cause, params);
     }
@@ -126,7 +128,7 @@ export class Completions {
     params: ChatCompletionCreateParamsNonStreaming,
     options?: RequestOptions,
   ): GatewayPromise<ParsedChatCompletion<unknown>> {
-    return startCall(params, () => askParsed(this.transport(), params, options));
+    return startCall(params, () => parseCompletion(this.transport(), params, options));
   }
 
   /**
@@ -150,22 +152,13 @@ export class Completions {
     params: ChatCompletionStreamParams,
     options?: RequestOptions,
   ): ChatCompletionStream<unknown> {
-    const [transport, given] = [this.transport().snapshot(), copyParams(params)];
-    const run = new ChatRun<unknown>(
-      peek(given, 'messages'),
-      warnBy(transport),
-      peek(options, 'signal'),
-    );
-    const own = copyOptions(options);
-    const work = async () => {
-      checkParams('chat.completions.stream', given);
-      checkOptions(own);
-      const isParsed = given?.response_format || given?.tools;
-      const engine = new ChatEngine(run, isParsed ? new OutputParser(given, 'stream') : undefined);
-      await engine.read(askStream(transport, given, { ...own, signal: run.controller.signal }));
-      return engine;
-    };
-    return new ChatCompletionStream(run, work, followCaller(options));
+    const transport = this.transport().snapshot();
+    const input = copyParams(params);
+    const requestOptions = copyOptions(options);
+    const { log } = transport.client;
+    const run = new ChatRun<unknown>(peek(input, 'messages'), log, peek(requestOptions, 'signal'));
+    run.start(() => streamWithEvents(transport, input, requestOptions, run));
+    return new ChatCompletionStream(run);
   }
 
   /**
@@ -208,34 +201,17 @@ export class Completions {
     params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
     options?: RunnerOptions,
   ): ChatCompletionRunner<unknown> {
-    const Runner =
-      peek(params, 'stream') === true ? ChatCompletionStreamingRunner : ChatCompletionRunner;
-    const [transport, given] = [this.transport().snapshot(), copyParams(params)];
-    const run = new ChatRun<unknown>(
-      peek(given, 'messages'),
-      warnBy(transport),
-      peek(options, 'signal'),
-    );
-    const own = copyOptions(options);
-    const { signal } = run.controller;
-    const work = async (runner: ChatCompletionRunner<unknown>) => {
-      checkOptions(own);
-      return runTools(transport, given, { ...own, signal }, run, runner);
-    };
-    return new Runner(run, work, followCaller(options));
+    const transport = this.transport().snapshot();
+    const input = copyParams(params);
+    const runnerOptions = copyOptions(options);
+    const { log } = transport.client;
+    const run = new ChatRun<unknown>(peek(input, 'messages'), log, peek(runnerOptions, 'signal'));
+    const isStreamed = peek(input, 'stream') === true;
+    const runner = new (isStreamed ? ChatCompletionStreamingRunner : ChatCompletionRunner)(run);
+    run.start(() => runTools(transport, input, runnerOptions, run, runner));
+    return runner;
   }
 }
-
-const warnBy =
-  ({ client }: Transport): Warn =>
-  (message, details) =>
-    client.log.write('warn', message, details);
-
-/** Not what helpers do for themselves: who only reads streams would load what checks a signal. */
-const followCaller =
-  (options: RequestOptions | undefined): FollowCaller =>
-  (controller) =>
-    followSignal(options?.signal, controller);
 
 /** Chat in OpenAI's format. */
 export class Chat {

@@ -1,73 +1,150 @@
+import { isObject, objectsOf } from '../answers/objects.ts';
+import { check, checkInteger, checkList, checkModel, checkOptions, checkParams } from '../check.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import type { GatewayPromise } from '../http/promise.ts';
 import { jsonAnswer } from '../http/response.ts';
 import type { Transport } from '../http/transport.ts';
 import type { RequestOptions } from '../options.ts';
-import { askStream, askWhole, chatBody, wholeAnswer } from './calls.ts';
+import { eventAnswer } from '../streams/open-stream.ts';
+import type { Stream } from '../streams/stream.ts';
+import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import { deliverWithChoices } from './delivery.ts';
+import { textsOf } from './normalize.ts';
+import { OutputParser } from './output-parser.ts';
 import type {
+  ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
   ChatCompletionTool,
 } from './params.ts';
-import type {
-  ParsedChatCompletion,
-  ChatCompletion,
-  ChatCompletionMessage,
-  ParsedChatCompletionMessage,
-} from './types.ts';
-import { check, checkInteger, checkParams } from '../check.ts';
-import { GatewayError } from '../errors/gateway-error.ts';
-import { type CallableTool, runToolLoop } from '../structured/tool-loop.ts';
+import { chatProtocolFor, completionAnswer } from './protocol.ts';
+import type { ChatRun } from './run.ts';
 import type {
   ChatCompletionStreamingToolRunnerParams,
   ChatCompletionToolRunnerParams,
   RunnerOptions,
 } from './run-tools.ts';
-import { ChatEngine, type CompletionParser } from './engine.ts';
-import type { ChatRun, RunResult } from './run.ts';
 import type { ChatCompletionRunner } from './runner.ts';
-import { isObject, objectsOf } from '../answers/objects.ts';
-import type { JsonObject } from '../types.ts';
-import { parseJSONText, SchemaMismatch, GrowingJSON } from '../structured/json.ts';
-import {
-  ContentFilterFinishReasonError,
-  InvalidOutputError,
-  LengthFinishReasonError,
-  type OutputErrorInit,
-} from './errors.ts';
+import type { ChatCompletion, ChatCompletionChunk, ParsedChatCompletion } from './types.ts';
 
-export function askParsed(
+/** Removes the fields that this package has added to a message of a model. */
+function toSentMessage(message: unknown): unknown {
+  if (!isObject(message) || message['role'] !== 'assistant') return message;
+  const { parsed: _, content_parts: parts, audio, ...sent } = message;
+  // Gateways accept the id of a sound, not its data.
+  if (audio) sent['audio'] = isObject(audio) ? { id: audio['id'] } : audio;
+  if (sent['refusal'] === null) delete sent['refusal'];
+  if (Array.isArray(parts)) {
+    const { text, thoughts } = textsOf(parts);
+    // The caller may have changed the text.
+    if (sent['content'] === text) sent['content'] = parts;
+    if (sent['reasoning_content'] === thoughts) delete sent['reasoning_content'];
+  }
+  if (sent['tool_calls']) {
+    sent['tool_calls'] = objectsOf(sent['tool_calls']).map((call) => {
+      const { incomplete: __, ...rest } = call;
+      if (!isObject(rest['function'])) return rest;
+      const { parsed_arguments: ___, ...called } = rest['function'];
+      return { ...rest, function: called };
+    });
+  }
+  return sent;
+}
+
+/**
+ * Checks parameters and returns the body of their request.
+ *
+ * `include_usage: false` is never sent: gateways then drop the chunk with the finish reason of many
+ * providers, and a complete answer would look like a truncated one.
+ */
+function chatBody(params: ChatCompletionCreateParamsBase): object {
+  checkParams('chat.completions.create', params);
+  checkModel(params.model);
+  checkList('messages', params.messages, 'a message such as { role: "user", content: "Hello!" }');
+  const body = { ...params, messages: params.messages.map(toSentMessage) };
+  if (params.stream_options?.include_usage !== false) return body;
+  return { ...body, stream_options: { ...params.stream_options, include_usage: true } };
+}
+
+export function createCompletion(
+  transport: Transport,
+  params: ChatCompletionCreateParamsBase,
+  options: RequestOptions | undefined,
+): GatewayPromise<ChatCompletion> {
+  const request = () => ({ json: chatBody(params) });
+  const format = jsonAnswer(completionAnswer(params));
+  return transport.call('chat.completions.create', request, format, options);
+}
+
+export function streamCompletion(
+  transport: Transport,
+  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+  options: RequestOptions | undefined,
+): GatewayPromise<Stream<ChatCompletionChunk>> {
+  const wantsUsage = params?.stream_options?.include_usage === true;
+  return transport.call(
+    'chat.completions.create',
+    () => ({ json: { ...chatBody(params), stream: true } }),
+    eventAnswer({
+      ...chatProtocolFor(params?.n ?? 1),
+      deliver: (emit) => deliverWithChoices(emit, wantsUsage),
+    }),
+    options,
+  );
+}
+
+export function parseCompletion(
   transport: Transport,
   params: ChatCompletionCreateParamsNonStreaming,
   options: RequestOptions | undefined,
 ): GatewayPromise<ParsedChatCompletion<unknown>> {
-  const parser = new OutputParser(params, 'parse');
-  const format = jsonAnswer(wholeAnswer(params), (completion, { callId, requestId, status }) => {
-    const sent = { phase: 'body', status, requestId } as const;
-    const evidence = { ...sent, attempts: [sent] };
-    return parser.apply(completion, { callId, evidence });
-  });
+  const parser = new OutputParser<unknown>(params, 'parse');
+  const format = jsonAnswer(
+    completionAnswer(params),
+    (completion, { callId, requestId, status }) => {
+      const sent = { phase: 'body', status, requestId } as const;
+      const evidence = { ...sent, attempts: [sent] };
+      return parser.apply(completion, { callId, evidence });
+    },
+  );
   const request = () => ({ json: chatBody(params) });
   return transport.call('chat.completions.create', request, format, options);
 }
 
+/** Reads a streamed completion with the events of a run. */
+export async function streamWithEvents(
+  transport: Transport,
+  params: Omit<ChatCompletionCreateParamsBase, 'stream'>,
+  options: RequestOptions | undefined,
+  run: ChatRun<unknown>,
+): Promise<void> {
+  checkParams('chat.completions.stream', params);
+  checkOptions(options);
+  if (params.response_format || params.tools) run.parser = new OutputParser(params, 'stream');
+  const { signal } = run.controller;
+  await run.read(streamCompletion(transport, params, { ...options, signal }));
+}
+
 /**
- * A conversation with tools, in the words of chat completions.
+ * Requests completions and calls the tools that they call, until one calls none.
  *
  * @param transport - A snapshot: every request goes to one gateway with one key.
  */
 export async function runTools(
   transport: Transport,
   params: ChatCompletionToolRunnerParams | ChatCompletionStreamingToolRunnerParams,
-  options: RunnerOptions,
+  options: RunnerOptions | undefined,
   run: ChatRun<unknown>,
   runner: ChatCompletionRunner<unknown>,
-): Promise<RunResult<unknown>> {
-  const { maxChatCompletions: limit = 10, afterCompletion } = options;
+): Promise<void> {
+  checkOptions(options);
+  const { signal } = run.controller;
+  const { maxChatCompletions: limit = 10, afterCompletion, ...requestOptions } = options ?? {};
   checkParams('chat.completions.runTools', params);
   const { tools, toolContext, ...body } = params;
-  const parser = new OutputParser(params, 'run');
-  const engine = new ChatEngine(run, parser);
+  const parser = new OutputParser<unknown>(params, 'run');
+  run.parser = parser;
   check(Array.isArray(tools), 'tools', 'must be a list; give what tool() makes.');
   checkInteger('maxChatCompletions', limit, 1, 1_000_000);
   check((params.n ?? 1) === 1, 'n', 'must be 1: a run follows one conversation.');
@@ -77,18 +154,19 @@ export async function runTools(
   const sent: ChatCompletionTool[] = [];
   const callable = new Map<string, CallableTool>();
   for (const tool of tools) {
-    const { name, sentAs, ...called } = prepare(tool, runner, toolContext, parser);
+    const { name, sentAs, ...called } = prepareTool(tool, runner, toolContext, parser);
     sent.push(sentAs);
     if (wanted === undefined || name === wanted) callable.set(name, called);
   }
-  async function askOnce(): Promise<ParsedChatCompletion<unknown> | undefined> {
-    // Providers refuse an empty list.
+  async function requestCompletion(): Promise<ParsedChatCompletion<unknown> | undefined> {
+    // Providers reject an empty list.
     const list = sent.length > 0 ? { tools: sent } : {};
-    const asked = { ...body, messages: historyOf(run, params.model), ...list };
-    if (body.stream === true) return engine.read(askStream(transport, asked, options));
-    const completion = await askWhole(transport, asked, options);
+    const request = { ...body, messages: historyOf(run, params.model), ...list };
+    const callOptions = { ...requestOptions, signal };
+    if (body.stream === true) return run.read(streamCompletion(transport, request, callOptions));
+    const completion = await createCompletion(transport, request, callOptions);
     run.emit('connect');
-    const parsed = engine.add(await parser.apply(completion));
+    const parsed = run.add(await parser.apply(completion));
     const text = parsed.choices[0]?.message.content;
     if (text) run.emit('content', text, text);
     return parsed;
@@ -96,10 +174,10 @@ export async function runTools(
   await runToolLoop<ParsedChatCompletion<unknown>, ChatCompletionMessageToolCall>({
     tools: callable,
     limit,
-    signal: run.controller.signal,
+    signal,
     isSequential: wanted !== undefined || params.parallel_tool_calls === false,
     async ask() {
-      const completion = await askOnce();
+      const completion = await requestCompletion();
       if (completion?.choices[0] !== undefined) return completion;
       throw new GatewayError('There is no message in the completion.', { outcome: 'unknown' });
     },
@@ -113,13 +191,12 @@ export async function runTools(
         if (error !== undefined && call.type === 'function') {
           run.emit('functionToolCallError', error, call.function);
         }
-        engine.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
+        run.addToolResult({ role: 'tool', tool_call_id: call.id, content: text });
       }
       return wanted !== undefined && results.some(([, { error }]) => error === undefined);
     },
     afterEach: (completion) => afterCompletion?.(completion, runner),
   });
-  return engine;
 }
 
 /** Models that need their reasoning back while they call tools: without it they fail or lose the thread. */
@@ -136,12 +213,12 @@ function historyOf(run: ChatRun<unknown>, model: string): ChatCompletionMessageP
   );
 }
 
-/** How a tool is sent, and how it is called. */
-function prepare(
+/** Returns how a tool is sent, and how it is called. */
+function prepareTool(
   tool: ChatCompletionToolRunnerParams['tools'][number],
   runner: ChatCompletionRunner<unknown>,
   toolContext: unknown,
-  parser: OutputParser,
+  parser: OutputParser<unknown>,
 ): CallableTool & { readonly name: string; readonly sentAs: ChatCompletionTool } {
   if ('$parseRaw' in tool) {
     const { name } = tool.function;
@@ -164,117 +241,4 @@ function prepare(
 function checkRunnable(name = '', isRunnable: boolean): void {
   const problem = `"${name}" has no function to run; give it one, or use create().`;
   check(isRunnable, 'tools', problem);
-}
-
-type Parse = (text: string) => Promise<unknown>;
-
-/**
- * What the answer is for: `parse` and `run` fail whenever it is cut or filtered, `stream` only when
- * something was to be parsed; `run` leaves the arguments of tool calls to the run, which tells the model.
- */
-type ParseMode = 'parse' | 'stream' | 'run';
-
-/** Parses texts and tool calls of completions as their request asked for, each of them once. */
-export class OutputParser implements CompletionParser<unknown> {
-  readonly #growing = new WeakMap<object, GrowingJSON>();
-  /** By the names of tools; `undefined` stands for the text of an answer. */
-  readonly #parsers = new Map<string | undefined, Parse>();
-  readonly #mode: ParseMode;
-
-  /** @param params - Bad input is left to those who send it. */
-  constructor(
-    params: { response_format?: unknown; tools?: unknown } | null | undefined,
-    mode: ParseMode,
-  ) {
-    this.#mode = mode;
-    const { response_format: format, tools } = params ?? {};
-    if (isObject(format)) this.#add(undefined, format, format['type'] === 'json_schema');
-    for (const tool of objectsOf(tools)) {
-      const { function: definition } = tool;
-      if (!isObject(definition) || typeof definition['name'] !== 'string') continue;
-      this.#add(definition['name'], tool, definition['strict'] === true);
-    }
-  }
-
-  #add(name: string | undefined, format: JsonObject, isJSON: boolean): void {
-    const { $parseRaw: own } = format;
-    const isOwn = typeof own === 'function';
-    if (!isOwn && !isJSON) return;
-    const parse = (text: string): unknown =>
-      isOwn ? Reflect.apply(own, format, [text]) : parseJSONText(text);
-    const known = new Map<string, Promise<unknown>>();
-    this.#parsers.set(name, (text) => {
-      const value = known.get(text) ?? Promise.resolve(text).then(parse);
-      known.set(text, value);
-      return value;
-    });
-  }
-
-  of(tool?: string): Parse | undefined {
-    return this.#parsers.get(tool);
-  }
-
-  beginning(key: object, text: string, tool?: string): unknown {
-    if (!this.#parsers.has(tool)) return null;
-    const json = this.#growing.get(key) ?? new GrowingJSON();
-    this.#growing.set(key, json);
-    return json.read(text);
-  }
-
-  rejects(reason: string): boolean {
-    const isNeeded = this.#mode !== 'stream' || this.#parsers.size > 0;
-    return isNeeded && (reason === 'length' || reason === 'content_filter');
-  }
-
-  async apply(
-    completion: ChatCompletion,
-    call: Pick<OutputErrorInit, 'callId' | 'evidence'> = {},
-  ): Promise<ParsedChatCompletion<unknown>> {
-    const found = { completion, ...call };
-    const rejected = completion.choices.find(({ finish_reason: reason }) => this.rejects(reason));
-    if (rejected?.finish_reason === 'length') throw new LengthFinishReasonError(found);
-    if (rejected !== undefined) throw new ContentFilterFinishReasonError(found);
-    const choices = completion.choices.map(async (choice) =>
-      Object.assign(choice, { message: await this.#applyTo(choice.message, found) }),
-    );
-    return Object.assign(completion, { choices: await Promise.all(choices) });
-  }
-
-  async #applyTo(
-    message: ChatCompletionMessage,
-    found: OutputErrorInit,
-  ): Promise<ParsedChatCompletionMessage<unknown>> {
-    const { content, refusal } = message;
-    const calls = message.tool_calls ?? [];
-    const isCalling = calls.length > 0 || Boolean(message.function_call);
-    /** What does not fit is `null` where it is tolerated, and an error elsewhere. */
-    const parse = async (
-      text: string,
-      tool: string | undefined,
-      isTolerated: boolean,
-    ): Promise<unknown> => {
-      try {
-        const parser = this.of(tool);
-        return parser ? await parser(text) : null;
-      } catch (cause) {
-        if (isTolerated) return null;
-        const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
-        const problem = cause instanceof Error ? cause.message : String(cause);
-        const issues = cause instanceof SchemaMismatch ? cause.issues : [];
-        const init = { ...found, issues, cause };
-        throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);
-      }
-    };
-    const parsing = calls.map(async (call) => {
-      if (call.type !== 'function' || !this.of(call.function.name)) return call;
-      const { name, arguments: text } = call.function;
-      const parsed_arguments = await parse(text, name, this.#mode === 'run');
-      return Object.assign(call, { function: Object.assign(call.function, { parsed_arguments }) });
-    });
-    const toolCalls = await Promise.all(parsing);
-    // What a model says while it calls tools is not yet its answer.
-    const isSaid = content !== null && !refusal && !(content === '' && isCalling);
-    const parsed = isSaid ? await parse(content, undefined, isCalling) : null;
-    return Object.assign(message, { parsed }, message.tool_calls && { tool_calls: toolCalls });
-  }
 }

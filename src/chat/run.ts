@@ -1,14 +1,24 @@
 import { addCounts } from '../answers/objects.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
-import { withAbortGrace } from '../http/abort.ts';
-import { runAborted, truncated } from '../streams/errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import { followSignal, withAbortGrace } from '../http/abort.ts';
+import type { ClientSettings } from '../http/settings.ts';
+import { runAborted, type StreamVerdict, truncated } from '../streams/errors.ts';
 import { type Aborted, ChunkQueue, ignoreRejection } from '../streams/stream-reader.ts';
 import type { Stream } from '../streams/stream.ts';
-import { ChatAccumulator } from './accumulator.ts';
-import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
+import { ChatAccumulator, type OpenChoice } from './accumulator.ts';
+import { EventEmitter } from './event-emitter.ts';
+import type { OutputParser } from './output-parser.ts';
 import type {
+  ChatCompletionFunctionCall,
+  ChatCompletionMessageParam,
+  ChatCompletionToolMessageParam,
+} from './params.ts';
+import type { OpenCall } from './tool-calls.ts';
+import type {
+  ChatCompletion,
   ChatCompletionChunk,
+  ChatCompletionChunkChoice,
   ChatCompletionSnapshot,
   ChatCompletionStreamEvents,
   CompletionUsage,
@@ -16,90 +26,24 @@ import type {
   ParsedChatCompletionMessage,
 } from './types.ts';
 
-interface Registration<Values extends readonly unknown[]> {
-  // A method: a run with narrow events is then one with wider events too.
-  listener(this: void, ...values: Values): void;
-  readonly isOnce: boolean;
+/** The stream of one completion. */
+type Chunks = AsyncIterable<ChatCompletionChunk> & Pick<Stream<ChatCompletionChunk>, 'verdict'>;
+
+/**
+ * The beginning of `object` in a line that holds the result of a tool, as JSON, instead of a chunk. The
+ * `openai` package writes and reads the same lines.
+ */
+const messagePrefix = 'chat.completion.chunk.message:';
+
+function toolMessageIn({
+  object,
+}: ChatCompletionChunk): ChatCompletionToolMessageParam | undefined {
+  if (!object.startsWith(messagePrefix)) return undefined;
+  const sent: { message: ChatCompletionToolMessageParam } = JSON.parse(
+    object.slice(messagePrefix.length),
+  );
+  return sent.message;
 }
-
-type EventMap<Events> = { [Event in keyof Events]: readonly unknown[] };
-
-/** Calls listeners by the name of an event. `Events` maps names to what listeners are given. */
-class EventEmitter<Events extends EventMap<Events>> {
-  #listeners: { [Event in keyof Events]?: readonly Registration<Events[Event]>[] } = {};
-
-  /** Adds a listener; the same one can be added more than once. */
-  on<Event extends keyof Events>(
-    event: Event,
-    listener: (...values: Events[Event]) => void,
-    isOnce = false,
-  ): void {
-    // A new list each time, so that a listener may add and remove listeners while it is called.
-    this.#listeners[event] = [...(this.#listeners[event] ?? []), { listener, isOnce }];
-  }
-
-  /** Removes one registration of a listener. */
-  off<Event extends keyof Events>(
-    event: Event,
-    listener: (...values: Events[Event]) => void,
-  ): void {
-    const registrations = this.#listeners[event] ?? [];
-    const position = registrations.findIndex((registration) => registration.listener === listener);
-    if (position >= 0) this.#listeners[event] = registrations.toSpliced(position, 1);
-  }
-
-  /** Whether anybody listens. */
-  has(event: keyof Events): boolean {
-    return Boolean(this.#listeners[event]?.length);
-  }
-
-  /** Calls the listeners of an event in the order in which they were added. */
-  emit<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
-    const registrations = this.#listeners[event] ?? [];
-    this.#listeners[event] = registrations.filter(({ isOnce }) => !isOnce);
-    for (const { listener } of registrations) listener(...values);
-  }
-
-  /** The same after the end, when a listener that throws can no longer fail the run: its error is uncaught. */
-  emitLast<Event extends keyof Events>(event: Event, ...values: Events[Event]): void {
-    try {
-      this.emit(event, ...values);
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  }
-
-  /** Removes every listener: events that come late reach nobody. */
-  clear(): void {
-    this.#listeners = {};
-  }
-}
-
-/** What a run has come to. */
-export interface RunResult<Parsed> {
-  /** The last completion. */
-  readonly completion: ParsedChatCompletion<Parsed>;
-  /** The last message of the model. */
-  readonly message: ParsedChatCompletionMessage<Parsed>;
-  /** The last function that the model wanted called. */
-  readonly functionCall: ChatCompletionFunctionCall | undefined;
-  /** What the last tool gave. */
-  readonly toolResult: string | undefined;
-  /** Emits all that. */
-  finish(): void;
-}
-
-/** What is read of a stream. */
-export type Chunks = AsyncIterable<ChatCompletionChunk> &
-  Pick<Stream<ChatCompletionChunk>, 'verdict'>;
-
-/** Aborts the run when its caller says so, until the function that it returns is called. */
-export type FollowCaller = (controller: AbortController) => () => void;
-
-/** Logs a warning. */
-export type Warn = (message: string, details: { readonly error: string }) => void;
 
 /** A promise that reports when it is awaited. */
 class AwaitedPromise<Value> extends Promise<Value> {
@@ -127,45 +71,85 @@ class AwaitedPromise<Value> extends Promise<Value> {
   }
 }
 
-/** How long work that does not listen to the signal is waited for after an abort. */
+/** How long a run waits, after an abort, for work that does not listen to the signal. */
 const abortGraceMs = 500;
 
 /**
- * What is there of a run from its first moment on: who listens and reads, the conversation, and the end.
- * What it does is `ChatEngine`'s, which a page loads with its first run.
+ * A run of one or more completions: reads them, emits an event for what each chunk adds, and keeps the
+ * conversation.
  */
 export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Parsed>> {
   readonly controller = new AbortController();
+  /** The completions so far. */
   readonly completions: ParsedChatCompletion<Parsed>[] = [];
   /** The conversation. */
   readonly messages: ChatCompletionMessageParam[];
-  /** Who reads the chunks; and whether the results of tools are read too. */
-  readonly readers = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
-  /** The stream of the current completion, and what its chunks add up to. */
-  stream: Chunks | undefined;
-  accumulator: ChatAccumulator | undefined;
+  /** Parses texts and arguments of tools. Left out when nothing is parsed. */
+  parser: OutputParser<Parsed> | undefined;
+  /** The text of the last tool result. */
+  toolResult: string | undefined;
   /** Settles when the run is over. */
-  done = new Promise<RunResult<Parsed>>(() => {});
+  done = new Promise<void>(() => {});
   /** How the run ended; `undefined` until then. */
   end: { readonly failure?: Error } | undefined;
   /** Whether a loop or an awaited promise receives the error of a failure. */
   isObserved = false;
-  /** Adds to the snapshot what its texts are parsed as so far, if anything is parsed. */
-  parseSnapshot: (() => void) | undefined;
-  readonly #warn: Warn;
+  /** The readers of the chunks, and whether each of them reads the results of tools too. */
+  readonly #readers = new Map<ChunkQueue<ChatCompletionChunk>, boolean>();
+  readonly #log: ClientSettings['log'] | undefined;
   readonly #signal: AbortSignal | null | undefined;
+  #stream: Chunks | undefined;
+  /** The chunks of the current completion, put together. */
+  #accumulator: ChatAccumulator | undefined;
+  /** Whether more chunks may follow, so that texts are parsed as far as they go. */
+  #isGrowing = false;
+  #lastChunk: ChatCompletionChunk | undefined;
 
-  /** @param signal - The caller's. An abort stops loops over the chunks also after the end of the run. */
+  /**
+   * @param log - Where a failure that the caller does not receive is logged; the console by default.
+   * @param signal - The caller's. Aborts the run, and stops loops over its chunks also after its end.
+   */
   constructor(
     messages: readonly ChatCompletionMessageParam[] | undefined,
-    warn: Warn = (message, details) => console.warn(`[model-gateway] ${message}`, details),
+    log?: ClientSettings['log'],
     signal?: AbortSignal | null,
   ) {
     super();
-    this.#warn = warn;
-    this.#signal = signal;
-    // Bad input is refused when it is sent.
+    // Other values are rejected when they are sent.
     this.messages = Array.isArray(messages) ? [...messages] : [];
+    this.#log = log;
+    this.#signal = signal;
+  }
+
+  /** How the stream of the current completion ended; `undefined` until then. */
+  get verdict(): StreamVerdict | undefined {
+    return this.#stream?.verdict;
+  }
+
+  /** The chunks of the current completion put together, with what they are parsed as so far. */
+  get snapshot(): ChatCompletionSnapshot | undefined {
+    if (this.#isGrowing && this.parser) this.#parseSnapshot(this.parser);
+    return this.#accumulator?.partial;
+  }
+
+  /** The last completion. */
+  get completion(): ParsedChatCompletion<Parsed> {
+    const completion = this.completions.at(-1);
+    if (completion !== undefined) return completion;
+    throw new GatewayError('The stream ended without a completion.', { outcome: 'unknown' });
+  }
+
+  /** The last message of the model. */
+  get message(): ParsedChatCompletionMessage<Parsed> {
+    const message = this.completion.choices[0]?.message;
+    if (message !== undefined) return message;
+    const problem = 'The completion has no choices, so there is no message.';
+    throw new GatewayError(problem, { outcome: 'unknown' });
+  }
+
+  /** The last function that the model called. */
+  get functionCall(): ChatCompletionFunctionCall | undefined {
+    return this.completions.flatMap(functionCalls).at(-1);
   }
 
   /** The tokens of all completions. */
@@ -174,21 +158,58 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return this.completions.reduce((sum, { usage }) => addCounts(sum, usage ?? {}), total);
   }
 
-  /** Adds a chunk to the current completion, and hands it to everybody who reads. */
-  take(chunk: ChatCompletionChunk): ChatAccumulator {
-    const accumulator = (this.accumulator ??= new ChatAccumulator(1));
-    accumulator.add(chunk);
-    // Lines that another package has written may hold chunks with neither.
-    if (chunk.choices.length === 0 && !chunk.usage) return accumulator;
-    for (const queue of this.readers.keys()) queue.push(chunk);
-    if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);
-    return accumulator;
+  /** Starts the work in a microtask, so that the caller can add listeners before anything happens. */
+  start(work: () => Promise<unknown>): void {
+    this.done = ignoreRejection(this.#run(work));
   }
 
-  /** What the chunks of the current completion add up to. */
-  get snapshot(): ChatCompletionSnapshot | undefined {
-    this.parseSnapshot?.();
-    return this.accumulator?.partial;
+  async #run(work: () => Promise<unknown>): Promise<void> {
+    await Promise.resolve();
+    const { signal } = this.controller;
+    let unfollow: (() => void) | undefined;
+    try {
+      unfollow = followSignal(this.#signal, this.controller);
+      await withAbortGrace(work(), signal, abortGraceMs, () => runAborted(signal));
+      this.#emitFinal();
+      this.end = {};
+    } catch (cause) {
+      const failure = cause instanceof Error ? cause : new Error(String(cause));
+      this.end = { failure };
+      if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
+      else {
+        const isReceived = this.isObserved || this.has('error');
+        this.emitLast('error', failure);
+        if (!isReceived) this.#logUnobserved(failure);
+      }
+      throw failure;
+    } finally {
+      unfollow?.();
+      this.emitLast('end');
+      this.clear();
+    }
+  }
+
+  #emitFinal(): void {
+    const { functionCall, toolResult } = this;
+    const completion = this.completions.at(-1);
+    if (completion === undefined) return;
+    const message = completion.choices[0]?.message;
+    this.emit('finalChatCompletion', completion);
+    if (message !== undefined) this.emit('finalMessage', message);
+    if (message?.content) this.emit('finalContent', message.content);
+    if (functionCall !== undefined) this.emit('finalFunctionToolCall', functionCall);
+    if (toolResult !== undefined) this.emit('finalFunctionToolCallResult', toolResult);
+    if (this.completions.some(({ usage }) => usage)) this.emit('totalUsage', this.usage);
+  }
+
+  /** Logs a failure that the caller would not learn of. `openai` ends the process here. */
+  #logUnobserved(failure: Error): void {
+    const message =
+      'A stream or run of tools failed, and no listener or awaited promise received its error; listen to "error" or await done()';
+    // A listener may have thrown it, and put anything into its message.
+    const error = GatewayError.isInstance(failure) ? failure.message : failure.name;
+    if (this.#log) this.#log.write('warn', message, { error });
+    else console.warn(`[model-gateway] ${message}`, { error });
   }
 
   /** Returns a promise for the caller. It never causes an unhandled rejection. */
@@ -198,17 +219,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     });
   }
 
-  /** Fails with an error that the engine has no class for; see there. */
-  fail(problem: string, cause?: unknown): never {
-    throw new GatewayError(problem, { outcome: 'unknown', cause });
-  }
-
-  /** The same, when an answer is not whole. */
-  failTruncated(received: ChatAccumulator): never {
-    throw truncated({ operation: 'fromReadableStream()' }, received, 'truncated');
-  }
-
-  /** A loop over what is pushed, which ends with the run. */
+  /** Returns a loop over items that are pushed, which ends with the run. */
   queue<Item>(onLeave: () => void, readAborted?: () => Aborted | undefined): ChunkQueue<Item> {
     const queue = new ChunkQueue<Item>(onLeave, readAborted);
     this.done.then(
@@ -218,7 +229,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
     return queue;
   }
 
-  /** The chunks that come from now on, until an abort. Leaving them aborts the run. */
+  /** Returns a loop over the chunks from now on, until an abort. Leaving it aborts the run. */
   follow(takesMessages: boolean): ChunkQueue<ChatCompletionChunk> {
     this.isObserved = true;
     const queue = this.queue<ChatCompletionChunk>(
@@ -228,56 +239,226 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
         return aborted ? { failure: runAborted(aborted) } : undefined;
       },
     );
-    this.readers.set(queue, takesMessages);
+    this.#readers.set(queue, takesMessages);
     return queue;
   }
 
-  /**
-   * Begins the work. Listeners are added after this, so nothing may happen before it has returned.
-   *
-   * @param work - Loads what it takes, and works.
-   * @param follow - Aborts the run when its caller says so.
-   */
-  start(work: () => Promise<RunResult<Parsed>>, follow?: FollowCaller): void {
-    this.done = ignoreRejection(this.#run(work, follow));
+  /** Adds a completion. */
+  add(completion: ParsedChatCompletion<Parsed>): ParsedChatCompletion<Parsed> {
+    this.completions.push(completion);
+    this.emit('chatCompletion', completion);
+    const message = completion.choices[0]?.message;
+    if (message !== undefined) {
+      // Results refer to the ids of their calls.
+      for (const call of message.tool_calls ?? []) call.id ||= newToolCallId();
+      this.messages.push(message);
+      this.emit('message', message);
+      for (const call of functionCalls(completion)) this.emit('functionToolCall', call);
+    }
+    return completion;
   }
 
-  /** The caller would not learn of the failure: `openai` ends the process here. */
-  #warnOf(failure: Error): void {
-    // What a listener throws may hold anything.
-    const error = GatewayError.isInstance(failure) ? failure.message : failure.name;
-    const unheard = 'failed, and no listener or awaited promise received its error';
-    this.#warn(`A stream or run of tools ${unheard}; listen to "error" or await done()`, { error });
-  }
-
-  async #run(
-    work: () => Promise<RunResult<Parsed>>,
-    follow?: FollowCaller,
-  ): Promise<RunResult<Parsed>> {
-    await Promise.resolve();
-    const { signal: own } = this.controller;
-    let release: (() => void) | undefined;
-    try {
-      release = follow?.(this.controller);
-      const result = await withAbortGrace(work(), own, abortGraceMs, () => runAborted(own));
-      // Who waited for the last message may still listen to these.
-      result.finish();
-      this.end = {};
-      return result;
-    } catch (cause) {
-      const failure = cause instanceof Error ? cause : new Error(String(cause));
-      this.end = { failure };
-      if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
-      else {
-        const isReceived = this.isObserved || this.has('error');
-        this.emitLast('error', failure);
-        if (!isReceived) this.#warnOf(failure);
-      }
-      throw failure;
-    } finally {
-      release?.();
-      this.emitLast('end');
-      this.clear();
+  /** Adds the result of a tool. */
+  addToolResult(message: ChatCompletionToolMessageParam): void {
+    this.messages.push(message);
+    this.emit('message', message);
+    if (typeof message.content === 'string') {
+      this.toolResult = message.content;
+      this.emit('functionToolCallResult', message.content);
+    }
+    if (this.#lastChunk === undefined) return;
+    const object = messagePrefix + JSON.stringify({ type: 'message', message });
+    const { id, created, model } = this.#lastChunk;
+    for (const [queue, takesMessages] of this.#readers) {
+      if (takesMessages) queue.push({ id, created, model, object, choices: [] });
     }
   }
+
+  /** Reads the stream of one completion to its end. */
+  async read(
+    opening: Chunks | PromiseLike<Chunks>,
+  ): Promise<ParsedChatCompletion<Parsed> | undefined> {
+    const stream = await opening;
+    this.#begin(stream);
+    let hasResults = false;
+    for await (const chunk of stream) {
+      const message = toolMessageIn(chunk);
+      if (message === undefined) await this.#addChunk(chunk);
+      else {
+        await this.#complete();
+        this.addToolResult(message);
+        this.#accumulator = undefined;
+        hasResults = true;
+      }
+    }
+    // The line of a tool result does not prove that the completion after it is whole.
+    const received = this.#accumulator;
+    if (hasResults && received?.isFinished(false) === false) {
+      throw truncated({ operation: 'fromReadableStream()' }, received, 'truncated');
+    }
+    return this.#complete();
+  }
+
+  #begin(stream: Chunks): void {
+    this.#stream = stream;
+    this.#accumulator = undefined;
+    this.#isGrowing = true;
+    this.emit('connect');
+  }
+
+  /** Emits the end of texts and calls that are still open, and adds the completion to the run. */
+  async #complete(): Promise<ParsedChatCompletion<Parsed> | undefined> {
+    const snapshot = this.#accumulator?.partial;
+    if (snapshot === undefined) return undefined;
+    for (const { index } of snapshot.choices) {
+      const open = this.#accumulator?.choices.get(index);
+      if (open) await this.#emitEnd(open, [...open.toolCalls.ended, ...open.toolCalls.begun]);
+    }
+    this.#isGrowing = false;
+    dropParsed(snapshot);
+    if (this.parser) return this.add(await this.parser.apply(snapshot));
+    leaveUnparsed(snapshot);
+    return this.add(snapshot);
+  }
+
+  /** Adds a chunk and emits its events. Texts that it ends are parsed before their end is emitted. */
+  async #addChunk(chunk: ChatCompletionChunk): Promise<void> {
+    const accumulator = (this.#accumulator ??= new ChatAccumulator(1));
+    accumulator.add(chunk);
+    // Lines that another package has written may hold chunks with neither.
+    if (chunk.choices.length > 0 || chunk.usage) {
+      for (const queue of this.#readers.keys()) queue.push(chunk);
+      if (this.has('chunk') && this.snapshot) this.emit('chunk', chunk, this.snapshot);
+    }
+    this.#lastChunk = chunk;
+    for (const piece of chunk.choices) {
+      const open = accumulator.choices.get(piece.index);
+      if (open === undefined) continue;
+      this.#emitText(piece, open);
+      if (piece.delta.tool_calls) await this.#emitToolCalls(piece, open);
+      if (piece.finish_reason) await this.#emitEnd(open, open.toolCalls.ended);
+    }
+  }
+
+  /** Adds what texts and arguments are parsed as so far. Called only when a snapshot is read. */
+  #parseSnapshot(parser: OutputParser<Parsed>): void {
+    for (const open of this.#accumulator?.choices.values() ?? []) {
+      const { message } = open.choice;
+      if (parser.of() && message.content !== null) {
+        Object.assign(message, { parsed: parser.beginning(open, message.content) });
+      }
+      for (const call of open.toolCalls.calls) {
+        if (call.type !== 'function' || !parser.of(call.function.name)) continue;
+        const { name, arguments: text } = call.function;
+        Object.assign(call.function, { parsed_arguments: parser.beginning(call, text, name) });
+      }
+    }
+  }
+
+  #emitText({ delta, logprobs }: ChatCompletionChunkChoice, open: OpenChoice): void {
+    const { choice } = open;
+    const { content, refusal } = choice.message;
+    if (delta.content && content !== null) {
+      this.emit('content', delta.content, content);
+      if (this.has('content.delta')) {
+        const parsed = this.parser?.beginning(open, content) ?? null;
+        this.emit('content.delta', { delta: delta.content, snapshot: content, parsed });
+      }
+    }
+    if (delta.refusal && refusal !== null) {
+      this.emit('refusal.delta', { delta: delta.refusal, snapshot: refusal });
+    }
+    if (logprobs?.content) {
+      const event = { content: logprobs.content, snapshot: choice.logprobs?.content ?? [] };
+      this.emit('logprobs.content.delta', event);
+    }
+    if (logprobs?.refusal) {
+      const event = { refusal: logprobs.refusal, snapshot: choice.logprobs?.refusal ?? [] };
+      this.emit('logprobs.refusal.delta', event);
+    }
+  }
+
+  async #emitToolCalls({ delta }: ChatCompletionChunkChoice, open: OpenChoice): Promise<void> {
+    for (const { index, function: piece } of delta.tool_calls ?? []) {
+      const { current } = open;
+      const next = open.toolCalls.get(index);
+      if (current !== next) {
+        await this.#emitTextDone(open);
+        // It may be written in turns with others, so before the end only whole arguments count.
+        if (current?.isWhole) await this.#emitToolCallDone(current);
+        open.current = next;
+      }
+      if (next?.call.type !== 'function') continue;
+      if (!this.has('tool_calls.function.arguments.delta')) continue;
+      const { name, arguments: text } = next.call.function;
+      this.emit('tool_calls.function.arguments.delta', {
+        name,
+        index,
+        arguments: text,
+        parsed_arguments: this.parser?.beginning(next.call, text, name) ?? null,
+        arguments_delta: piece?.arguments ?? '',
+      });
+    }
+  }
+
+  async #emitEnd(open: OpenChoice, calls: readonly OpenCall[]): Promise<void> {
+    if (this.parser?.rejects(open.choice.finish_reason)) return;
+    await this.#emitTextDone(open);
+    for (const call of calls.toSorted((one, other) => one.index - other.index)) {
+      await this.#emitToolCallDone(call);
+    }
+  }
+
+  async #emitTextDone(open: OpenChoice): Promise<void> {
+    if (open.isTextDone) return;
+    open.isTextDone = true;
+    const { message, logprobs } = open.choice;
+    const { content, refusal } = message;
+    if (content) this.emit('content.done', { content, parsed: await this.#parsed(content) });
+    if (refusal) this.emit('refusal.done', { refusal });
+    if (logprobs?.content) this.emit('logprobs.content.done', { content: logprobs.content });
+    if (logprobs?.refusal) this.emit('logprobs.refusal.done', { refusal: logprobs.refusal });
+  }
+
+  async #emitToolCallDone(open: OpenCall): Promise<void> {
+    const { index, call } = open;
+    if (call.type !== 'function' || open.isDone || call.incomplete === true) return;
+    open.isDone = true;
+    const { name, arguments: text } = call.function;
+    const parsed_arguments = await this.#parsed(text, name);
+    const event = { name, index, arguments: text, parsed_arguments };
+    this.emit('tool_calls.function.arguments.done', event);
+  }
+
+  /** What a text or arguments are parsed as; `null` when they do not fit, or are not parsed. */
+  async #parsed(text: string, tool?: string): Promise<Parsed | null> {
+    const parse = this.parser?.of(tool);
+    return parse ? parse(text).catch(() => null) : null;
+  }
+}
+
+function functionCalls({ choices }: ParsedChatCompletion<unknown>): ChatCompletionFunctionCall[] {
+  const calls = choices[0]?.message.tool_calls ?? [];
+  return calls.flatMap((call) => (call.type === 'function' ? [call.function] : []));
+}
+
+function newToolCallId(): string {
+  return `call_${Math.random().toString(36).slice(2)}`;
+}
+
+/** Removes what a snapshot was parsed as so far: the error of an answer that does not fit carries it. */
+function dropParsed({ choices }: ChatCompletionSnapshot): void {
+  for (const { message } of choices) {
+    delete message.parsed;
+    for (const call of message.tool_calls ?? []) {
+      if (call.type === 'function') delete call.function.parsed_arguments;
+    }
+  }
+}
+
+/** Makes a completion one of which nothing is parsed. */
+function leaveUnparsed(
+  completion: ChatCompletion,
+): asserts completion is ParsedChatCompletion<never> {
+  for (const { message } of completion.choices) Object.assign(message, { parsed: null });
 }

@@ -1,11 +1,11 @@
 import { APIUserAbortError } from '../errors/api-errors.ts';
+import { GatewayError } from '../errors/gateway-error.ts';
 import type { StreamVerdict } from '../streams/errors.ts';
 import type { ChunkQueue } from '../streams/stream-reader.ts';
 import { asyncDispose, dispose, streamOfLines, writeLines } from '../streams/stream.ts';
 import { chatLines } from './accumulator.ts';
-import { ChatEngine } from './engine.ts';
 import type { ChatCompletionFunctionCall, ChatCompletionMessageParam } from './params.ts';
-import { ChatRun, type FollowCaller, type RunResult } from './run.ts';
+import { ChatRun } from './run.ts';
 import type {
   ChatCompletionChunk,
   ChatCompletionSnapshot,
@@ -51,15 +51,10 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
   readonly #run: ChatRun<Parsed>;
 
   /** @internal */
-  constructor(
-    run: ChatRun<Parsed>,
-    work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
-    follow?: FollowCaller,
-  ) {
+  constructor(run: ChatRun<Parsed>) {
     this.#run = run;
     this.controller = run.controller;
     this.messages = run.messages;
-    run.start(() => work(this), follow);
   }
 
   /** Whether the run is over, for whatever reason. */
@@ -119,7 +114,10 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     const events = this.#queue(event);
     const emitted = events.next().then(({ value }) => {
       void events.return?.();
-      if (!value) return this.#run.fail(`The stream ended without an event "${event}".`);
+      if (!value) {
+        const problem = `The stream ended without an event "${event}".`;
+        throw new GatewayError(problem, { outcome: 'unknown' });
+      }
       return value.length > 1 ? value : value[0];
     });
     if (event === 'error') this.#run.isObserved = true;
@@ -206,7 +204,7 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
 
   /** Waits for the tokens of all completions; zeros when the gateway reported none. */
   totalUsage(): Promise<CompletionUsage> {
-    return this.#final(() => this.#run.usage);
+    return this.#final(({ usage }) => usage);
   }
 
   /** The completions so far, also those of a run that failed. */
@@ -214,8 +212,8 @@ export class ChatCompletionRunner<Parsed = null> implements Disposable, AsyncDis
     return [...this.#run.completions];
   }
 
-  #final<Value>(read: (result: RunResult<Parsed>) => Value): Promise<Value> {
-    return this.#run.promise(this.#run.done.then(read));
+  #final<Value>(read: (run: ChatRun<Parsed>) => Value): Promise<Value> {
+    return this.#run.promise(this.#run.done.then(() => read(this.#run)));
   }
 }
 
@@ -241,12 +239,8 @@ export class ChatCompletionStream<Parsed = null>
   readonly #run: ChatRun<Parsed>;
 
   /** @internal */
-  constructor(
-    run: ChatRun<Parsed>,
-    work: (runner: ChatCompletionRunner<Parsed>) => Promise<RunResult<Parsed>>,
-    follow?: FollowCaller,
-  ) {
-    super(run, work, follow);
+  constructor(run: ChatRun<Parsed>) {
+    super(run);
     this.#run = run;
   }
 
@@ -268,7 +262,7 @@ export class ChatCompletionStream<Parsed = null>
 
   /** How the stream ended; `undefined` until then. */
   get verdict(): StreamVerdict | undefined {
-    return this.#run.stream?.verdict;
+    return this.#run.verdict;
   }
 
   /**
@@ -298,31 +292,26 @@ export class ChatCompletionStreamingRunner<Parsed = null> extends ChatCompletion
   }
 }
 
-// Outside of the classes, as bundlers rename classes that name themselves, and a name is what
-// `console.log` shows.
+// Outside of the classes: esbuild renames classes that refer to themselves, and `console.log` shows the name.
 function streamFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStream {
-  return new ChatCompletionStream(...replay(readable));
+  return new ChatCompletionStream(replay(readable));
 }
 
 function runnerFrom(readable: ReadableStream<Uint8Array>): ChatCompletionStreamingRunner {
-  return new ChatCompletionStreamingRunner(...replay(readable));
+  return new ChatCompletionStreamingRunner(replay(readable));
 }
 
-/** The same run once more, from the lines that `toReadableStream()` gave, and its work. */
-function replay(
-  readable: ReadableStream<Uint8Array>,
-): [run: ChatRun<null>, work: () => Promise<RunResult<null>>] {
+/** Starts a run that reads the lines that `toReadableStream()` of another run wrote. */
+function replay(readable: ReadableStream<Uint8Array>): ChatRun<null> {
   const run = new ChatRun<null>([]);
-  const work = async (): Promise<RunResult<null>> => {
+  run.start(async () => {
     const { signal } = run.controller;
     const stream = streamOfLines(readable, new AbortController(), chatLines, signal);
     try {
-      const engine = new ChatEngine(run);
-      await engine.read(stream);
-      return engine;
+      await run.read(stream);
     } finally {
       stream.close();
     }
-  };
-  return [run, work];
+  });
+  return run;
 }

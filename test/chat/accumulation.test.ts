@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chatProtocolFor } from '../../src/chat/calls.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import { chunk, encode, readStream, respond, usage, watchedContext } from '../helpers/sse.ts';
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamError, StreamTruncatedError } from '../../src/index.ts';
-import { chatProtocolFor } from '../../src/chat/calls.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { deliverWithChoices } from '../../src/chat/delivery.ts';
 import { ChatCompletionStream } from '../../src/chat/runner.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';

@@ -2,10 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { APIUserAbortError } from '../../src/errors/api-errors.ts';
 import { GatewayError, InvalidInputError } from '../../src/errors/gateway-error.ts';
 import { StreamError, StreamTruncatedError } from '../../src/streams/errors.ts';
-import { ChatEngine } from '../../src/chat/engine.ts';
 import { ChatRun } from '../../src/chat/run.ts';
 import { ChatCompletionStream } from '../../src/chat/runner.ts';
-import { chatProtocolFor } from '../../src/chat/calls.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import type { ChatCompletionChunk, ChatCompletionStreamEvents } from '../../src/chat/types.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import type { Stream } from '../../src/streams/stream.ts';
@@ -41,11 +40,10 @@ function open(
   request: (signal: AbortSignal) => Promise<Stream<ChatCompletionChunk>>,
 ): ChatCompletionStream<unknown> {
   const run = new ChatRun<unknown>(messages);
-  return new ChatCompletionStream(run, async () => {
-    const engine = new ChatEngine(run);
-    await engine.read(request(run.controller.signal));
-    return engine;
+  run.start(async () => {
+    await run.read(request(run.controller.signal));
   });
+  return new ChatCompletionStream(run);
 }
 
 const names = [

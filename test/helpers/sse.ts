@@ -1,5 +1,5 @@
 import type { StreamContext } from '../../src/streams/protocol.ts';
-import { chatProtocolFor } from '../../src/chat/calls.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import type { Stream } from '../../src/streams/stream.ts';
 import type { ChatCompletionChunk } from '../../src/chat/types.ts';

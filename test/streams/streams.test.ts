@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../src/errors/gateway-error.ts';
 import { StreamTruncatedError } from '../../src/streams/errors.ts';
-import { chatProtocolFor } from '../../src/chat/calls.ts';
+import { chatProtocolFor } from '../../src/chat/protocol.ts';
 import { createStream } from '../../src/streams/open-stream.ts';
 import {
   chunk,
