@@ -1,3 +1,4 @@
+import { errorMessage, isObject } from './answers/objects.ts';
 import { GatewayError, InvalidInputError } from './errors/gateway-error.ts';
 import { checkNames } from './option-names.ts';
 import type { RequestOptions } from './options.ts';
@@ -83,7 +84,7 @@ export function checkFunction(field: string, value: unknown): void {
 
 export function checkObject(field: string, value: unknown): void {
   if (value === undefined || value === null) return;
-  checkIs(typeof value === 'object' && !Array.isArray(value), field, 'an object', value);
+  checkIs(isObject(value), field, 'an object', value);
 }
 
 export function checkSignal(signal: AbortSignal | null | undefined): void {
@@ -118,8 +119,7 @@ export function checkList(field: string, value: unknown, advice: string): void {
 
 /** Returns the message of a thrown value, without the full stop at its end. */
 export function errorText(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return text.replace(/\.$/, '');
+  return errorMessage(thrown).replace(/\.$/, '');
 }
 
 const unreadable = (field: string, cause: unknown): InvalidInputError =>
@@ -160,8 +160,7 @@ export function toInputError(cause: unknown, input?: unknown, outer = ''): unkno
 
 /** Refuses parameters that are not an object, as plain JavaScript can pass them, or cannot be read. */
 export function checkParams(method: string, params: unknown): void {
-  const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
-  check(isObject, 'params', `must be an object; see the parameters of ${method}().`);
+  check(isObject(params), 'params', `must be an object; see the parameters of ${method}().`);
   checkReadable(params);
 }
 

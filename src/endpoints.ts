@@ -2,7 +2,7 @@
  * The routes of the gateway as data.
  *
  * The transport, the retry rules, the emulator, the msw handlers and the guide's table of operations are all made
- * from this object, so none of them can drift from the others. It imports nothing.
+ * from this object, so none of them can drift from the others.
  */
 
 /** How a request body travels. `none` means that the request has no body. */

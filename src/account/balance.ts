@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { isNumber, isObject } from '../answers/objects.ts';
 import { RateLimitError } from '../errors/api-errors.ts';
 import { UnsupportedByGatewayError } from './errors.ts';
 import { type Routes, unsupported } from './readings.ts';
@@ -10,8 +10,6 @@ const billingPath = '/v1/dashboard/billing';
 
 /** A key without a limit is said to have so many US dollars. */
 const unlimited = 100_000_000;
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 /** A time in seconds; 0 and below stand for none. */
 function timeOf(seconds: unknown): number | undefined {

@@ -1,4 +1,4 @@
-import { isObject, parseJSON, textOf } from '../answers/objects.ts';
+import { isNumber, isObject, parseJSON, textOf } from '../answers/objects.ts';
 import type { JsonObject } from '../types.ts';
 import { type Routes, unsupported } from './readings.ts';
 import type { ChargeLine } from './types.ts';
@@ -31,8 +31,6 @@ const types: Readonly<Record<number, string>> = {
   5: 'error',
   6: 'refund',
 };
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 /** @throws `UnsupportedByGatewayError` when it has no amount or no time: half a line could mislead */
 function readLine(raw: JsonObject): BookLine {

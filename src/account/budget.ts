@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { checkNumber, checkObject, checkWord } from '../check.ts';
 import { delay, followSignal } from '../http/abort.ts';
 import type { LogicalCall } from '../http/call.ts';
@@ -339,7 +340,7 @@ export class BudgetState {
   #price(prices: PricesRead, work: Work): CostEstimate {
     if ('list' in prices) return costOf(prices.list, work, this.#budget.group);
     const { error } = prices;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return { why: `its price list cannot be read: ${reason}` };
   }
 

@@ -1,4 +1,4 @@
-import { isObject, parseJSON } from '../answers/objects.ts';
+import { isNumber, isObject, isText, parseJSON } from '../answers/objects.ts';
 import type { CallRecord } from './calls.ts';
 import { isTiered } from './prices.ts';
 import type { CostEstimate, ModelPrice, Prices } from './types.ts';
@@ -52,9 +52,8 @@ export function parseRatios(header: string): Ratios | undefined {
 
 /** Reads a number that may have been sent as text. */
 export function numberFrom(value: unknown): number | undefined {
-  const isText = typeof value === 'string' && value.trim() !== '';
-  const number = isText ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+  const number = isText(value) ? Number(value) : value;
+  return isNumber(number) ? number : undefined;
 }
 
 const inPath = /\/(?:models|engines)\/([^/:]+)/;

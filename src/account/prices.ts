@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../answers/objects.ts';
+import { isNumber, isObject, textOf } from '../answers/objects.ts';
 import { APIConnectionTimeoutError } from '../errors/api-errors.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JsonObject } from '../types.ts';
@@ -11,8 +11,6 @@ const what = 'its prices';
 
 /** What a million tokens cost at the ratio 1, in US dollars, in every gateway of this family. */
 const dollarsPerRatio = 2;
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 const isPrice = (value: unknown): value is number => isNumber(value) && value >= 0;
 

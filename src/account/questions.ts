@@ -1,4 +1,4 @@
-import { isObject, textOf } from '../answers/objects.ts';
+import { isObject, isText } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import { APIError } from '../errors/api-errors.ts';
 import { type AttemptEvidence, GatewayError } from '../errors/gateway-error.ts';
@@ -9,8 +9,6 @@ import type { Question } from './settle.ts';
 
 const kinds =
   'must be an error of this package, a video task or its handle, or a request id; charges({ model, from, to }) lists what may fit a call without one.';
-
-const isText = (value: unknown): value is string => textOf(value) !== undefined;
 
 /** Returns whether the usage log uses an id: those begin with the time. Proxies in front add ids of their own. */
 function isGatewayId(id: string | undefined): boolean {

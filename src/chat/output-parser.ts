@@ -1,4 +1,4 @@
-import { isObject, objectsOf } from '../answers/objects.ts';
+import { errorMessage, isObject, objectsOf } from '../answers/objects.ts';
 import { type ResponseSchema, trust } from '../answers/reader.ts';
 import { GrowingJSON, parseJSONText, SchemaMismatch } from '../structured/json.ts';
 import type { JsonObject } from '../types.ts';
@@ -122,7 +122,7 @@ export class OutputParser<Parsed> {
       } catch (cause) {
         if (isTolerated) return null;
         const what = tool === undefined ? 'The answer' : `The arguments of "${tool}"`;
-        const problem = cause instanceof Error ? cause.message : String(cause);
+        const problem = errorMessage(cause);
         const issues = cause instanceof SchemaMismatch ? cause.issues : [];
         const init = { ...found, issues, cause };
         throw new InvalidOutputError(`${what} cannot be parsed: ${problem}.`, init);

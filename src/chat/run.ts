@@ -1,4 +1,4 @@
-import { addCounts } from '../answers/objects.ts';
+import { addCounts, toError } from '../answers/objects.ts';
 import { APIUserAbortError } from '../errors/api-errors.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { followSignal, withAbortGrace } from '../http/abort.ts';
@@ -173,7 +173,7 @@ export class ChatRun<Parsed> extends EventEmitter<ChatCompletionStreamEvents<Par
       this.#emitFinal();
       this.end = {};
     } catch (cause) {
-      const failure = cause instanceof Error ? cause : new Error(String(cause));
+      const failure = toError(cause);
       this.end = { failure };
       if (APIUserAbortError.isInstance(failure)) this.emitLast('abort', failure);
       else {

@@ -1,5 +1,5 @@
 import { readErrorText } from '../answers/error-body.ts';
-import { isObject, parseJSON, textOf } from '../answers/objects.ts';
+import { errorMessage, isObject, parseJSON, textOf } from '../answers/objects.ts';
 import { isKeyUnknown } from '../http/classify.ts';
 import { parseBaseURL } from '../http/url.ts';
 import { APIError, Gateway, GatewayError, RateLimitError, type ModelPrice } from '../index.ts';
@@ -72,7 +72,7 @@ async function look(
 }
 
 /** The code of what a runtime throws when no answer comes, or the name of its innermost error. */
-function codeOf(error: unknown): string {
+function failureCode(error: unknown): string {
   let name = String(error);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
@@ -83,7 +83,7 @@ function codeOf(error: unknown): string {
 
 /** What to do about a connection that fails, by its code. */
 function connectionFinding(error: unknown, { baseURL, timeout }: Patient): Finding {
-  const code = codeOf(error);
+  const code = failureCode(error);
   const detail = `no answer from ${rootOf(baseURL)} (${code})`;
   if (/ENOTFOUND|EAI_AGAIN/.test(code)) {
     return fail('connection', detail, 'The host name is not known. Check the base URL and DNS.');
@@ -471,12 +471,12 @@ async function guarded(id: string, check: () => Promise<Finding | Finding[]>): P
   try {
     return [await check()].flat();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     const isEmpty = APIError.isInstance(error) && `${error.code ?? ''}`.startsWith('insufficient_');
     return [
       fail(
         id,
-        message === 'fetch failed' ? `no answer (${codeOf(error)})` : message,
+        message === 'fetch failed' ? `no answer (${failureCode(error)})` : message,
         isEmpty ? 'The key or its account has no credit left: top it up.' : 'See above.',
       ),
     ];
@@ -489,7 +489,7 @@ export async function* examine(patient: Patient): AsyncGenerator<Finding, void, 
   try {
     parseBaseURL(baseURL);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = errorMessage(error);
     yield fail('base-url', `${baseURL} is no address of a gateway`, said);
     return;
   }

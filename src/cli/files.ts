@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { access, constants, mkdir, stat, readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, extname, join, resolve } from 'node:path';
@@ -110,7 +111,7 @@ export async function save(
     return await saveSomewhere(source, path, terminal);
   } catch (error) {
     process.exitCode = exitCodes.unknown;
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorMessage(error);
     const url = 'url' in source ? source.url : undefined;
     if (url != null && url !== '') {
       terminal.note(`The result cannot be saved: ${problem}\nIt is paid for. Its address: ${url}`);

@@ -82,7 +82,7 @@ function messageOf(error: unknown): string {
   return error.message.replace(error.advice, advice);
 }
 
-function codeOf(error: unknown): number {
+function exitCodeFor(error: unknown): number {
   if (error instanceof UsageError || InvalidInputError.isInstance(error)) return exitCodes.usage;
   if (VideoWaitAbortedError.isInstance(error) || APIUserAbortError.isInstance(error)) {
     return exitCodes.interrupted;
@@ -115,7 +115,7 @@ export async function report(
   if (error instanceof Exit) return error.code;
   terminal.note(`model-gateway: ${messageOf(error)}`);
   await suggestModels(error, client, model, terminal);
-  const code = codeOf(error);
+  const code = exitCodeFor(error);
   if (code === exitCodes.unknown && !isCharged) return exitCodes.refused;
   // A task that failed is refunded; a result that could not be written is not.
   const isLost = isPaid && code === exitCodes.refused && !VideoFailedError.isInstance(error);

@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -229,7 +230,7 @@ async function look(client: Gateway, ref: VideoTaskRef, signal: AbortSignal): Pr
     .retrieve(ref, { signal, maxRetries: 0, totalTimeout: 10_000 })
     .then(
       (task) => task.status,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => errorMessage(error),
     );
   return { id, model, submitted, status };
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { check, checkInteger, checkModel, checkOptions, checkParams, shown } from '../check.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { explained } from '../errors/operation-errors.ts';
@@ -210,7 +211,7 @@ export async function createMany(
   const received = vectors.filter((vector) => vector !== undefined);
   if (failure === undefined) return { vectors: received, model, usage };
   const { source, error } = failure;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   const cause = error instanceof GatewayError ? error : undefined;
   throw new PartialEmbeddingsError(`embeddings.createMany(): ${source} failed: ${reason}`, {
     vectors,

@@ -1,4 +1,4 @@
-import { check } from '../check.ts';
+import { checkSignal } from '../check.ts';
 
 /**
  * Calls the listener when the signal is aborted, at once if it is already, until the function that it
@@ -45,9 +45,7 @@ export function followSignal(
   signal: AbortSignal | null | undefined,
   controller: AbortController,
 ): () => void {
-  // Not `checkSignal()`: who only reads streams would load what tells of values.
-  const isSignal = !signal || typeof signal.addEventListener === 'function';
-  check(isSignal, 'signal', 'must be an AbortSignal.');
+  checkSignal(signal);
   return onAbort(signal, () => controller.abort(signal?.reason));
 }
 

@@ -142,10 +142,10 @@ export function observeWith(
   };
 }
 
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
+const toFields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-const textOf = (value: unknown): string | undefined =>
+const nonEmptyText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 const isPlain = (value: unknown): value is string | number | boolean =>
@@ -176,7 +176,7 @@ function describeCall(call: LogicalCall, stream: boolean): ObservedCall {
   const { operation, charge: chargeClass, trace } = spec;
   const params: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(call.params)) if (isPlain(value)) params[name] = value;
-  const model = textOf(call.params['model']);
+  const model = nonEmptyText(call.params['model']);
   const baseURL = client.findBase()?.root ?? '';
   return { operation, chargeClass, callId, model, baseURL, stream, params, trace };
 }
@@ -217,7 +217,7 @@ function withoutCookies(headers: Headers): Record<string, string> {
 function describeEnd(ending: Ending, received: string | undefined): ObservedEnd {
   const { error, progress, isWhole } = ending;
   const answer = ending.answer ?? progress?.partial;
-  const said = objectOf(answer);
+  const said = toFields(answer);
   const choices = said['choices'] ?? said['candidates'];
   const thrown: { readonly outcome?: ObservedEnd['outcome']; readonly requestID?: string } =
     Object(error);
@@ -230,13 +230,13 @@ function describeEnd(ending: Ending, received: string | undefined): ObservedEnd 
     get answer() {
       return content();
     },
-    usage: usage && objectOf(deepCopy(usage)),
+    usage: usage && toFields(deepCopy(usage)),
     finishReasons: (Array.isArray(choices) ? choices : []).flatMap((choice) => {
-      const { finish_reason: inChat, finishReason } = objectOf(choice);
-      return textOf(inChat ?? finishReason) ?? [];
+      const { finish_reason: inChat, finishReason } = toFields(choice);
+      return nonEmptyText(inChat ?? finishReason) ?? [];
     }),
-    responseId: textOf(said['id'] ?? said['responseId']),
-    responseModel: textOf(said['model'] ?? said['modelVersion']),
+    responseId: nonEmptyText(said['id'] ?? said['responseId']),
+    responseModel: nonEmptyText(said['model'] ?? said['modelVersion']),
     requestId: thrown.requestID ?? received,
   };
 }

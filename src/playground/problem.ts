@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { APIError, GatewayError, UnexpectedResponseError } from '../index.ts';
 import type { Problem } from './protocol.ts';
 
@@ -7,7 +8,7 @@ const answerLimit = 20_000;
 /** What the page says of a failure. Errors of the client hold no key. */
 export function describeProblem(error: unknown): Problem {
   if (!GatewayError.isInstance(error)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     return {
       name: error instanceof Error ? error.name : 'Error',
       message: `The playground stumbled: ${message}`,

@@ -14,7 +14,6 @@ const comments = ['id', 'default', 'examples', 'readOnly', 'writeOnly', 'depreca
 
 type Convert = (schema: unknown) => JsonObject | undefined;
 
-const isText = (value: unknown): boolean => typeof value === 'string';
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 function convertAll(schemas: readonly unknown[], convert: Convert): JsonObject[] | undefined {
@@ -56,7 +55,7 @@ export function toGoogleSchema(schema: unknown): JsonObject | undefined {
   const { additionalProperties = false, ...rest } = schema;
   const { type, enum: words = [] } = schema;
   if (additionalProperties !== false) return undefined;
-  if (!Array.isArray(words) || !words.every(isText)) return undefined;
+  if (!Array.isArray(words) || !words.every((word) => typeof word === 'string')) return undefined;
   if (!Array.isArray(type)) return convertWithin(rest, googleWords, toGoogleSchema);
   const types = type.filter((name) => name !== 'null');
   if (types.length !== 1) return undefined;

@@ -1,3 +1,4 @@
+import { toError } from '../answers/objects.ts';
 import { delay, untilAborted } from '../http/abort.ts';
 import { runAborted } from '../streams/errors.ts';
 
@@ -103,7 +104,7 @@ async function callTool(
     const value = await tool.call(args);
     return { value, text: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null') };
   } catch (cause) {
-    const error = cause instanceof Error ? cause : new Error(String(cause));
+    const error = toError(cause);
     return { text: `${problem}${error.message}`, error };
   }
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../answers/objects.ts';
 import { bytesOf, isBinary, sniffLength, typeOfBytes } from '../answers/bytes.ts';
 import { GatewayError, InvalidInputError } from '../errors/gateway-error.ts';
 import { shown } from '../check.ts';
@@ -30,7 +31,7 @@ export async function reading<Result>(field: string, work: () => Promise<Result>
 
 /** What to say of a file that cannot be read. */
 export function unreadable(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return `cannot be read: ${reason.replace(/\.$/, '')}.`;
 }
 

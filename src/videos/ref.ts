@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { isObject, isText } from '../answers/objects.ts';
 import { check } from '../check.ts';
 import type { JsonObject } from '../types.ts';
 import type { VideoTaskLike, VideoTaskRef } from './types.ts';
@@ -25,8 +25,8 @@ export function checkStored(
 
 /** What was stored: an object, in the format of this version. */
 export function readStored(name: Stored, value: unknown): JsonObject {
-  const isText = typeof value === 'string';
-  const problem = isText ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
+  const isString = typeof value === 'string';
+  const problem = isString ? 'is text; parse it with JSON.parse() first.' : 'must be an object.';
   checkStored(isObject(value), name, problem);
   const { kind, v } = value;
   checkStored(name !== 'ref' || kind === 'video', `${name}.kind`, 'must be "video".');
@@ -45,8 +45,7 @@ export function readTime(field: `${Stored}.${string}`, value: unknown): number {
 }
 
 function readText(part: string, value: unknown): string {
-  const isText = typeof value === 'string' && value.trim() !== '';
-  checkStored(isText, `ref.${part}`, 'must be text.');
+  checkStored(isText(value), `ref.${part}`, 'must be text.');
   return value;
 }
 
@@ -156,8 +155,8 @@ export function nameTask(value: VideoTaskLike, baseURL: string): NamedTask {
     if (given !== undefined) return { ref: parseVideoTaskRef(given), given: Object(given) };
     id = value['id'] ?? value['task_id'];
   } else {
-    const isText = typeof value === 'string';
-    check(isText, 'id', 'must be a task id, a handle (task.ref) or a video task.');
+    const isString = typeof value === 'string';
+    check(isString, 'id', 'must be a task id, a handle (task.ref) or a video task.');
   }
   return { ref: makeRef({ id: checkTaskId('id', id), baseURL, createdAt: Date.now() }) };
 }

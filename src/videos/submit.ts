@@ -1,4 +1,4 @@
-import { isObject } from '../answers/objects.ts';
+import { errorMessage, isNumber, isObject, isText } from '../answers/objects.ts';
 import {
   check,
   checkModel,
@@ -40,16 +40,12 @@ import type {
 } from './types.ts';
 import type { VideoSubmitOptions } from './wait-options.ts';
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
-}
-
 /** Seconds as text: the gateway cannot decode a JSON number there, though its document allows it. */
 function secondsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  const isNumber = typeof value === 'number' && Number.isFinite(value) && value > 0;
+  const isPositive = isNumber(value) && value > 0;
   const problem = 'must be a number above 0, or such a number as text.';
-  check(isNumber || isText(value), 'seconds', problem);
+  check(isPositive || isText(value), 'seconds', problem);
   return String(value);
 }
 
@@ -367,7 +363,7 @@ async function settleCall(
     return { verdict, why, ref: refOf(transport, order, taskId, { callId, requestId }) };
   } catch (cause) {
     // A usage log that cannot be read proves nothing.
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorMessage(cause);
     return { verdict: 'unknowable', why, cause };
   }
 }

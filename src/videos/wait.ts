@@ -237,12 +237,12 @@ function endOf(
 
 export const statuses: readonly VideoStatus[] = ['queued', 'in_progress', 'completed', 'failed'];
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
 function isFailure(value: unknown): value is VideoTaskError {
-  return isObject(value) && isText(value['message']) && isText(value['code'] ?? '');
+  return isObject(value) && isString(value['message']) && isString(value['code'] ?? '');
 }
 
 function isStatus(value: unknown): value is VideoStatus {
@@ -275,7 +275,7 @@ export function checkState(state: unknown, now: number): VideoWaitState {
     errors: count('errors'),
     missing: count('missing'),
     status: optional('status', isStatus),
-    rawStatus: optional('rawStatus', isText),
+    rawStatus: optional('rawStatus', isString),
     progress: optional('progress', isAmount),
     interval: optional('interval', isAmount),
     failure: optional('failure', isFailure),
