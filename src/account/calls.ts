@@ -55,14 +55,16 @@ const allCalls = new WeakMap<object, Calls>();
 
 /** Returns the calls of a client and of those that share their state with it. */
 export function findCalls({ shared }: { readonly shared: object }): Calls {
-  const calls = allCalls.get(shared) ?? { records: [] };
+  const known = allCalls.get(shared);
+  if (known !== undefined) return known;
+  const calls: Calls = { records: [] };
   allCalls.set(shared, calls);
   return calls;
 }
 
 const records = new WeakMap<LogicalCall, CallRecord>();
 
-/** Returns the record of a call; `undefined` for calls that are free. */
+/** Returns the record of a call with a budget; `undefined` for all others and for calls that are free. */
 export const findRecord = (call: LogicalCall): CallRecord | undefined => records.get(call);
 
 /** Starts the record of a call. */
@@ -70,6 +72,7 @@ export function createRecord(call: LogicalCall): CallRecord {
   const { spec, attempts, params } = call;
   const { model, n, size, quality, duration, seconds = duration } = params;
   const record = { operation: spec.operation, model, n, size, quality, seconds, attempts };
-  records.set(call, record);
+  // Only a budget looks records up, and a map of all calls would cost every call.
+  if (call.client.given().budget) records.set(call, record);
   return record;
 }

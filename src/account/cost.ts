@@ -76,12 +76,13 @@ export type PriceKind =
   | 'other';
 
 const kinds: readonly (readonly [RegExp, PriceKind])[] = [
+  // Most calls are text.
+  [/^(chat|generate)\.|\/chat\/completions$|:(stream)?generateContent$/i, 'text'],
   [/^images\.|\/images\/(generations|edits|variations)$/, 'image'],
   [/^videos\.|\/videos?(\/|$)/, 'video'],
   [/^audio\.speech|\/audio\/speech$/, 'speech'],
   [/^audio\.tran|\/audio\/(transcriptions|translations)$/, 'transcript'],
   [/^embeddings\.|\/embeddings$/, 'embedding'],
-  [/^(chat|generate)\.|\/chat\/completions$|:(stream)?generateContent$/i, 'text'],
 ];
 
 /** Returns the kind of an operation, also of one that is called by its path. */
@@ -121,10 +122,11 @@ export function assumedVideoUnits(model: string | undefined, seconds: number | u
 export function unitsOf(call: CallRecord): number | undefined {
   const { operation, answer } = call;
   const header = answer?.ratios ?? null;
-  const isVideo = priceKind(operation) === 'video';
-  if (header === null) return isVideo ? undefined : imageCount(call) * imageRatio(call);
+  const kind = priceKind(operation);
+  const images = kind === 'image' ? imageCount(call) * imageRatio(call) : 1;
+  if (header === null) return kind === 'video' ? undefined : images;
   const product = parseRatios(header)?.product;
-  return product === undefined || isVideo ? product : product * imageCount(call) * imageRatio(call);
+  return product === undefined || kind === 'video' ? product : product * images;
 }
 
 /** Returns the multiplier to assume for a call whose answer was lost. */

@@ -22,9 +22,16 @@ export interface WithResponse<T> {
 /** The call behind a `GatewayPromise`, shared by every promise of it. */
 interface CallState<T> {
   readonly answer: Promise<OpenAnswer<T>>;
-  parsed?: Promise<T>;
-  raw?: Response;
+  parsed: Promise<T> | undefined;
+  raw: Response | undefined;
 }
+
+// Outside of the constructor, whose closures would share one scope and keep the call in memory longer.
+const neverSettle = (): void => {};
+const returning =
+  <T>(value: T): (() => T) =>
+  () =>
+    value;
 
 /**
  * A promise for a parsed answer that also gives access to the raw `Response`.
@@ -38,15 +45,15 @@ export class GatewayPromise<T> extends Promise<T> {
    *
    * @internal
    */
-  readonly state: () => CallState<T>;
+  declare readonly state: () => CallState<T>;
 
   constructor(answer: Promise<OpenAnswer<T>>) {
     // `then` is overridden, so the inner promise is never looked at and never settles.
-    super(() => {});
-    const state: CallState<T> = { answer };
-    this.state = () => state;
-    // Hidden from `console.log` and from equality checks.
-    Reflect.defineProperty(this, 'state', { enumerable: false });
+    super(neverSettle);
+    // Not enumerable: hidden from `console.log` and from equality checks.
+    Reflect.defineProperty(this, 'state', {
+      value: returning({ answer, parsed: undefined, raw: undefined }),
+    });
   }
 
   /**
